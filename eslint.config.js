@@ -40,7 +40,7 @@ export default tseslint.config(
             {
               name: "@commander-js/extra-typings",
               allowTypeImports: true,
-              message: "Users do not have it: import values from src/cli/commander.ts.",
+              message: "Not installed for users: import values from src/cli/session/commander.ts.",
             },
           ],
         },
@@ -48,7 +48,7 @@ export default tseslint.config(
     },
   },
   {
-    // What is shown comes from models and tools: it is text, whatever it looks like.
+    // Displayed content comes from models and tools: always render it as text.
     files: ["studio/**"],
     rules: {
       "no-restricted-syntax": [
@@ -56,17 +56,17 @@ export default tseslint.config(
         {
           selector:
             "MemberExpression[property.name=/^(innerHTML|outerHTML|insertAdjacentHTML|srcdoc|setHTMLUnsafe|parseFromString|createContextualFragment)$/]",
-          message: "Markup is never made of data: make elements.",
+          message: "Do not create markup from data: create elements.",
         },
         {
           selector: "JSXAttribute[name.name=/^(dangerouslySetInnerHTML|srcdoc)$/]",
-          message: "Markup is never made of data: make elements.",
+          message: "Do not create markup from data: create elements.",
         },
       ],
       "no-restricted-globals": ["error", "localStorage", "eval"],
     },
   },
-  // Of the reader's wishes, only the colours and the prices of tokens outlast a tab.
+  // Only the color theme and token prices are kept beyond a tab.
   { files: ["studio/theme.ts", "studio/state/prices.ts"], rules: { "no-restricted-globals": "off" } },
   { files: ["**/*.js", "**/*.mjs", "**/*.cjs"], extends: [tseslint.configs.disableTypeChecked] },
 );

@@ -2,17 +2,18 @@ import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
 
-/** Killed processes, databases that fail or go away, threads of thousands of checkpoints, walks over all there is. */
+/** Killed processes, database outages, threads with thousands of checkpoints, exhaustive searches. */
 const SLOW = ["test/{processes,faults,deployment}/**/*.test.ts", "test/**/*.slow.test.ts"];
-/** They put other modules in the place of packages, or a browser's window in the global scope. */
+/** Tests that mock packages or add a browser's window to the global scope. */
 const ISOLATED = ["test/**/*.isolated.test.ts"];
-/** Pages in a browser, the Studio above all. */
+/** Browser tests, most of them of the Studio. */
 const BROWSER = ["test/studio/**/*.test.ts", "test/**/*.browser.test.ts"];
 const NEVER = [...configDefaults.exclude, "test/fixtures/**"];
 
 const quick = {
   extends: true as const,
-  // Importing the program costs more than most files' tests: files share a process and what it has loaded.
+  // Importing the program takes longer than the tests of most files, so files share a process and its loaded
+  // modules.
   test: {
     name: "quick",
     include: ["test/**/*.test.ts"],
@@ -25,11 +26,11 @@ const slow = { extends: true as const, test: { name: "slow", include: SLOW, excl
 
 const browser = { extends: true as const, test: { name: "browser", include: BROWSER, exclude: NEVER } };
 
-/** Files that take longest by far: one that begins last keeps a worker when all others are done. */
+/** The slowest files: one that starts last keeps a worker busy after all others are done. */
 const LONG =
   /\/(backends|mongodb|postgres|thread-writers|scopes|broken-graphs|url|shared-frames|dead-runs|webhooks)\.test\.ts$/;
 
-/** Where it is not known from runs before how long files take, the larger ones come first. */
+/** Starts the slowest files of each project first; the rest are sorted by earlier duration or by size. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -40,7 +41,7 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/** `vitest run` leaves the slow tests and those in a browser out, unless it is asked for files or projects. */
+/** `vitest run` skips slow and browser tests unless files or projects are given. */
 const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
 const isAsked = filter.length > 0 || options.project !== undefined;
 
@@ -51,7 +52,7 @@ export default defineConfig({
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },
     maxWorkers: Math.max(2, availableParallelism()),
-    // For a machine with ten times as much to do: no test waits for one of these to pass.
+    // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },

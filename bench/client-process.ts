@@ -1,37 +1,37 @@
-/** The clients, in a process of their own. */
+/** The clients, in a separate process. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createThread, ended, firstBytes, open, send, textOf, type HttpRequest } from "./http.js";
 import { answerCalls, sharedClock } from "./rpc.js";
 
-/** What is done over and over: a new thread with one run. */
+/** The unit of load: a new thread with one run. */
 export interface Unit {
   graph: string;
   input: unknown;
-  /** Stream mode, or several; a run that is waited for when left out. */
+  /** Stream mode or modes; without them the client waits for the run. */
   stream?: string | string[];
-  /** Channels of the thread's events, from which the run is read then. */
+  /** Thread event channels; if set, the run is read from them. */
   channels?: string[];
 }
 
 export interface LoadArguments extends Unit {
   url: string;
   clients: number;
-  /** How long new units are begun. */
+  /** How long new units are started, in ms. */
   ms?: number;
-  /** How many units are done at most. */
+  /** Maximum number of units. */
   units?: number;
 }
 
 export interface TimedRequest extends HttpRequest {
-  /** Until the first bytes of the body, instead of its end. */
+  /** Measures the time to the first bytes of the body instead of its end. */
   untilFirstBytes?: boolean;
 }
 
 const held: AbortController[] = [];
 
 const api = {
-  /** So many clients, each doing one unit after another. Returns units done and milliseconds taken. */
+  /** Runs `clients` clients, each doing one unit after another. Returns finished units and elapsed milliseconds. */
   async load({ clients, ms = Infinity, units = Infinity, ...unit }: LoadArguments) {
     const start = performance.now();
     let begun = 0;
@@ -47,7 +47,7 @@ const api = {
     return { units: done, ms: performance.now() - start };
   },
 
-  /** Each of the requests `count` times, taking turns. Returns the milliseconds of each, by request. */
+  /** Sends each request `count` times, in turns. Returns the milliseconds of each, by request. */
   async time({ requests, count }: { requests: TimedRequest[]; count: number }): Promise<number[][]> {
     const times: number[][] = requests.map(() => []);
     for (let turn = 0; turn < count; turn += 1) {
@@ -56,7 +56,7 @@ const api = {
     return times;
   },
 
-  /** A run of the unit `count` times. Returns the milliseconds up to the first token of each. */
+  /** Runs the unit `count` times. Returns the milliseconds to the first token of each run. */
   async firstTokens({ count, url, ...unit }: Unit & { url: string; count: number }): Promise<number[]> {
     const times: number[] = [];
     for (let turn = 0; turn < count; turn += 1) {
@@ -68,7 +68,7 @@ const api = {
     return times;
   },
 
-  /** GET `url` every few milliseconds for `ms`. Returns the milliseconds that each answer took. */
+  /** Sends GET `url` every `everyMs` ms for `ms`. Returns the milliseconds of each response. */
   async poll({ url, everyMs, ms }: { url: string; everyMs: number; ms: number }): Promise<number[]> {
     const end = performance.now() + ms;
     const times: number[] = [];
@@ -79,7 +79,7 @@ const api = {
     return times;
   },
 
-  /** Streams of the paced graph. Returns the milliseconds from each event's making to its arrival. */
+  /** Streams the paced graph. Returns the milliseconds from the creation of each event to its arrival. */
   async pace({ url, clients, count }: { url: string; clients: number; count: number }): Promise<number[]> {
     const delays: number[] = [];
     const client = async (_: unknown, index: number): Promise<void> => {
@@ -98,7 +98,6 @@ const api = {
     return delays;
   },
 
-  /** Opens streams of runs that wait, and keeps them open. */
   async holdStreams({ url, count }: { url: string; count: number }): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       const leave = new AbortController();
@@ -120,7 +119,7 @@ function runRequest(url: string, thread: string, { graph, input, stream }: Unit)
   return stream ? { url: `${runs}/stream`, body: { ...body, stream_mode: stream } } : { url: runs, body };
 }
 
-/** `onToken` hears of every piece of the answer that has tokens in it. */
+/** `onToken` is called for every chunk of the response that contains tokens. */
 async function doUnit({ url, ...unit }: Unit & { url: string }, onToken?: () => void): Promise<void> {
   if (unit.channels) return doByEvents({ url, ...unit }, onToken);
   const request = runRequest(url, await createThread(url), unit);
@@ -129,7 +128,7 @@ async function doUnit({ url, ...unit }: Unit & { url: string }, onToken?: () => 
     throw new Error(`a run of ${unit.graph} failed: ${answer.slice(-500)}`);
 }
 
-/** As clients of the newer protocol do it: a stream of the thread, then a command. */
+/** As clients of thread events do: opens a thread stream, then sends a command. */
 async function doByEvents(
   { url, graph, input, channels }: Unit & { url: string },
   onToken?: () => void,
@@ -143,7 +142,7 @@ async function doByEvents(
   if (last.exec(await read)?.[1] !== "completed") throw new Error(`a run of ${graph} failed`);
 }
 
-/** What an answer says up to a piece that matches; then its client leaves. */
+/** Reads a response until a chunk matches `last`, then disconnects. Returns the text. */
 async function readUntil(request: HttpRequest, last: RegExp, onToken?: () => void): Promise<string> {
   const leave = new AbortController();
   const response = await open(request, leave.signal);
@@ -152,7 +151,7 @@ async function readUntil(request: HttpRequest, last: RegExp, onToken?: () => voi
     response.on("error", () => undefined).on("end", () => resolve(text));
     response.on("data", (chunk: Buffer) => {
       const piece = chunk.toString();
-      // What is over a boundary between two pieces is still in the tail of the first.
+      // A match across two chunks begins in the tail of the first.
       const seen = text.slice(-300) + piece;
       text += piece;
       if (piece.includes("word ")) onToken?.();

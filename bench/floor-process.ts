@@ -1,4 +1,4 @@
-/** The floor: the same graphs with LangGraph's MemorySaver and no server, in a process of their own. */
+/** The floor: the same graphs with LangGraph's MemorySaver and no server, in a separate process. */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -18,14 +18,14 @@ import { answerCalls, cpuMs, sharedClock } from "./rpc.js";
 export interface FloorUnit {
   graph: GraphName;
   input: unknown;
-  /** LangGraph's stream mode; the graph is invoked when left out. */
+  /** LangGraph's stream mode; without it the graph is invoked. */
   stream?: string;
 }
 
 let graphs = compileGraphs(new MemorySaver());
 
 const api = {
-  /** From now on with LangGraph's own saver for PostgreSQL, as it comes, or with that of the sources in `dist`. */
+  /** Switches to LangGraph's own saver for PostgreSQL, or to the saver of the compiled sources in `dist`. */
   async usePostgres({ uri, schema, dist }: { uri: string; schema: string; dist?: string }): Promise<void> {
     countQueries();
     if (dist !== undefined) {
@@ -37,7 +37,7 @@ const api = {
     graphs = compileGraphs(saver);
   },
 
-  /** From now on with LangGraph's own saver for SQLite, or with that of the compiled sources in `dist`. */
+  /** Switches to LangGraph's own saver for SQLite, or to the saver of the compiled sources in `dist`. */
   async useSqlite({ file, dist }: { file: string; dist?: string }): Promise<void> {
     const db = new Database(file);
     db.pragma("journal_mode = WAL");
@@ -46,7 +46,7 @@ const api = {
 
   queries: queryCount,
 
-  /** As the load of the clients, but in process. Returns units done, milliseconds taken and CPU used. */
+  /** Applies the clients' load in process. Returns finished units, elapsed milliseconds and CPU time. */
   async load({ clients, ms, ...unit }: FloorUnit & { clients: number; ms: number }) {
     const start = performance.now();
     const cpu = cpuMs();
@@ -55,7 +55,7 @@ const api = {
       while (performance.now() - start < ms) {
         await doUnit(unit);
         units += 1;
-        // As in any process that gets its work from outside; a loop that never turns keeps what it has thrown away.
+        // Turns the event loop as any process does that receives work; otherwise garbage is not released.
         await nextTurn();
       }
     };
@@ -63,7 +63,7 @@ const api = {
     return { units, ms: performance.now() - start, cpuMs: cpuMs() - cpu };
   },
 
-  /** Milliseconds from the making of each paced event to its arrival in the loop over the stream. */
+  /** Returns the milliseconds from the creation of each paced event to its arrival in the stream loop. */
   async pace({ clients, count }: { clients: number; count: number }): Promise<number[]> {
     const delays: number[] = [];
     const client = async (_: unknown, index: number): Promise<void> => {
@@ -75,7 +75,7 @@ const api = {
     return delays;
   },
 
-  /** A thread on which one run after another was made. Returns its id. */
+  /** Creates a thread with several runs in sequence. Returns its id. */
   async createHistory({
     runs,
     graph,
@@ -90,7 +90,7 @@ const api = {
     return config.configurable.thread_id;
   },
 
-  /** Milliseconds of each reading of a thread's history, to JSON. */
+  /** Returns the milliseconds of each read of a thread's history, converted to JSON. */
   timeHistory({
     graph,
     thread,
@@ -105,7 +105,7 @@ const api = {
     return times(count, () => historyJson(graphs[graph], thread, limit));
   },
 
-  /** Milliseconds of each reading of a thread's state, to JSON. */
+  /** Returns the milliseconds of each read of a thread's state, converted to JSON. */
   timeState({ graph, thread, count }: { graph: GraphName; thread: string; count: number }) {
     return times(count, async () => JSON.stringify(await graphs[graph].getState(configOf(thread))));
   },

@@ -1,4 +1,4 @@
-/** The graphs that are measured: each puts its weight on one part of the work. */
+/** The measured graphs; each stresses one part of the system. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
@@ -23,10 +23,10 @@ export interface BenchGraph extends ServedGraph {
 export const QUESTION = { messages: [{ role: "user", content: "How are you today?" }] };
 const TOKENS = 200;
 
-/** What runs are doing at the moment, and were doing at the busiest. */
+/** Number of runs in flight, now and at peak. */
 export const inFlight = { now: 0, peak: 0 };
 
-/** Streams its answer as fast as it can: 200 tokens, the last of which carries the usage. */
+/** Streams its answer as fast as possible: 200 tokens, the last with the usage. */
 class FakeModel extends BaseChatModel {
   override _llmType(): string {
     return "fake";
@@ -73,7 +73,10 @@ async function paced({ count }: { count: number }, { writer }: LangGraphRunnable
   return { done: true };
 }
 
-/** Computes for 200 ms, an event every one of them, and waits for microtasks alone: the event loop never turns. */
+/**
+ * Computes for 200 ms, writes an event every millisecond and awaits only microtasks, so the event loop never
+ * turns.
+ */
 async function selfish(_state: unknown, { writer }: LangGraphRunnableConfig) {
   const start = performance.now();
   for (let event = 0; event < 200; event += 1) {
@@ -130,7 +133,7 @@ const builders = {
     .addEdge("model", END),
   /** `count` custom events. */
   g3c: eventsGraph(burst),
-  /** A state of `size` bytes that is carried through three supersteps. */
+  /** A state of `size` bytes, carried through three supersteps. */
   big: new StateGraph(Records)
     .addNode("make", ({ size }) => ({ records: records(size) }))
     .addNode("keep", ({ records: made }) => ({ records: [...made] }))

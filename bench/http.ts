@@ -1,4 +1,4 @@
-/** A lean HTTP client: it must never be what limits the server. */
+/** A minimal HTTP client, so that the client never limits the server. */
 import { Agent, request, type IncomingMessage } from "node:http";
 
 export interface HttpRequest {
@@ -9,7 +9,7 @@ export interface HttpRequest {
 
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity });
 
-/** Send a request; resolves with the answer's head. Aborting destroys the connection. */
+/** Sends a request. Resolves with the head of the response; aborting destroys the connection. */
 export function open(
   { method = "POST", url, body }: HttpRequest,
   signal?: AbortSignal,
@@ -23,7 +23,7 @@ export function open(
   });
 }
 
-/** The whole text of an answer, which must be a success. */
+/** Returns the body of a response; throws unless it is a success. */
 export async function send(message: HttpRequest): Promise<string> {
   const response = await open(message);
   const text = await textOf(response);
@@ -41,7 +41,7 @@ export function textOf(response: IncomingMessage): Promise<string> {
   });
 }
 
-/** Resolves with the first bytes of the body; whoever calls it takes care of the rest. */
+/** Resolves with the first bytes of the body; the caller handles the rest. */
 export function firstBytes(response: IncomingMessage): Promise<void> {
   return new Promise((resolve, reject) => {
     response.on("data", () => resolve());
@@ -49,7 +49,7 @@ export function firstBytes(response: IncomingMessage): Promise<void> {
   });
 }
 
-/** Resolves at the end of the body, which is read and thrown away. */
+/** Reads and discards the body; resolves at its end. */
 export function ended(response: IncomingMessage): Promise<void> {
   return new Promise((resolve, reject) => {
     response.on("data", () => undefined);

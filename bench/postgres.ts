@@ -1,4 +1,4 @@
-/** The PostgreSQL server that is measured with, and schemas on it. */
+/** The PostgreSQL server used for measurements, and schemas on it. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 
@@ -10,13 +10,13 @@ export interface PostgresSchema {
   drop: () => Promise<void>;
 }
 
-/** A new schema; undefined when there is no server. */
+/** Creates a schema; returns undefined without a server. */
 export async function createSchema(): Promise<PostgresSchema | undefined> {
   const schema = `bench_${randomBytes(6).toString("hex")}`;
   try {
     await execute(`CREATE SCHEMA ${schema}`);
   } catch (error) {
-    process.stderr.write(`PostgreSQL is not measured, there is no server at ${URI}: ${String(error)}\n`);
+    process.stderr.write(`PostgreSQL is not measured: no server at ${URI}: ${String(error)}\n`);
     return undefined;
   }
   return { uri: URI, schema, drop: () => execute(`DROP SCHEMA ${schema} CASCADE`) };
@@ -34,7 +34,7 @@ async function execute(sql: string): Promise<void> {
 
 let queries = 0;
 
-/** Count the statements that this process sends from now on. */
+/** Counts the statements that this process sends from now on. */
 export function countQueries(): void {
   const { prototype } = pg.Client;
   const query = Reflect.get(prototype, "query") as (...args: unknown[]) => unknown;

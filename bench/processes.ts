@@ -11,18 +11,18 @@ export interface BenchOptions {
   /** Folder of the compiled sources. */
   dist: string;
   rounds: number;
-  /** Length of one phase of load. */
+  /** Length of one load phase, in ms. */
   phaseMs: number;
-  /** What counts (requests, threads, runs) are multiplied by; 1 for figures to quote. */
+  /** Factor for counts (requests, threads, runs); 1 for published results. */
   scale: number;
 }
 
 export type Client = Peer<ClientApi>;
 export type Floor = Peer<FloorApi>;
-/** `uri` leads to its storage; undefined for memory. */
+/** `uri` is the storage URI; undefined for memory. */
 export type RunningServer = Peer<ServerApi> & { url: string; uri: string | undefined };
 
-/** Starts the processes of one goal, and ends them with it. */
+/** Starts the processes of one goal and ends them with it. */
 export class Stage {
   readonly options: BenchOptions;
   readonly #closers: (() => Promise<void>)[] = [];
@@ -36,7 +36,7 @@ export class Stage {
     return this.#serve({ scheme, uri });
   }
 
-  /** A server on a PostgreSQL schema of its own; undefined when there is no PostgreSQL. */
+  /** Starts a server on a new PostgreSQL schema; returns undefined without PostgreSQL. */
   async postgresServer(
     more: Pick<OpenArguments, "ownLocks" | "settings"> = {},
   ): Promise<RunningServer | undefined> {
@@ -48,7 +48,10 @@ export class Stage {
     return process.env.GRAPH_SERVE_TEST_REDIS_URI ?? "redis://127.0.0.1:6379";
   }
 
-  /** LangGraph's own PostgresSaver in process, or that of `dist`; undefined when there is no PostgreSQL. */
+  /**
+   * Starts LangGraph's own PostgresSaver in process, or the saver of `dist`; returns undefined without
+   * PostgreSQL.
+   */
   async postgresFloor(dist?: string): Promise<Floor | undefined> {
     const created = await this.#schema();
     if (!created) return undefined;
@@ -65,12 +68,11 @@ export class Stage {
     return this.#keep(new Peer<FloorApi>("floor-process.ts"));
   }
 
-  /** A file that does not exist yet. */
   async file(name: string): Promise<string> {
     return join(await this.#folder(), name);
   }
 
-  /** A count for figures to quote, scaled down for quick ones. */
+  /** Scales a count down for quick runs. */
   scaled(count: number, least = 1): number {
     return Math.max(least, Math.round(count * this.options.scale));
   }

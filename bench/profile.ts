@@ -1,4 +1,4 @@
-/** `node --import tsx bench/profile.ts P1 [dist]`: where the server's CPU goes under the load of a goal. */
+/** `node --import tsx bench/profile.ts P1 [dist]`: where the server spends CPU under the load of a goal. */
 import { join, resolve } from "node:path";
 import { ourRound, WORKS } from "./goals/throughput.js";
 import { Stage } from "./processes.js";
@@ -11,7 +11,7 @@ process.stdout.write(await profile(goal, resolve(dist)));
 
 async function profile(goal: string, dist: string): Promise<string> {
   const work = WORKS[goal];
-  if (!work) throw new Error(`nothing to profile for ${goal}: ${Object.keys(WORKS).join(", ")}`);
+  if (!work) throw new Error(`cannot profile ${goal}; goals: ${Object.keys(WORKS).join(", ")}`);
   const stage = new Stage({ dist, rounds: 1, phaseMs: 5000, scale: 1 });
   try {
     const [server, client] = [await stage.server(), stage.client()];
@@ -19,7 +19,7 @@ async function profile(goal: string, dist: string): Promise<string> {
     await server.call("startProfile");
     const round = await ourRound(server, client, work.unit, stage.options.phaseMs);
     const entries = await server.call("stopProfile");
-    return `${work.what}: ${round.cpuPerRun.toFixed(2)} ms a run\n\n${parts(entries)}\n\n${functions(entries)}\n`;
+    return `${work.what}: ${round.cpuPerRun.toFixed(2)} ms per run\n\n${parts(entries)}\n\n${functions(entries)}\n`;
   } finally {
     await stage.close();
   }

@@ -1,4 +1,4 @@
-/** A CPU profile as a list of functions with their own time, each put under the part of the work it belongs to. */
+/** Converts a CPU profile to functions with their self time, each assigned to a part of the system. */
 import type { Profiler } from "node:inspector/promises";
 
 export interface ProfileEntry {
@@ -8,7 +8,7 @@ export interface ProfileEntry {
   ms: number;
 }
 
-/** The first that matches the address of a function's file names its part. */
+/** The first pattern that matches the URL of a function's file selects its part. */
 const PARTS: readonly [RegExp, string][] = [
   [/langgraph-checkpoint/, "checkpoint savers"],
   [/@langchain\/langgraph\//, "langgraph"],
@@ -31,7 +31,7 @@ const NATIVE: Record<string, string> = {
   "(idle)": "native code and idle",
 };
 
-/** Functions by their own time, most first; functions of one name and place are one. */
+/** Functions by self time, descending; functions with the same name and location are merged. */
 export function readProfile({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ProfileEntry[] {
   const entries = new Map<string, ProfileEntry>();
   const entryOf = new Map<number, ProfileEntry>();

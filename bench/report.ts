@@ -1,12 +1,12 @@
-/** Results as a table in Markdown, ready to be quoted. */
+/** Results as a Markdown table. */
 
-/** One figure and the bound that the goal sets for it. */
+/** One result and the target of its goal. */
 export interface Row {
   goal: string;
   what: string;
   floor: string;
   ours: string;
-  /** What the bound is about: a ratio of the two, or our figure itself. */
+  /** The value compared with the target: the ratio, or our value itself. */
   measured: number;
   target: Target;
 }
@@ -15,7 +15,7 @@ export type Target = { atMost: number } | { atLeast: number };
 
 const HEAD = ["goal", "what", "floor", "ours", "ratio", "target", "result"];
 
-/** A figure to be held against a floor. */
+/** A result compared with a floor. */
 export function ratioRow(
   [goal, what]: [string, string],
   { floor, ours, unit, ratio = ours / floor }: { floor: number; ours: number; unit: string; ratio?: number },
@@ -31,7 +31,7 @@ export function ratioRow(
   };
 }
 
-/** A figure with a bound of its own. */
+/** A result with its own target. */
 export function valueRow([goal, what]: [string, string], ours: number, unit: string, target: Target): Row {
   return { goal, what, floor: "", ours: `${digits(ours)} ${unit}`, measured: ours, target };
 }
@@ -56,6 +56,6 @@ function cellsOf(row: Row): string[] {
   return [goal, what, floor, ours, ratio, bound, isMet(row) ? "met" : "missed"];
 }
 
-/** Three significant digits, or all of the whole part. */
+/** Rounds to three significant digits; keeps all digits of the integer part. */
 export const digits = (value: number): string =>
   Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));

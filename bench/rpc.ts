@@ -1,4 +1,4 @@
-/** Calls between the processes of the benchmark, over the channel that fork() opens. */
+/** Calls between the processes of the benchmark, over the IPC channel of fork(). */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ interface Call {
 }
 type Answer = { id: number; result: unknown } | { id: number; error: string };
 
-/** In a child: answer the parent's calls until it goes away. */
+/** In a child: answers the parent's calls until the parent disconnects. */
 export function answerCalls(api: Api): void {
   const answer = async ({ id, name, argument }: Call): Promise<void> => {
     try {
@@ -67,11 +67,11 @@ export class Peer<A extends Api> {
   }
 }
 
-/** Milliseconds of CPU that this process has used, all its threads together. */
+/** CPU time of this process, all threads, in milliseconds. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Milliseconds on a clock that all processes of the machine share. */
+/** Milliseconds on a clock shared by all processes of the machine. */
 export const sharedClock = (): number => Number(process.hrtime.bigint()) / 1e6;

@@ -1,4 +1,4 @@
-/** `npm run bench`: measures the goals side by side with their floors and prints the table. See `--help`. */
+/** `npm run bench`: measures the goals next to their floors and prints the table. See `--help`. */
 import { execFileSync } from "node:child_process";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
@@ -24,10 +24,10 @@ import { digits, isMet, table, type Row } from "./report.js";
 
 const HELP = `npm run bench -- [options]
 
-  --only P1,P7     measure these goals alone
-  --quick          short phases and small counts: for development, not to be quoted
-  --rounds <n>     rounds of load; the median counts (default 3)
-  --dist <folder>  compiled sources to measure (default: builds them anew)
+  --only P1,P7     measure only these goals
+  --quick          short phases and small counts, for development only
+  --rounds <n>     rounds of load, of which the median is reported (default 3)
+  --dist <folder>  compiled sources to measure (default: runs the build)
 `;
 
 const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
@@ -77,14 +77,14 @@ async function measure(goals: readonly string[]): Promise<string> {
     const stage = new Stage(options);
     try {
       const found = await GOALS[goal]?.(goal, stage);
-      if (!found) throw new Error(`there is no goal ${goal}; goals: ${Object.keys(GOALS).join(", ")}`);
+      if (!found) throw new Error(`unknown goal ${goal}; goals: ${Object.keys(GOALS).join(", ")}`);
       rows.push(...found);
       for (const row of found) note(row);
     } finally {
       await stage.close();
     }
   }
-  return `${table(rows)}\n\n${machine()}${flags.quick ? "\nquick figures: not to be quoted" : ""}`;
+  return `${table(rows)}\n\n${machine()}${flags.quick ? "\nquick run: results are not representative" : ""}`;
 }
 
 function readOptions(): BenchOptions {
@@ -98,7 +98,7 @@ function readOptions(): BenchOptions {
   };
 }
 
-/** Tells how far the benchmark has come. */
+/** Prints progress to stderr. */
 function note(row: Row): void {
   process.stderr.write(
     `${row.goal}  ${row.what}: ${digits(row.measured)} ${isMet(row) ? "met" : "missed"}\n`,

@@ -1,4 +1,4 @@
-/** The server under measurement, in a process of its own. Loads the compiled sources, as users do. */
+/** The measured server, in a separate process. Loads the compiled sources, as users do. */
 import { Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -6,10 +6,10 @@ import { pathToFileURL } from "node:url";
 import express from "express";
 import type * as ServerModule from "../src/http/server.js";
 import type { Settings } from "../src/config/settings.js";
-import type * as ServiceModule from "../src/service.js";
+import type * as ServiceModule from "../src/service/service.js";
 import type * as OpenModule from "../src/storage/open.js";
-import type { Storage, StorageOptions } from "../src/storage/storage.js";
-import type * as LocksModule from "../src/storage/thread-locks.js";
+import type { Storage, StorageOptions } from "../src/storage/contract/storage.js";
+import type * as LocksModule from "../src/storage/locks/thread-locks.js";
 import { compileGraphs, inFlight, QUESTION, type GraphName } from "./graphs.js";
 import { countQueries, queryCount } from "./postgres.js";
 import { readProfile, type ProfileEntry } from "./read-profile.js";
@@ -20,15 +20,13 @@ export interface OpenArguments {
   dist: string;
   scheme: "memory" | "sqlite" | "postgres";
   uri?: string;
-  /** The schema on a PostgreSQL server. */
   schema?: string;
-  /** Thread locks of this process alone, in place of the storage's. */
+  /** Uses process-local thread locks instead of the storage's locks. */
   ownLocks?: boolean;
-  /** Further settings. */
   settings?: Partial<Settings>;
 }
 
-/** Longer than the pause between two rounds of the maintenance. */
+/** Longer than the interval of maintenance, in ms. */
 const MAINTENANCE_MS = 7_000;
 
 let service: ServiceModule.Service;
@@ -50,7 +48,7 @@ const api = {
     return (await startServer(service, { host: "127.0.0.1", port: 0 })).url;
   },
 
-  /** Starts an Express application that answers what it is sent, in the same process. */
+  /** Starts an Express app that echoes its requests, in the same process. */
   openEcho(): Promise<string> {
     const app = express().use(express.json());
     app.post("/", (req, res) => void res.json(req.body));
@@ -66,7 +64,7 @@ const api = {
 
   queries: queryCount,
 
-  /** Bytes that are alive: the heap and what hangs on it. */
+  /** Live bytes: the heap and its external memory. */
   async heap(): Promise<number> {
     for (let turn = 0; turn < 3; turn += 1) {
       await sleep(50);
@@ -80,7 +78,7 @@ const api = {
     for (let index = 0; index < count; index += 1) await service.threads.create({});
   },
 
-  /** Runs of g3, 200 tokens each, that their readers could take up again. */
+  /** Runs g3, with 200 tokens each, so that readers could resume the streams. */
   async resumableRuns({ count }: { count: number }): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       const { frames } = await service.runs.streamStateless({
@@ -95,14 +93,14 @@ const api = {
     }
   },
 
-  /** Put the clock forward, and give the maintenance the time to notice. */
+  /** Advances the clock and waits for maintenance to run. */
   async passTime({ ms }: { ms: number }): Promise<void> {
     const now = Date.now.bind(Date);
     Date.now = () => now() + ms;
     await sleep(MAINTENANCE_MS);
   },
 
-  /** Threads with one run of g1 each, a tenth of them in every team. */
+  /** Creates threads with one run of g1 each; every team has a tenth of them. */
   async createConversations({ count }: { count: number }): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       const { thread_id } = await service.threads.create({ metadata: { team: `team ${index % 10}` } });
@@ -110,7 +108,7 @@ const api = {
     }
   },
 
-  /** A thread on which one run after another was made. Returns its id. */
+  /** Creates a thread with several runs in sequence. Returns its id. */
   async createHistory(thread: { runs: number; graph: GraphName; input: unknown }): Promise<string> {
     const { thread_id } = await service.threads.create({});
     for (let run = 0; run < thread.runs; run += 1) {
@@ -123,7 +121,7 @@ const api = {
     return thread_id;
   },
 
-  /** Runs that wait for one thread, one behind the other. Returns milliseconds a run. */
+  /** Enqueues runs on one thread. Returns milliseconds per run. */
   async lineUp({ count }: { count: number }): Promise<number> {
     const { thread_id } = await service.threads.create({});
     const start = performance.now();
@@ -136,7 +134,7 @@ const api = {
     return (performance.now() - start) / count;
   },
 
-  /** Starts runs that wait, without HTTP. */
+  /** Starts waiting runs, without HTTP. */
   async suspendRuns({ count }: { count: number }): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       const { thread_id } = await service.threads.create({});

@@ -1,6 +1,6 @@
 /**
- * Builds the Studio of studio/ into dist/studio, and into dist/pages as one script and one style for pages that carry
- * their thread; the program reads them from there. Nothing when none changed.
+ * Builds studio/ into dist/studio, and into dist/pages as one script and one style sheet for pages that embed
+ * their thread. Skips what is up to date.
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-/** It shows what is in src/view. */
+/** Sources outside studio/ that the Studio imports. */
 const SHARED = ["src/view", "src/models"];
 const IN_THE_STUDIO = ["preact", "@preact/signals", "@preact/signals-core", "eventsource-parser", "marked"];
 
@@ -17,7 +17,7 @@ const JSX = { jsx: { runtime: "automatic", importSource: "preact" } };
 
 const newest = (files) => Math.max(...files.map((file) => statSync(file).mtimeMs));
 
-/** Whether what was built is there and newer than all that it is made of. */
+/** Whether the build output exists and is newer than its sources. */
 function isCurrent(built, folders) {
   const files = built.map((file) => join(ROOT, file));
   if (!files.every((file) => existsSync(file))) return false;
@@ -37,14 +37,14 @@ async function buildStudio() {
     root: join(ROOT, "studio"),
     configFile: false,
     logLevel: "warn",
-    // Paths are relative, so that the page works under any prefix.
+    // Relative paths, so that the page works under any URL prefix.
     base: "./",
     oxc: JSX,
     build: {
       outDir: join(ROOT, "dist/studio"),
       emptyOutDir: true,
       target: "es2022",
-      // A policy that allows no data as a script, and a page that fetches for itself.
+      // The content security policy forbids inlined assets: the page loads them itself.
       assetsInlineLimit: 0,
       modulePreload: false,
     },
@@ -56,7 +56,7 @@ async function buildStudio() {
   writeFileSync(join(ROOT, "dist/studio/licenses.txt"), licenses.join("\n---\n\n"));
 }
 
-/** Where packages are looked for: not each of them is in this folder's own node_modules. */
+/** Searches all module paths: some packages are not in this folder's own node_modules. */
 function licenseOf(name) {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
   const file = folders.map((folder) => join(folder, name, "LICENSE")).find((path) => existsSync(path));

@@ -1,4 +1,5 @@
-// Packs the package, installs it into an empty folder with its own copy of LangGraph, and serves a template there.
+// Packs the package, installs it into an empty folder with a separate copy of LangGraph, and serves a
+// template there.
 import { spawn, spawnSync } from "node:child_process";
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -17,11 +18,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What users download at most. */
+/** Maximum size of the tarball, in bytes. */
 const MOST_BYTES = 1_700_000;
 const ROOT = join(import.meta.dirname, "..");
 const INSTALL_LIMIT_MS = 900_000;
-/** Overridden by a reference to this checkout's own dependency, which other projects do not have. */
+/** Overridden with a reference to this checkout's dependency, which other projects do not have. */
 const SDK = "@langchain/langgraph-sdk";
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
@@ -47,7 +48,7 @@ function say(text) {
   process.stdout.write(`${text}\n`);
 }
 
-/** As the README says of a clone: a project that was made in it uses it, and asks no registry. */
+/** A project created in a clone uses the clone without a registry, as the README states. */
 function checkClone() {
   const project = mkdtempSync(join(ROOT, "my-agent-"));
   try {
@@ -59,18 +60,18 @@ function checkClone() {
   }
 }
 
-/** Run a command to its end and return what it printed; its failure is ours. */
+/** Runs a command to its end and returns its output; throws if it fails. */
 function run(command, args, cwd, timeout = 180_000) {
   const { status, signal, stdout, stderr } = spawnSync(command, args, { cwd, timeout, encoding: "utf8" });
   assert.equal(
     status,
     0,
-    `${command} ${args.join(" ")} ended with ${signal ?? status}\n${stdout}\n${stderr}`,
+    `${command} ${args.join(" ")} exited with ${signal ?? status}\n${stdout}\n${stderr}`,
   );
   return stdout;
 }
 
-/** The tarball as it would be published; it must hold what users need and nothing else. */
+/** Packs the tarball as it would be published, and checks that it contains what users need and nothing else. */
 function pack() {
   const report = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch], ROOT);
   const [{ filename, files, size }] = JSON.parse(report);
@@ -81,20 +82,20 @@ function pack() {
   );
   const named = exported.map((path) => path.replace(/^\.\//, ""));
   for (const needed of ["bin/graph-serve.js", "LICENSE", "README.md", "dist/studio/index.html", ...named]) {
-    assert.ok(paths.includes(needed), `${needed} is not in the package; was it built?`);
+    assert.ok(paths.includes(needed), `${needed} is missing from the package; run npm run build`);
   }
   for (const template of ["chat", "agent-tools", "hitl", "minimal"]) {
-    assert.ok(paths.includes(`templates/${template}/gitignore`), `template ${template} is not whole`);
+    assert.ok(paths.includes(`templates/${template}/gitignore`), `template ${template} is incomplete`);
   }
-  // Source maps lead to sources that are not in the package.
+  // Source maps point to sources that are not in the package.
   const strays = paths.filter((path) => /^(src|test|bench|scripts)\/|node_modules|\.(tgz|map)$/.test(path));
-  assert.deepEqual(strays, [], "files that do not belong into the package");
-  assert.ok(size <= MOST_BYTES, `the package has ${size} bytes; at most ${MOST_BYTES} are wanted`);
+  assert.deepEqual(strays, [], "files that must not be in the package");
+  assert.ok(size <= MOST_BYTES, `the package has ${size} bytes; the limit is ${MOST_BYTES}`);
   say(`packed ${paths.length} files, ${Math.round(size / 1024)} KB`);
   return join(scratch, filename);
 }
 
-/** A project that knows the package and LangGraph, and nothing of this repository. */
+/** Creates a project with the package and LangGraph, and nothing of this repository. */
 function install(tarball) {
   const folder = join(scratch, "project");
   mkdirSync(folder);
@@ -127,7 +128,7 @@ async function checkExports(folder) {
   assert.equal(run("npx", ["--no-install", "graph-serve", "--version"], folder).trim(), version);
 }
 
-/** Both entries by their types, as a strict project with TypeScript's own resolution sees them. */
+/** Type-checks both entry points in a strict project with TypeScript's own module resolution. */
 function checkTypes(folder) {
   const code = `import { openService, type Service } from "graph-serve";
 import { runCases, type SuiteResult } from "graph-serve/testing";
@@ -141,7 +142,7 @@ export const failures: string[] = cases.flatMap(({ failures: found }) => found.m
   run("node", [tsc, ...flags, "types.ts"], folder, 120_000);
 }
 
-/** The cases of a template, run by Node's own test runner through the package. */
+/** Runs the cases of a template through the package with Node's own test runner. */
 function checkTesting(folder) {
   const code = `import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -163,14 +164,14 @@ for (const { name, failures } of cases) test(name, () => assert.deepEqual(failur
 function checkInit(folder) {
   run("npx", ["--no-install", "graph-serve", "init", "made", "-t", "hitl", "--yes"], folder);
   for (const file of ["graph.ts", "package.json", ".gitignore"]) {
-    assert.ok(existsSync(join(folder, "made", file)), `init did not make ${file}`);
+    assert.ok(existsSync(join(folder, "made", file)), `init did not create ${file}`);
   }
 }
 
 async function checkServing(folder) {
   const port = await freePort();
   const args = ["--no-install", "graph-serve", "dev", "./graph.ts", "--no-reload", "-p", String(port)];
-  // A process group of its own, so that nothing npx started outlives a failed check.
+  // A separate process group, so that a failed check leaves no child of npx running.
   const npx = spawn("npx", args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], detached: true });
   let output = "";
   for (const stream of [npx.stdout, npx.stderr]) stream.on("data", (data) => (output += data));
@@ -179,11 +180,11 @@ async function checkServing(folder) {
     const url = `http://127.0.0.1:${port}`;
     await ready(url, npx);
     await talk(url);
-    // npx does not pass signals on; dev leaves word of its own process.
+    // npx does not forward signals; dev records the id of its own process.
     const { pid } = JSON.parse(readFileSync(join(folder, ".graph-serve/dev.json"), "utf8"));
     process.kill(pid, "SIGTERM");
     const [code] = await Promise.race([exited, pause(STOP_LIMIT_MS, ["no exit"], { ref: false })]);
-    assert.equal(code, 0, `dev ended with ${code} after SIGTERM`);
+    assert.equal(code, 0, `dev exited with code ${code} after SIGTERM`);
   } catch (error) {
     say(output);
     if (npx.exitCode === null) process.kill(-npx.pid, "SIGKILL");
@@ -191,13 +192,13 @@ async function checkServing(folder) {
   }
 }
 
-/** The steps of the Dockerfile that the package makes, one after the other in a clean folder: all but the images. */
+/** Runs the Dockerfile steps that use the package in a clean folder, without building images. */
 async function checkContainer(folder) {
   run("npx", ["--no-install", "graph-serve", "dockerfile"], folder);
   const lines = readFileSync(join(folder, "Dockerfile"), "utf8").split("\n");
   const steps = (name) =>
     lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
-  // Beside the project: its lock file names the tarball by a relative path.
+  // Next to the project, because its lock file names the tarball by a relative path.
   const image = join(scratch, "image");
   mkdirSync(image);
   const [installFiles, rest] = steps("COPY");
@@ -218,11 +219,11 @@ async function checkContainer(folder) {
     run(probe, probeArgs, image);
     child.kill("SIGTERM");
     const [code] = await Promise.race([exited, pause(STOP_LIMIT_MS, ["no exit"], { ref: false })]);
-    assert.equal(code, 0, `start ended with ${code} after SIGTERM`);
+    assert.equal(code, 0, `start exited with code ${code} after SIGTERM`);
   } finally {
     if (child.exitCode === null) child.kill("SIGKILL");
   }
-  say("the steps of the Dockerfile make an image's folder, which serves and is healthy");
+  say("the Dockerfile steps create a folder that serves and is healthy");
 }
 
 async function freePort() {
@@ -237,7 +238,7 @@ async function freePort() {
 async function ready(url, npx) {
   const started = Date.now();
   while (!(await answers(url))) {
-    assert.equal(npx.exitCode, null, "dev ended before it was ready");
+    assert.equal(npx.exitCode, null, "dev exited before it was ready");
     assert.ok(Date.now() - started < READY_LIMIT_MS, `${url}/ok did not answer in ${READY_LIMIT_MS} ms`);
     await pause(50);
   }
@@ -249,7 +250,7 @@ async function answers(url) {
   return response?.ok === true;
 }
 
-/** One streamed run on a new thread, the state it leaves, and the docs. */
+/** Streams one run on a new thread, then reads its state and the docs. */
 async function talk(url) {
   const post = (path, body) => fetch(url + path, { method: "POST", body: JSON.stringify(body) });
   const { thread_id } = await (await post("/threads", {})).json();

@@ -1,4 +1,5 @@
-// Copies what /docs serves of Swagger UI into dist: its package would bring install telemetry to those who install ours.
+// Copies the Swagger UI assets for /docs into dist: a dependency on its package would install telemetry for
+// users.
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createRequire } from "node:module";

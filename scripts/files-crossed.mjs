@@ -1,12 +1,12 @@
 /**
- * Counts the source files that two walks cross, by V8's own coverage: a file counts when one of its functions is called.
- * test/files-crossed.test.ts holds the numbers.
+ * Counts the source files that two operations execute, using V8 coverage: a file counts if one of its
+ * functions is called. test/files-crossed.test.ts enforces the limits.
  *
  *   node --import tsx scripts/files-crossed.mjs [stream|inspect] [--json]
  *
- * `stream` is one POST /threads/{id}/runs/stream on memory; what the service does by itself from time to time is left
- * out. `inspect` is `graph-serve inspect thread ID` on SQLite in a process of its own. Both are the second of their kind:
- * what a file does while it is loaded does not count.
+ * `stream` is one POST /threads/{id}/runs/stream on memory, without the periodic work of the service.
+ * `inspect` is `graph-serve inspect thread ID` on SQLite in a separate process. Both are measured on their
+ * second call, so that work at module load does not count.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Most files that each walk may cross. Lower a number when there are fewer; what raises it needs a reason. */
+/** Maximum number of files per operation. Lower a limit when fewer are executed; raising one needs a reason. */
 const MOST = { stream: 40, inspect: 66 };
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -41,17 +41,17 @@ async function crossedBy(work) {
     .sort();
 }
 
-/** What runs when a file is loaded: the helper that tsx puts into each, and the static parts of classes. */
+/** Functions called on load: the helper that tsx adds to each file, and static initializers of classes. */
 const LOADING = ["__name", "<static_initializer>"];
 
-/** The module itself is a function without a name that begins at 0. */
+/** The module itself is an unnamed function that begins at 0. */
 function isCalled({ functionName, ranges: [range] }) {
   const isModule = functionName === "" && range.startOffset === 0;
   return range.count > 0 && !isModule && !LOADING.includes(functionName);
 }
 
 async function stream() {
-  const { openService } = await import("../src/service.ts");
+  const { openService } = await import("../src/service/service.ts");
   const { startServer } = await import("../src/http/server.ts");
   const service = await openService({ graphs: { agent: GRAPH }, passive: true });
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
@@ -65,7 +65,7 @@ async function stream() {
   const run = async (thread) => {
     const body = { assistant_id: "agent", input: {}, stream_mode: ["values"] };
     const text = await (await post(`/threads/${thread}/runs/stream`, body)).text();
-    if (!/^event: end$/m.test(text)) throw new Error(`the run did not end well:\n${text}`);
+    if (!/^event: end$/m.test(text)) throw new Error(`the run did not succeed:\n${text}`);
   };
   try {
     await run(await newThread());
@@ -77,7 +77,7 @@ async function stream() {
   }
 }
 
-/** Stores a thread, and looks at it in a process of its own, which starts from nothing. */
+/** Stores a thread and inspects it in a new process. */
 async function inspect() {
   const folder = mkdtempSync(join(tmpdir(), "files-crossed-"));
   try {
@@ -90,7 +90,7 @@ async function inspect() {
 }
 
 async function storeThread(folder) {
-  // The folder that runs a graph remembers its file; who looks from another has what is stored alone.
+  // The folder that runs a graph remembers its file; from another folder only stored data is available.
   const project = mkdtempSync(join(folder, "project-"));
   let text = "";
   const stdout = { isTTY: false, write: (chunk) => ((text += chunk), true) };
@@ -99,7 +99,7 @@ async function storeThread(folder) {
     project,
     stdout,
   );
-  if (code !== 0) throw new Error(`the run ended with ${code}: ${text}`);
+  if (code !== 0) throw new Error(`the run exited with code ${code}: ${text}`);
   return JSON.parse(text).thread_id;
 }
 
@@ -111,7 +111,7 @@ async function cli(argv, cwd, stdout = QUIET) {
 async function inspectChild(folder, thread) {
   const look = async () => {
     const code = await cli(["inspect", "thread", thread, "--db", join(folder, "threads.db")], folder);
-    if (code !== 0) throw new Error(`inspect ended with ${code}`);
+    if (code !== 0) throw new Error(`inspect exited with code ${code}`);
   };
   await look();
   return crossedBy(look);
@@ -129,6 +129,6 @@ if (name === "inspect-child") {
   else
     for (const [walk, { most, files }] of Object.entries(crossed))
       process.stdout.write(
-        `${walk}: ${files.length} files of ${most} at most\n${files.map((file) => `  ${file}\n`).join("")}`,
+        `${walk}: ${files.length} files, limit ${most}\n${files.map((file) => `  ${file}\n`).join("")}`,
       );
 }

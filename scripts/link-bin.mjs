@@ -1,4 +1,5 @@
-// `npx graph-serve` in the folders of a clone: npm goes up to the root's node_modules/.bin, where no package has itself.
+// Makes `npx graph-serve` work in subfolders of a clone: npm searches the root's node_modules/.bin, where no
+// package is linked to itself.
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,6 +12,6 @@ try {
   rmSync(link, { force: true });
   symlinkSync(join("..", "..", "bin", "graph-serve.js"), link);
 } catch (error) {
-  // Windows wants a right for it that few have; the root's own `npx graph-serve` works without.
-  process.stderr.write(`graph-serve is not linked for folders of the clone: ${error.message}\n`);
+  // Windows requires a permission that few users have; `npx graph-serve` in the root works without it.
+  process.stderr.write(`could not link graph-serve for subfolders of the clone: ${error.message}\n`);
 }

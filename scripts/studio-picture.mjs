@@ -1,11 +1,11 @@
 /**
- * Takes docs/studio.png: `npm run build && node --import tsx scripts/studio-picture.mjs` serves a template, runs it, and
- * opens the thread in Chromium, which CHROMIUM names where it is not at /usr/bin/chromium.
+ * Creates docs/studio.png: `npm run build && node --import tsx scripts/studio-picture.mjs` serves a template,
+ * runs it and opens the thread in Chromium. CHROMIUM overrides /usr/bin/chromium.
  */
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { startServer } from "../src/http/server.js";
-import { openService } from "../src/service.js";
+import { openService } from "../src/service/service.js";
 
 const ROOT = join(import.meta.dirname, "..");
 const SIZE = { width: 1120, height: 480 };
@@ -22,7 +22,7 @@ try {
   await service.runs.create(thread_id, { assistant_id: "agent", input });
   const page = await browser.newPage({ viewport: SIZE, colorScheme: "light" });
   await page.goto(`${server.url}/studio/#/threads/${thread_id}`);
-  // The call of the tool says more than the answer.
+  // The tool call is more informative than the answer.
   await page.getByText("changed messages").nth(2).click();
   await page.getByText("calculator").first().waitFor();
   await page.screenshot({ path: join(ROOT, "docs/studio.png") });

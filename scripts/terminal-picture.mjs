@@ -1,7 +1,7 @@
 /**
- * Draws docs/terminal.svg from a real session: `node --import tsx scripts/terminal-picture.mjs` plays the commands
- * below in a project made by `init`, takes what they print to a terminal, and writes it as a picture. Ids, times and
- * durations are replaced, so that the same program draws the same picture.
+ * Draws docs/terminal.svg from a real session: `node --import tsx scripts/terminal-picture.mjs` plays the
+ * commands below in a project created by `init`, captures their terminal output and draws it. Ids, times and
+ * durations are replaced, so that the same program always draws the same picture.
  */
 import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,22 +13,20 @@ import { main } from "../src/cli/main.js";
 const ROOT = join(import.meta.dirname, "..");
 const PICTURE = join(ROOT, "docs/terminal.svg");
 const COLUMNS = 104;
-/** Of what a command prints; the rest is left out. */
+/** Maximum number of lines shown per command. */
 const MOST_LINES = 18;
 const SHOWN_URL = "http://127.0.0.1:2024";
 
-/** Two terminals: one serves, in the other somebody asks and then looks. */
+/** Two terminals: one serves, the other runs the agent and inspects the result. */
 export const SERVED = ["dev"];
 export const ASKED = [
   ["run", "--url", SHOWN_URL, "--message", "What is 12 * 7?"],
   ["history", "last"],
 ];
 
-/** A command as it is typed. */
 export const typed = (argv) =>
   ["$ npx graph-serve", ...argv.map((word) => (/[\s*?]/.test(word) ? `"${word}"` : word))].join(" ");
 
-/** A terminal that keeps what is written to it. */
 class Screen {
   text = "";
   isTTY = true;
@@ -58,8 +56,8 @@ function start(argv, cwd, screen) {
 }
 
 /**
- * Play the session.
- * @returns what each terminal shows, in order: `{ command, text, code }` for each command
+ * Plays the session.
+ * @returns for each terminal, `{ command, text, code }` of each command in order
  */
 export async function playSession() {
   const folder = await mkdtemp(join(tmpdir(), "graph-serve-picture-"));
@@ -92,7 +90,7 @@ async function play(cwd) {
   return [[served], asked].map((terminal) => terminal.map((shown) => settled(shown, url)));
 }
 
-/** What differs from one run to the next becomes what is the same each time, of the same width where it can. */
+/** Replaces values that differ between runs with fixed values, of the same width if possible. */
 function settled({ command, text, code }, url) {
   const known = new Map();
   const idLike = (id) => {
@@ -110,14 +108,14 @@ function settled({ command, text, code }, url) {
   return { command: same(command), text: same(text), code };
 }
 
-/** Ids that sort by time, whole or cut: of threads, runs and messages, and of checkpoints. */
+/** Sortable ids, complete or shortened: of threads, runs and messages, and of checkpoints. */
 const IDS =
   /(?<![0-9a-f-])(01|1f)[0-9a-f]{6}(-[0-9a-f]{4}(-[67][0-9a-f]{3}(-[0-9a-f]{4}(-[0-9a-f]{12})?)?)?)?(?![0-9a-f])/g;
 const RUN_ID = "01a1fd12-72ac-71cb-8b64-da0a72e4e7b1";
 const CHECKPOINT_ID = "1f1e5d87-f2f0-62c0-8002-168858653b38";
 const NOON = "2026-11-21T12:00:00.000";
 
-// Drawing: a window a terminal, its text in the colours that a terminal would show.
+// Drawing: one window per terminal, text in terminal colors.
 
 const CLASSES = { 1: "b", 2: "d", 31: "r", 32: "g", 33: "y", 34: "u", 35: "m", 36: "c", 90: "d" };
 const LINE = 18;
@@ -126,7 +124,7 @@ const MARGIN = 16;
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
-/** The text of a line with its colours as spans; `\u001b[…m` sets and ends them. */
+/** Converts a line with color codes (`\u001b[…m`) to spans. */
 function spans(line) {
   const on = new Set();
   const parts = [];
@@ -180,7 +178,7 @@ text{fill:#e6edf3}.w{fill:#0d1117;stroke:#30363d}.o{fill:#30363d}
 .d{fill:#8b949e}.r{fill:#ff7b72}.g{fill:#56d364}.y{fill:#e3b341}.u{fill:#79c0ff}.m{fill:#d2a8ff}.c{fill:#76e3ea}
 }`;
 
-/** The picture of a session, light or dark as its reader's screen is. */
+/** The picture of a session, in light or dark colors depending on the reader's system. */
 export function drawSession(terminals) {
   let top = 0;
   const drawn = [];

@@ -1,5 +1,5 @@
-// Runs the tests of clients, storages and the service with the newest line of LangGraph, which test/newest pins, in a
-// folder of its own. What a test file imports that test/newest does not name is this checkout's.
+// Runs the tests of clients, storages and the service with the newest supported line of LangGraph, pinned in
+// test/newest, in a separate folder. Packages that test/newest does not list come from this checkout.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const TESTS = [
   "test/http/thread-events.test.ts",
   ...["memory", "sqlite", "postgres", "mongodb", "redis"].map((scheme) => `test/storage/${scheme}.test.ts`),
 ];
-/** The slow files of clients cut connections and fill memory, in which releases do not differ. */
+/** Slow client tests are skipped: they cut connections and fill memory, which does not depend on the release. */
 const PROJECTS = [
   ...["quick", "isolated", "slow"].map((name) => `--project=${name}`),
   "--exclude=test/clients/*.slow.test.ts",
@@ -46,7 +46,7 @@ try {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** A copy of the tree with the newest line; every other package is found one folder further up. */
+/** Copies the tree and installs the newest line; all other packages are found in the parent folder. */
 function install() {
   const tree = join(scratch, "tree");
   mkdirSync(tree);
@@ -55,14 +55,14 @@ function install() {
   const folder = join(tree, NEWEST);
   const flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"];
   const { status } = run("npm", ["ci", ...flags], folder, INSTALL_LIMIT_MS);
-  if (status !== 0) throw new Error(`the newest line of LangGraph does not install (${status})`);
+  if (status !== 0) throw new Error(`installing the newest line of LangGraph failed (${status})`);
   const packages = join(tree, "node_modules");
   renameSync(join(folder, "node_modules"), packages);
   for (const name of ownPackages()) rmSync(join(packages, name), { recursive: true, force: true });
   return tree;
 }
 
-/** The packages of this checkout that the newest line has as well, but does not name. */
+/** Packages of this checkout that the newest line also installs but does not list. */
 function ownPackages() {
   const { dependencies, devDependencies, optionalDependencies } = manifest(ROOT);
   const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });

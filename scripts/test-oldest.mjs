@@ -1,5 +1,6 @@
-// Serves a graph of the oldest line of LangGraph, which test/oldest pins, from a project that has no other copy of it, and
-// lets the SDK of that line talk to it. Also checks that npm installs the package beside exact pins of older lines.
+// Serves a graph on the oldest supported line of LangGraph, pinned in test/oldest, from a project with no
+// other copy of it, and runs the SDK of that line against it. Also checks that npm installs the package next
+// to exact pins of older lines.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -38,7 +39,7 @@ try {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** `npm install` with exact pins ends with these versions, and with one copy of each package. */
+/** `npm install` with exact pins resolves to these versions, with one copy of each package. */
 function checkPins() {
   run("npm", ["pack", "--ignore-scripts", "--pack-destination", scratch], ROOT);
   const tarball = readdirSync(scratch).find((name) => name.endsWith(".tgz"));
@@ -54,11 +55,11 @@ function checkPins() {
       if (copies.length !== 1 || copies[0][1].version !== version)
         throw new Error(`${name} ${version} became ${JSON.stringify(copies)}`);
     }
-    process.stdout.write(`npm installs the package beside ${JSON.stringify(pins)}\n`);
+    process.stdout.write(`npm installs the package next to ${JSON.stringify(pins)}\n`);
   }
 }
 
-/** A project with the oldest line and the package; every other package is this checkout's. */
+/** A project with the oldest line and the package; all other packages come from this checkout. */
 async function install() {
   const project = join(scratch, "project");
   cpSync(OLDEST, project, { recursive: true });
@@ -92,7 +93,7 @@ async function test(project) {
   try {
     const url = `http://127.0.0.1:${port}`;
     await ready(url, server);
-    // Its commands talk to servers by the SDK of the project.
+    // CLI commands call servers through the SDK of the project.
     run("node", [cli, "run", "agent", "--url", url, "--message", "hi", "--json"], project);
     run("node", [cli, "threads", "list", "--url", url, "--json"], project);
     const env = { ...process.env, SERVER_URL: url };
@@ -106,7 +107,7 @@ async function test(project) {
 
 function run(command, args, cwd) {
   const { status } = spawnSync(command, args, { cwd, timeout: INSTALL_LIMIT_MS, stdio: "inherit" });
-  if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}`);
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} exited with ${status}`);
 }
 
 async function freePort() {
@@ -121,7 +122,7 @@ async function freePort() {
 async function ready(url, server) {
   const started = Date.now();
   while (!(await fetch(`${url}/ok`).catch(() => undefined))?.ok) {
-    if (server.exitCode !== null) throw new Error("the server ended before it was ready");
+    if (server.exitCode !== null) throw new Error("the server exited before it was ready");
     if (Date.now() - started > READY_LIMIT_MS) throw new Error(`${url}/ok did not answer`);
     await pause(50);
   }

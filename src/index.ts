@@ -14,15 +14,15 @@ export type { RunActivity } from "./models/run-activity.js";
 export type { RunFrame, RunStream } from "./models/run-stream.js";
 export type { CheckpointConfig, Interrupt, ThreadState } from "./models/state.js";
 export type { Thread, ThreadCreateRequest, ThreadSearchRequest, ThreadStatus } from "./models/thread.js";
-export { openService, type GraphSummary, type Service, type ServiceOptions } from "./service.js";
+export { openService, type GraphSummary, type Service, type ServiceOptions } from "./service/service.js";
 // For those who write a storage of their own; see OpenCustomStorage.
-export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/checkpointer.js";
-export { contains } from "./storage/rows.js";
+export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/saver/checkpointer.js";
+export { contains } from "./storage/rows/rows.js";
 export type { CustomStorageOptions, OpenCustomStorage } from "./storage/custom.js";
-export type { ExplainError, Explanation } from "./storage/driver-errors.js";
-export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage/storage.js";
+export type { ExplainError, Explanation } from "./storage/driver/errors.js";
+export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage/contract/storage.js";
 export { openStorage, type OpenOptions } from "./storage/open.js";
-export { expiryOf, inScope, isFinished, patchRun, patchThread } from "./storage/rows.js";
+export { expiryOf, inScope, isFinished, patchRun, patchThread } from "./storage/rows/rows.js";
 export type {
   AcquireOptions,
   Checkpointer,
@@ -48,8 +48,8 @@ export type {
   TimerRow,
   TimerTable,
   UnfinishedRun,
-} from "./storage/storage.js";
-export { createThreadLocks } from "./storage/thread-locks.js";
+} from "./storage/contract/storage.js";
+export { createThreadLocks } from "./storage/locks/thread-locks.js";
 export { VERSION } from "./support/version.js";
 export type { RunFault } from "./support/run-fault.js";
 export type { StackFrame } from "./support/stack.js";

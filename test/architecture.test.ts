@@ -1,10 +1,30 @@
-/** Enforces the layers and the habits of the source tree; every failure names the file that strays. */
+/** Enforces the layers and conventions of the source tree; every failure names the offending file. */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readSourceTree, type Import } from "./helpers/source-tree.js";
 
-/** Who may import whom; a layer is a folder of src, or a file or two at its top. */
+/** The folders of the engine, in order: each may import those before it. */
+const ENGINE = [
+  "frames",
+  "context",
+  "threads",
+  "runs",
+  "delivery",
+  "webhooks",
+  "coordination",
+  "scheduling",
+  "operations",
+];
+const ENGINE_BASE = ["support", "models", "graphs", "storage"];
+
+function engineLayers(): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    ENGINE.map((layer, index) => [layer, [...ENGINE_BASE, ...ENGINE.slice(0, index + 1)]]),
+  );
+}
+
+/** Allowed imports by layer; a layer is a folder of src, or files at its top level. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   support: ["support"],
   models: ["models"],
@@ -12,32 +32,22 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ["support", "config"],
   graphs: ["support", "models", "graphs"],
   storage: ["support", "models", "storage"],
-  ops: ["support", "models", "graphs", "storage", "ops"],
-  service: ["support", "models", "config", "graphs", "storage", "ops", "service"],
+  ...engineLayers(),
+  service: ["support", "models", "config", "graphs", "storage", ...ENGINE, "service"],
   mcp: ["support", "models", "view", "service", "mcp"],
   a2a: ["support", "models", "view", "service", "a2a"],
   http: ["support", "models", "service", "mcp", "a2a", "http"],
-  // Lists are read from the rows of a storage, without what a service loads.
+  // Lists read storage rows directly, without loading what a service loads.
   client: ["support", "models", "storage", "service", "client"],
   testing: ["support", "models", "config", "service", "client", "testing"],
   cli: ["support", "models", "view", "config", "service", "mcp", "http", "client", "testing", "cli"],
   index: ["support", "models", "config", "graphs", "storage", "service", "http"],
 };
-const FILES_AT_THE_TOP: Record<string, string> = {
-  "auth-hook.ts": "service",
-  "http-app.ts": "service",
-  "migration.ts": "service",
-  "service.ts": "service",
-  "service-facts.ts": "service",
-  "service-options.ts": "service",
-  "service-parts.ts": "service",
-  "user-hooks.ts": "service",
-  "index.ts": "index",
-};
-/** Files that are loaded by their path or are what the package exports: nothing else need import them. */
+const FILES_AT_THE_TOP: Record<string, string> = { "index.ts": "index" };
+/** Files that are loaded by path or exported by the package: no other file has to import them. */
 const ENTRY_POINTS: readonly string[] = ["index.ts", "config/define.ts", "testing/index.ts", "cli/main.ts"];
 
-/** The storage backends, a folder each, and the packages that only it may import. */
+/** The storage backends, one folder each, and the packages that only they may import. */
 const BACKENDS: Record<string, readonly string[]> = {
   memory: [],
   sqlite: ["better-sqlite3"],
@@ -46,8 +56,9 @@ const BACKENDS: Record<string, readonly string[]> = {
   redis: ["redis"],
 };
 const PACKAGES_OF_BACKENDS = Object.values(BACKENDS).flat();
+const MAX_FILES = 30;
 const MAX_LINES = 500;
-/** A shorter file stands with the one that imports it. */
+/** A shorter file belongs in the file that imports it. */
 const MIN_LINES = 25;
 
 const sources = readSourceTree(join(import.meta.dirname, "../src"));
@@ -65,7 +76,7 @@ function backendOf(file: string): string | undefined {
 
 const shown = ({ from, to }: Import): string => `${from} -> ${to}`;
 
-/** The packages of backends that come along when `file` is imported. */
+/** Backend packages that are loaded when `file` is imported. */
 function packagesLoadedWith(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);
@@ -76,7 +87,7 @@ function packagesLoadedWith(file: string, seen = new Set<string>()): string[] {
 
 type Lead = Pick<Import, "from" | "to">;
 
-/** Everything that `start` leads to, by whatever imports. */
+/** All files that `start` imports, directly or indirectly. */
 function reachableFrom(
   start: string,
   leads: readonly Lead[] = ownImports,
@@ -90,8 +101,25 @@ function reachableFrom(
   return seen;
 }
 
-/** A folder of the command line, or a file beside the folders. */
-const roomOf = (file: string): string => file.split("/").slice(0, 2).join("/");
+function groupBy(items: Iterable<string>, keyOf: (item: string) => string): Map<string, string[]> {
+  const groups = new Map<string, string[]>();
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
+  return groups;
+}
+
+/** The layers that a cell of the table in docs/architecture.md names. */
+function layersIn(cell: string, layer: string): string[] {
+  if (cell === "nothing else") return [];
+  return cell
+    .split(", ")
+    .flatMap((name) =>
+      name === "engine folders above"
+        ? ENGINE.slice(0, ENGINE.indexOf(layer))
+        : name === "the engine"
+          ? ENGINE
+          : [name],
+    );
+}
 
 describe("layers", () => {
   it("every file belongs to a known layer", () => {
@@ -102,11 +130,11 @@ describe("layers", () => {
     expect(imports.filter(({ to }) => to.startsWith("..")).map(shown)).toEqual([]);
   });
 
-  it("docs/architecture.md says who may import whom", () => {
+  it("docs/architecture.md lists the allowed imports", () => {
     const text = readFileSync(join(import.meta.dirname, "../docs/architecture.md"), "utf8");
     const rows = Array.from(
       text.matchAll(/^\| `src\/([a-z0-9]+)(?:\.ts)?` +\| .* \| ([^|]+?) +\|$/gm),
-      ([, layer = "", others = ""]) => [layer, others === "nothing else" ? [] : others.split(", ")] as const,
+      ([, layer = "", others = ""]) => [layer, layersIn(others, layer)] as const,
     );
     const allowed = Object.entries(MAY_IMPORT).map(
       ([layer, others]) => [layer, others.filter((other) => other !== layer)] as const,
@@ -114,28 +142,33 @@ describe("layers", () => {
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(allowed));
   });
 
-  it("imports follow the table of layers", () => {
+  it("imports follow the layer table", () => {
     const strays = ownImports.filter(({ from, to }) => !MAY_IMPORT[layerOf(from)]?.includes(layerOf(to)));
     expect(strays.map(shown)).toEqual([]);
   });
 
-  it("imports form no cycle", () => {
+  it("imports contain no cycle", () => {
     expect([...files].filter((file) => reachableFrom(file).has(file))).toEqual([]);
   });
 
-  it("imports between the rooms of the command line form no cycle", () => {
+  it("imports between folders contain no cycle", () => {
     const leads = ownImports
-      .filter(({ from, to }) => layerOf(from) === "cli" && layerOf(to) === "cli")
-      .map(({ from, to }) => ({ from: roomOf(from), to: roomOf(to) }))
+      .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
       .filter(({ from, to }) => from !== to);
-    const rooms = new Set(leads.map(({ from }) => from));
-    expect([...rooms].filter((room) => reachableFrom(room, leads).has(room))).toEqual([]);
+    const folders = new Set(leads.map(({ from }) => from));
+    expect([...folders].filter((folder) => reachableFrom(folder, leads).has(folder))).toEqual([]);
+  });
+
+  it(`no folder has more than ${MAX_FILES} files`, () => {
+    const folders = groupBy(files, dirname);
+    const large = [...folders].filter(([, { length }]) => length > MAX_FILES).map(([folder]) => folder);
+    expect(large).toEqual([]);
   });
 });
 
 describe("backends", () => {
-  it("ops know no storage backend", () => {
-    const strays = ownImports.filter(({ from, to }) => layerOf(from) === "ops" && backendOf(to));
+  it("the engine does not import a storage backend", () => {
+    const strays = ownImports.filter(({ from, to }) => ENGINE.includes(layerOf(from)) && backendOf(to));
     expect(strays.map(shown)).toEqual([]);
   });
 
@@ -147,7 +180,7 @@ describe("backends", () => {
     expect(strays.map(shown)).toEqual([]);
   });
 
-  it("packages of a backend stay in it", () => {
+  it("packages of a backend are imported only by that backend", () => {
     const strays = imports.filter(({ from, to }) =>
       Object.entries(BACKENDS).some(([name, packages]) => packages.includes(to) && backendOf(from) !== name),
     );
@@ -161,7 +194,7 @@ describe("backends", () => {
   });
 });
 
-describe("habits", () => {
+describe("conventions", () => {
   it("no file exports a default", () => {
     expect(sources.filter(({ hasDefaultExport }) => hasDefaultExport).map(({ file }) => file)).toEqual([]);
   });
@@ -174,7 +207,7 @@ describe("habits", () => {
     expect(sources.filter(({ lines }) => lines > MAX_LINES).map(({ file }) => file)).toEqual([]);
   });
 
-  it(`no file of fewer than ${MIN_LINES} lines serves one other alone`, () => {
+  it(`no file of fewer than ${MIN_LINES} lines has a single importer`, () => {
     const importersOf = (file: string) =>
       new Set(ownImports.filter(({ to }) => to === file).map(({ from }) => from));
     const small = sources.filter(({ file, lines }) => lines < MIN_LINES && !ENTRY_POINTS.includes(file));

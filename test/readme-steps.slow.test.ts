@@ -1,9 +1,9 @@
-/** README.md and what its kind leads to, followed step by step in a copy of the repository. */
+/** README.md and similar documents, followed step by step in a copy of the repository. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { markedBlocks, type Block } from "./helpers/markdown.js";
 import { settled, Tour } from "./helpers/tour.js";
 
-/** The documents that are followed, each in a clone of its own. */
+/** The followed documents, each in a separate clone. */
 const FOLLOWED = [
   "README.md",
   "docs/tour.md",
@@ -12,7 +12,7 @@ const FOLLOWED = [
   "docs/safety.md",
 ];
 
-/** A JSON answer by its values, however it is laid out; other output to the letter. */
+/** Compares JSON output by value, regardless of formatting, and other output exactly. */
 function comparable(text: string, language: string): unknown {
   return language === "json" ? JSON.parse(settled(text)) : settled(text).trimEnd();
 }

@@ -1,4 +1,7 @@
-/** The tables of README.md and docs/ against the program. `npx vitest run test/readme-tables.test.ts -u` renews them. */
+/**
+ * Compares the tables of README.md and docs/ with the program. `npx vitest run test/readme-tables.test.ts -u`
+ * updates them.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
@@ -16,33 +19,33 @@ async function renewed(document: string): Promise<string> {
   const source = readFileSync(file, "utf8");
   const filled = source.replace(PLACE, (_, begin: string, name: string, end: string) => {
     const text = texts[name];
-    if (text === undefined) throw new Error(`${document}: nothing is generated as ${name}`);
+    if (text === undefined) throw new Error(`${document}: unknown generated text ${name}`);
     return `${begin}\n${text}\n\n${end}`;
   });
   return format(filled, { ...(await resolveConfig(file)), filepath: file });
 }
 
-describe("the tables that come from the program", () => {
-  it.each(DOCUMENTS)("%s says what the program says", async (document) => {
+describe("tables generated from the program", () => {
+  it.each(DOCUMENTS)("%s matches the program", async (document) => {
     await expect(await renewed(document)).toMatchFileSnapshot(join(ROOT, document));
   });
 
-  it("each has its place", () => {
+  it("every generated text is used exactly once", () => {
     const all = DOCUMENTS.map((document) => readFileSync(join(ROOT, document), "utf8")).join("\n");
     expect(Array.from(all.matchAll(PLACE), ([, , name]) => name).sort()).toEqual(Object.keys(texts).sort());
   });
 });
 
 describe("docs/safety.md", () => {
-  it("tells every constant that is named as a bound", () => {
+  it("lists every constant named as a limit", () => {
     const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
     const server = files.filter((file) => /^(?!cli|testing|view|client).*\.ts$/.test(file));
     expect(untold(server)).toEqual([]);
   });
 });
 
-describe("the table of storages", () => {
-  it("has a row a scheme", () => {
+describe("the storage table", () => {
+  it("has one row per scheme", () => {
     const [section = ""] = readFileSync(join(ROOT, "docs/storage.md"), "utf8").split("\n## ");
     const named = Array.from(section.matchAll(/^\| (.*?) *\|/gm), ([, cell = ""]) => cell).slice(2);
     const schemes = named.flatMap((cell) => Array.from(cell.matchAll(/`(\w+)`/g), ([, scheme]) => scheme));

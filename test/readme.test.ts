@@ -1,4 +1,4 @@
-/** What README.md and the documents say and lead to; `readme-steps.slow.test.ts` runs their commands. */
+/** What README.md and the documents state and link to; `readme-steps.slow.test.ts` runs their commands. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -18,11 +18,11 @@ afterAll(() => project.remove());
 const textOf = (document: string) => readFile(join(ROOT, document), "utf8");
 
 describe("README.md", () => {
-  it("is short", async () => {
+  it("has at most 250 lines", async () => {
     expect((await textOf("README.md")).split("\n").length).toBeLessThanOrEqual(250);
   });
 
-  it("tells a story whose commands are run, in the page that it leads to", async () => {
+  it("shows commands that the linked walkthrough runs", async () => {
     const [story] = markedBlocks("README.md").filter(({ kind }) => kind === "story");
     const commands = (story?.text ?? "")
       .trim()
@@ -38,14 +38,14 @@ describe("README.md", () => {
       ).toBe(true);
   });
 
-  it("compares in ten rows", async () => {
+  it("has a comparison table with ten rows", async () => {
     const [, table = ""] = /## Compared[^]*?\n(\|[^]*?)\n\n/.exec(await textOf("README.md")) ?? [];
     expect(table.split("\n").slice(2)).toHaveLength(10);
   });
 });
 
 describe("CONTRIBUTING.md", () => {
-  it("names scripts that there are", async () => {
+  it("names existing npm scripts", async () => {
     const { scripts } = JSON.parse(await textOf("package.json")) as { scripts: object };
     const text = await textOf("CONTRIBUTING.md");
     const named = Array.from(
@@ -56,7 +56,7 @@ describe("CONTRIBUTING.md", () => {
     expect(Object.keys(scripts)).toEqual(expect.arrayContaining(named));
   });
 
-  it("names every room of the source", async () => {
+  it("names every source folder", async () => {
     const text = await textOf("CONTRIBUTING.md");
     const rooms = (await readdir(join(ROOT, "src"), { withFileTypes: true })).filter((entry) =>
       entry.isDirectory(),
@@ -66,7 +66,7 @@ describe("CONTRIBUTING.md", () => {
 });
 
 describe("docs/README.md", () => {
-  it("leads to every document beside it", () => {
+  it("links to every document in docs", () => {
     const led = relativeLinks("docs/README.md").map(({ path }) => `docs/${path}`);
     const others = DOCUMENTS.filter(
       (document) => document.startsWith("docs/") && document !== "docs/README.md",
@@ -76,7 +76,7 @@ describe("docs/README.md", () => {
 });
 
 describe.each(DOCUMENTS)("%s", (document) => {
-  it("leads to files and headings that exist", () => {
+  it("links to existing files and headings", () => {
     const folder = document.includes("/") ? "docs/" : "";
     for (const { path, heading } of relativeLinks(document)) {
       const target = path === "" ? document : join(folder, path);
@@ -85,7 +85,7 @@ describe.each(DOCUMENTS)("%s", (document) => {
     }
   });
 
-  it("names files that exist", () => {
+  it("names existing files", () => {
     const missing = namedPaths(document).filter((path) => !existsSync(join(ROOT, path)));
     expect(missing).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe("docs/settings.md", () => {
 });
 
 describe("docs/http.md", () => {
-  it("says what is answered where nothing is served", async () => {
+  it("documents the status codes of routes that are not served", async () => {
     const server = await startTestServer({ graphs: { agent: join(ROOT, "templates/minimal/graph.ts") } });
     const text = await readFile(join(ROOT, "docs/http.md"), "utf8");
     const rows = [...text.matchAll(/^\| `([A-Z]+) ([^`]+)` +\| (404|405) +\|$/gm)];

@@ -9,22 +9,22 @@ const HARMLESS =
   "max_tokens maxTokens token_count tokenCount token_limit completion_tokens total_tokens token_usage key_prefix " +
   "token_type keyboard monkey turkey hotkey keynote tokenizer secretary author authority thread_id user model s 7 _";
 
-describe("names of secrets", () => {
-  it.each(SECRET.split(" "))("%s is one", (name) => {
+describe("namesSecret", () => {
+  it.each(SECRET.split(" "))("%s is a secret name", (name) => {
     expect(namesSecret(name)).toBe(true);
   });
 
-  it.each(["", ...HARMLESS.split(" ")])("%s is none", (name) => {
+  it.each(["", ...HARMLESS.split(" ")])("%s is not a secret name", (name) => {
     expect(namesSecret(name)).toBe(false);
   });
 
-  it("one that is no name may hold anything", () => {
+  it("a string too long for a name is treated as a secret name", () => {
     expect(namesSecret("x".repeat(300))).toBe(true);
   });
 });
 
 describe("masked values", () => {
-  it("texts under the name of a secret, however deep, and nothing else", () => {
+  it("strings under secret names are masked at any depth, and nothing else", () => {
     const value = {
       api_key: "sk-1",
       password: 4711,
@@ -44,19 +44,19 @@ describe("masked values", () => {
     expect(value.api_key).toBe("sk-1");
   });
 
-  it("a key called __proto__ stays one", () => {
+  it("a __proto__ key stays a plain key", () => {
     const masked = maskSecrets(JSON.parse('{"__proto__":{"token":"t"}}') as object);
     expect(JSON.stringify(masked)).toBe(`{"__proto__":{"token":"${MASK}"}}`);
   });
 
-  it("several URIs in a text, and no more than their passwords", () => {
+  it("only the passwords of several URIs in a string are masked", () => {
     expect(maskPasswords("from a://u:p@h/x to b://v:q/r@h, c://w@h?token=t&x=1, d://h:80/y e://:p@h")).toBe(
       `from a://u:${MASK}@h/x to b://v:${MASK}@h, c://w@h?token=${MASK}&x=1, d://h:80/y e://:${MASK}@h`,
     );
   });
 
   it.each(["a", "a://", "a://:", "a://u:p@", "a://u:p", "a://:@/", "?token=", "1", "A", "aA"])(
-    "a megabyte of %s takes no time",
+    "a megabyte of %s is masked in under two seconds",
     (part) => {
       const text = part.repeat(1_000_000 / part.length);
       const start = performance.now();

@@ -1,4 +1,4 @@
-/** The commands that documents show are commands that there are, with flags that they have. */
+/** Commands shown in documents exist and have the flags that are shown. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -14,7 +14,7 @@ beforeAll(async () => {
   names = new Set(help.map(({ name }) => name));
 });
 
-/** What stands in code: shell blocks without what is quoted, and what stands between backticks. */
+/** Code in a document: shell blocks without quoted strings, and inline code. */
 function codeOf(text: string): string[] {
   const fences = Array.from(
     text.matchAll(/^ *```(?:sh|yaml|json)\n([^]*?)^ *```$/gm),
@@ -25,9 +25,10 @@ function codeOf(text: string): string[] {
   return [...fences, ...inline].map((code) => code.replace(/'[^']*'|"[^"\n]*"/g, "Q"));
 }
 
-/** The words of each call, from the command's name on, up to what ends it in a shell. */
+/** The words of each call, from the command name to the shell operator that ends it. */
 function callsIn(code: string): string[][] {
-  // A text such as `state key "notes" …` is none: a command without its program names what is below it.
+  // `state key "notes" …` is not a call: without the program name, a group must be followed by one of its
+  // commands.
   const [first = "", second = ""] = code.split(" ");
   const isBare = second !== "" && (names.has(`${first} ${second}`) || (names.has(first) && !isGroup(first)));
   const text = isBare ? `graph-serve ${code}` : code;
@@ -42,7 +43,7 @@ function faultOf(words: readonly string[]): string | undefined {
   const [first = "", second = ""] = words;
   const name = names.has(`${first} ${second}`) ? `${first} ${second}` : first;
   if (!names.has(name) || (isGroup(name) && /^[a-z]+$/.test(second)))
-    return `there is no command ${first} ${second}`;
+    return `unknown command ${first} ${second}`;
   const known = help
     .filter((one) => one.name === "" || one.name === name)
     .flatMap(({ options }) => options.flatMap(({ term }) => term.match(/--?[a-z][\w-]*/g) ?? []));
@@ -52,18 +53,18 @@ function faultOf(words: readonly string[]): string | undefined {
   return unknown === undefined ? undefined : `${name} has no ${unknown}`;
 }
 
-describe("the commands of", () => {
-  it.each([...DOCUMENTS, ...TEMPLATES])("%s are there, with their flags", (document) => {
+describe("documented commands", () => {
+  it.each([...DOCUMENTS, ...TEMPLATES])("the commands in %s exist with their flags", (document) => {
     const calls = codeOf(readFileSync(join(ROOT, document), "utf8")).flatMap(callsIn);
     const faults = calls.map((words) => [words.join(" "), faultOf(words)] as const);
     expect(faults.filter(([, fault]) => fault !== undefined)).toEqual([]);
   });
 
-  it("the tour are found, and what is no command any more would be", () => {
+  it("the commands in the tour are found, and a removed command is reported", () => {
     const calls = codeOf(readFileSync(join(ROOT, "docs/tour.md"), "utf8")).flatMap(callsIn);
     expect(calls.length).toBeGreaterThan(5);
-    expect(faultOf(["threads", "get", "ID"])).toBe("there is no command threads get");
-    expect(faultOf(["nonsense", "--json"])).toBe("there is no command nonsense --json");
+    expect(faultOf(["threads", "get", "ID"])).toBe("unknown command threads get");
+    expect(faultOf(["nonsense", "--json"])).toBe("unknown command nonsense --json");
     expect(faultOf(["dev", "--env-file", ".env"])).toBe("dev has no --env-file");
   });
 });

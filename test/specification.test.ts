@@ -1,4 +1,4 @@
-/** Comments cite rules of docs/specification.md; each citation leads to one. */
+/** Comments cite rules of docs/specification.md; every cited rule must exist. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -26,7 +26,7 @@ const sources = ["src", "test", "bench"].flatMap((folder) =>
     .map((file) => join(folder, file)),
 );
 
-it("citations of the specification lead to a section, and to a rule in it", () => {
+it("citations of the specification point to an existing section and rule", () => {
   const known = rules();
   const cited = sources
     .filter((file) => !file.endsWith("specification.test.ts"))
@@ -44,7 +44,7 @@ it("comments cite no other specification", () => {
   expect(others.filter((file) => !file.endsWith("specification.test.ts"))).toEqual([]);
 });
 
-it("links in the specification lead to its sections and to files that are there", () => {
+it("links in the specification point to its sections and to existing files", () => {
   const text = read("docs/specification.md");
   const anchors = [...text.matchAll(/\]\(#([a-z-]+)\)/g)].map(([, anchor = ""]) => anchor);
   expect(anchors.filter((anchor) => !rules().has(anchor))).toEqual([]);

@@ -1,11 +1,11 @@
-/** The picture of README.md is of a real session. What the commands print may change; that they work may not. */
+/** The picture in README.md shows a real session. Its output may be outdated, but the commands must work. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { drawSession, playSession } from "../scripts/terminal-picture.mjs";
 import { ROOT } from "./helpers/markdown.js";
 
-/** The lines of a picture, without colours. */
+/** The lines of a picture, without colors. */
 const textOf = (svg: string): string =>
   Array.from(svg.matchAll(/<text[^>]*>(.*)<\/text>/g), ([, line = ""]) => line.replace(/<[^>]+>/g, "")).join(
     "\n",
@@ -17,7 +17,7 @@ describe("docs/terminal.svg", () => {
     session = await playSession();
   });
 
-  it("shows commands that work", () => {
+  it("shows commands that succeed", () => {
     expect(session.flat().filter(({ code }) => code !== 0)).toEqual([]);
     const [served, asked, looked] = session.flat().map(({ text }) => text);
     expect(served).toContain("http://127.0.0.1:2024");
@@ -25,7 +25,7 @@ describe("docs/terminal.svg", () => {
     expect(looked).toContain("tools");
   });
 
-  it("shows the commands that its script plays; node --import tsx scripts/terminal-picture.mjs draws it anew", async () => {
+  it("shows the commands of its script; run node --import tsx scripts/terminal-picture.mjs to redraw it", async () => {
     const shown = textOf(await readFile(join(ROOT, "docs/terminal.svg"), "utf8"));
     const drawn = textOf(drawSession(session));
     for (const { command } of session.flat()) {
@@ -35,7 +35,7 @@ describe("docs/terminal.svg", () => {
     }
   });
 
-  it("is small, and says nothing of the machine that it was drawn on", async () => {
+  it("is small and contains no paths of the machine that drew it", async () => {
     const svg = await readFile(join(ROOT, "docs/terminal.svg"), "utf8");
     expect(svg.length).toBeLessThan(20_000);
     expect(svg).not.toMatch(/\/(home|root|tmp|work|Users)\//);

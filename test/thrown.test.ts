@@ -1,10 +1,10 @@
-/** Whatever is thrown has a name and a message, and can be logged. */
+/** Every thrown value has a name and a message, and can be logged. */
 import fc from "fast-check";
 import { pino } from "pino";
 import { expect, it } from "vitest";
 import { causesOf, errorMessage, errorName } from "../src/support/errors.js";
 import { safeLogger } from "../src/support/log.js";
-import { isTransient } from "../src/ops/network-retry.js";
+import { isTransient } from "../src/runs/network-retry.js";
 import { thrownValues } from "./helpers/odd-values.js";
 import { recordingLogger } from "./helpers/service.js";
 
@@ -12,7 +12,7 @@ const fail = (): never => {
   throw new Error("no");
 };
 
-it("anything thrown is put into bounded words", () => {
+it("every thrown value yields a name and a message of limited length", () => {
   fc.assert(
     fc.property(thrownValues, ({ make }) => {
       const thrown = make();
@@ -29,13 +29,13 @@ it("anything thrown is put into bounded words", () => {
 it.each([
   ["an error", new RangeError("too much"), "RangeError", "too much"],
   ["an error without a message", new RangeError(), "RangeError", "RangeError"],
-  ["a text", "boom", "Error", "boom"],
+  ["a string", "boom", "Error", "boom"],
   ["a symbol", Symbol("boom"), "Error", "Symbol(boom)"],
   ["nothing", undefined, "Error", "undefined"],
   ["an object with a message", { message: "boom", secret: 1 }, "Error", "boom"],
   ["a message that is a symbol", { message: Symbol("boom") }, "Error", "Symbol(boom)"],
   ["an object", { secret: 1 }, "Error", "an object without a message was thrown, with the keys secret"],
-  ["an object with a text of its own", { toString: () => "boom" }, "Error", "boom"],
+  ["an object with its own toString", { toString: () => "boom" }, "Error", "boom"],
   [
     "an object without a prototype",
     Object.create(null),
@@ -44,12 +44,12 @@ it.each([
   ],
   ["a function", fail, "Error", "a function was thrown"],
   ["a huge message", new Error("x".repeat(10_003)), "Error", `${"x".repeat(10_000)}... (3 more characters)`],
-])("%s has these words", (_, thrown: unknown, name, message) => {
+])("%s yields a name and a message", (_, thrown: unknown, name, message) => {
   expect(errorName(thrown)).toBe(name);
   expect(errorMessage(thrown)).toBe(message);
 });
 
-it("a failure of the network is found behind others, in a chain of any length", () => {
+it("a network error is found in a cause chain of any length", () => {
   const network = Object.assign(new Error("x"), { code: "ECONNRESET" });
   expect(isTransient(new Error("outer", { cause: new Error("inner", { cause: network }) }))).toBe(true);
   const [one, two] = [new Error("one"), new Error("two")];
@@ -59,7 +59,7 @@ it("a failure of the network is found behind others, in a chain of any length", 
   expect(causesOf(one)).toEqual([one, two]);
 });
 
-it("anything thrown is logged, by its words where it is more than a log can take", () => {
+it("every thrown value is logged, by its message if the value is too large for a log", () => {
   const lines: string[] = [];
   const logger = safeLogger(pino({}, { write: (line) => void lines.push(line) }));
   fc.assert(
@@ -74,7 +74,7 @@ it("anything thrown is logged, by its words where it is more than a log can take
   );
 });
 
-it("an ordinary error is logged as it is, with its causes", () => {
+it("an ordinary error is logged unchanged, with its causes", () => {
   const logger = recordingLogger();
   const err = new Error("outer", { cause: new Error("inner") });
   safeLogger(logger).error({ err }, "it failed");
@@ -82,7 +82,7 @@ it("an ordinary error is logged as it is, with its causes", () => {
   expect((logger.lines[0]?.fields as { err: unknown }).err).toBe(err);
 });
 
-it("a logger that throws stops nothing", () => {
+it("a logger that throws does not affect its caller", () => {
   const logger = safeLogger({ debug: fail, info: fail, warn: fail, error: fail });
   expect(() => logger.warn({ err: new Error("x") }, "it failed")).not.toThrow();
 });

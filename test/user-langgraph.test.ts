@@ -30,7 +30,10 @@ const versionOf = async (folder: string, name: string): Promise<string> => {
   return (JSON.parse(manifest) as { version: string }).version;
 };
 
-/** A project that has its own files of LangGraph's packages, one patch version on; all else is linked to ours. */
+/**
+ * Creates a project with its own copies of LangGraph's packages at a changed version; other packages are
+ * linked to ours.
+ */
 async function makeProject(): Promise<string> {
   const project = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-copy-")));
   const modules = join(project, "node_modules");
@@ -62,7 +65,7 @@ async function makeProject(): Promise<string> {
   return project;
 }
 
-describe("a project with its own copy", () => {
+describe("a project with its own copy of LangGraph", () => {
   let project = "";
   beforeAll(async () => {
     project = await makeProject();
@@ -80,7 +83,7 @@ describe("a project with its own copy", () => {
     expect(notices[1] ?? undefined).toBeUndefined();
   });
 
-  test("without it two copies exist and are told", async () => {
+  test("two copies are loaded and reported without redirection", async () => {
     const { same, notices } = await runChild(project, "plain");
     expect(same).toEqual({ command: false, message: false, saver: false });
     expect(notices[0]).toMatch(
@@ -88,13 +91,13 @@ describe("a project with its own copy", () => {
     );
   });
 
-  test("the version is the one the folder gets", async () => {
+  test("langgraphVersion returns the version of the project", async () => {
     expect(langgraphVersion(project)).toBe(`${await versionOf(dependencies, "@langchain/langgraph")}-theirs`);
   });
 });
 
-describe("a project that shares our copy", () => {
-  test("nothing is redirected", async () => {
+describe("a project that shares our copy of LangGraph", () => {
+  test("imports are not redirected", async () => {
     const { shared, versions } = useLangGraphOf(resolve(root, "test/fixtures/graphs"));
     expect(shared).toBe(true);
     expect(versions["@langchain/core"].ours).toBe(versions["@langchain/core"].theirs);

@@ -1,4 +1,4 @@
-/** commands: what a command costs that only says or lists something, beside the process that it cannot do without. */
+/** commands: cost of a command that only prints or lists, compared with the process it requires. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { median } from "../stats.js";
 const TURNS = 15;
 const THREADS = 30;
 
-/** Tells the process's processor time, in milliseconds, on its fourth stream. */
+/** Writes the process's CPU time, in milliseconds, to file descriptor 3. */
 const TELL_CPU =
   "data:text/javascript,import fs from 'node:fs';" +
   "process.on('exit',()=>{const {user,system}=process.cpuUsage();fs.writeSync(3,String((user+system)/1000))})";
@@ -30,19 +30,19 @@ export async function commands(goal: string, stage: Stage): Promise<Row[]> {
   const row = (what: string, figures: { floor: number; ours: number }, atMost: number) =>
     ratioRow([goal, what], { ...figures, unit: "ms" }, { atMost });
   return [
-    row("--version, processor time: bare node", version, 1.3),
-    row("threads list, processor time: its modules and better-sqlite3", list, 1.6),
+    row("--version, CPU time: bare node", version, 1.3),
+    row("threads list, CPU time: its modules and better-sqlite3", list, 1.6),
   ];
 }
 
-/** Loads the driver and our own modules, and does nothing with them. */
+/** Imports the driver and our own modules, and nothing else. */
 function listingFloor(dist: string): string {
   const own = ["cli/program.js", "cli/commands/threads.js", "client/rows.js", "storage/sqlite/open.js"];
   const modules = ["better-sqlite3", ...own.map((file) => pathToFileURL(join(dist, file)).href)];
   return modules.map((module) => `await import(${JSON.stringify(module)});`).join("\n");
 }
 
-/** Median processor time of both, in milliseconds; they take turns. */
+/** Median CPU time of both in milliseconds, measured in turns. */
 async function inTurns(floor: readonly string[], ours: readonly string[]) {
   const figures = { floor: [] as number[], ours: [] as number[] };
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -60,6 +60,6 @@ async function cpuOf(argv: readonly string[]): Promise<number> {
     text(child.stdio[3] as Readable),
     once(child, "close") as Promise<[number]>,
   ]);
-  if (code !== 0) throw new Error(`${argv.join(" ")} ended with ${code}`);
+  if (code !== 0) throw new Error(`${argv.join(" ")} exited with code ${code}`);
   return Number(said);
 }

@@ -1,4 +1,4 @@
-/** P5: ten supersteps on a database, against the same graph in process. */
+/** P5: ten supersteps on a database, compared with the same graph in process. */
 import type { FloorUnit } from "../floor-process.js";
 import type { Floor, RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
@@ -27,7 +27,7 @@ export async function databases(goal: string, stage: Stage): Promise<Row[]> {
     ratioRow([goal, `g2 at ${CLIENTS} clients on PostgreSQL, against LangGraph's saver`], postgres, {
       atLeast: 2,
     }),
-    valueRow([goal, "statements a run of g2 on PostgreSQL"], await statements(stage, server), "", {
+    valueRow([goal, "statements per run of g2 on PostgreSQL"], await statements(stage, server), "", {
       atMost: 30,
     }),
   );
@@ -48,7 +48,7 @@ async function rounds(stage: Stage, floor: Floor, ourRoundOf: (ms: number) => Pr
   for (let round = 0; round <= stage.options.rounds; round += 1) {
     const ms = stage.options.phaseMs * (round === 0 ? 2 : 1);
     const [own, other] = [await floorRound(floor, UNIT, ms), await ourRoundOf(ms)];
-    // The first round warms the processes up.
+    // The first round warms up the processes.
     if (round === 0) continue;
     base.push(own.perSecond);
     ours.push(other.perSecond);
@@ -56,7 +56,7 @@ async function rounds(stage: Stage, floor: Floor, ourRoundOf: (ms: number) => Pr
   return { floor: median(base), ours: median(ours), unit: "runs/s", ratio: medianRatio(ours, base) };
 }
 
-/** With the creation of the thread. */
+/** Statements per run, including the creation of its thread. */
 async function statements(stage: Stage, server: RunningServer): Promise<number> {
   const before = await server.call("queries");
   const { units } = await stage.client().call("load", { ...UNIT, url: server.url, clients: 1, units: 50 });

@@ -1,4 +1,4 @@
-/** P15: what a long chat takes on disk, and what reading it takes. Both in process, against LangGraph's own saver. */
+/** P15: disk size and read time of a long chat, compared with LangGraph's own saver. Both in process. */
 import { stat } from "node:fs/promises";
 import { QUESTION } from "../graphs.js";
 import type { Floor, Stage } from "../processes.js";
@@ -42,7 +42,7 @@ async function chat(stage: Stage, dist?: string): Promise<Chat> {
 const readings = (stage: Stage, { process, thread }: Chat): Promise<number[]> =>
   process.call("timeState", { graph: "g1", thread, count: stage.scaled(50, 10) });
 
-/** The file with its write-ahead log, which is kept while the file is open. */
+/** Size of the file and its write-ahead log, which exists while the file is open. */
 async function megabytesOf(file: string): Promise<number> {
   const sizes = await Promise.all(
     [file, `${file}-wal`].map((path) =>

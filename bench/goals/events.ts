@@ -1,11 +1,11 @@
-/** E1: 200 streamed tokens by the newer protocol of clients against the older one, on the same server. */
+/** E1: 200 tokens streamed over thread events, compared with run streams on the same server. */
 import { QUESTION } from "../graphs.js";
 import type { Client, RunningServer, Stage } from "../processes.js";
 import { ratioRow, type Row } from "../report.js";
 import { median, medianRatio } from "../stats.js";
 import { CLIENTS } from "./throughput.js";
 
-/** What the hooks of each protocol ask for. */
+/** What the client hooks of each protocol request. */
 const OLDER = { graph: "g3", input: QUESTION, stream: ["values", "messages-tuple"] };
 const CHANNELS = ["values", "checkpoints", "lifecycle", "input", "messages", "tools"];
 const NEWER = { ...OLDER, stream: undefined, channels: CHANNELS };
@@ -32,7 +32,7 @@ export async function events(goal: string, stage: Stage): Promise<Row[]> {
   const ratio = medianRatio(newer, older);
   return [
     ratioRow(
-      [goal, "200 tokens by events of a thread, against the run's own stream: CPU per run"],
+      [goal, "200 tokens by thread events, against the run stream: CPU per run"],
       { ours: median(newer), floor: median(older), unit: "ms", ratio },
       { atMost: 1.25 },
     ),

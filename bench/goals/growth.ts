@@ -1,4 +1,4 @@
-/** P11: a run costs the same on a long thread, and on a server that has seen many. */
+/** P11: cost of a run on a long thread, and on a server that has executed many runs. */
 import type { TimedRequest } from "../client-process.js";
 import { QUESTION } from "../graphs.js";
 import type { RunningServer, Stage } from "../processes.js";
@@ -11,7 +11,7 @@ export async function growth(goal: string, stage: Stage): Promise<Row[]> {
   return [await longThread(goal, stage), await manyRuns(goal, stage)];
 }
 
-/** One superstep on a thread of 1,000 checkpoints, and on one of 10 that stays that short. */
+/** One superstep on a thread with 1,000 checkpoints, and on a thread that is kept at 10. */
 async function longThread(goal: string, stage: Stage): Promise<Row> {
   const [server, client] = [await stage.server(), stage.client()];
   const long = await server.call("createHistory", { graph: "g2", input: { n: 0 }, runs: 84 });
@@ -21,7 +21,7 @@ async function longThread(goal: string, stage: Stage): Promise<Row> {
   return ratioRow([goal, "a run at 1,000 checkpoints, against 10"], figures, { atMost: 1.15 });
 }
 
-/** From `n: 9` on, one superstep ends a run of g2. */
+/** From `n: 9`, one superstep ends a run of g2. */
 function run(server: RunningServer, thread: string): TimedRequest {
   return { url: `${server.url}/threads/${thread}/runs`, body: { assistant_id: "g2", input: { n: 9 } } };
 }

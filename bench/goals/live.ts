@@ -1,9 +1,9 @@
-/** `live`: whether tokens arrive as they are made, from first to last, against the same agent in process. */
+/** `live`: whether tokens arrive as they are generated, compared with the same agent in process. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import type * as ServerModule from "../../src/http/server.js";
-import type * as ServiceModule from "../../src/service.js";
+import type * as ServiceModule from "../../src/service/service.js";
 import { AGENT_KINDS, AGENTS, type AgentKind } from "../../test/fixtures/agents.js";
 import { PacedModel } from "../../test/fixtures/paced-model.js";
 import { QUESTION } from "../graphs.js";
@@ -18,7 +18,7 @@ interface StreamingGraph {
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
 }
 
-/** Ten words at 100 ms from each kind of agent. A server that collects tokens has a span near 0. */
+/** Streams ten words at 100 ms from each kind of agent. A server that buffers tokens has a span near 0. */
 export async function live(goal: string, stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   for (const kind of AGENT_KINDS) rows.push(await liveAgent(goal, stage, kind));
@@ -55,7 +55,7 @@ async function serve(dist: string, graph: unknown) {
   return startServer(service, { host: "127.0.0.1", port: 0 });
 }
 
-/** Milliseconds between the first and the last word. */
+/** Milliseconds from the first to the last word. */
 class Span {
   #first = 0;
   #last = 0;

@@ -1,4 +1,4 @@
-/** L1: what thread locks that hold across processes cost P1's run on PostgreSQL, against locks of one process. */
+/** L1: cost of cross-process thread locks for P1's run on PostgreSQL, compared with process-local locks. */
 import type { FloorUnit } from "../floor-process.js";
 import { QUESTION } from "../graphs.js";
 import type { Stage } from "../processes.js";
@@ -17,7 +17,7 @@ export async function locks(goal: string, stage: Stage): Promise<Row[]> {
     const ms = stage.options.phaseMs * (round === 0 ? 2 : 1);
     const floor = await ourRound(single, client, UNIT, ms);
     const ours = await ourRound(shared, client, UNIT, ms);
-    // The first round warms the processes up.
+    // The first round warms up the processes.
     if (round > 0) rounds.push({ ours, floor });
   }
   const row = (figure: keyof Round, unit: string, what: string, target: Row["target"]) => {

@@ -1,9 +1,9 @@
-/** P14: what is kept for each thing that is there. */
+/** P14: memory per retained object. */
 import { QUESTION } from "../graphs.js";
 import type { RunningServer, Stage } from "../processes.js";
 import { valueRow, type Row } from "../report.js";
 
-/** The time after which frames of ended runs are released. */
+/** How long frames of ended runs are retained, in ms. */
 const FRAMES_KEPT_MS = 5 * 60_000;
 
 export async function memory(goal: string, stage: Stage): Promise<Row[]> {
@@ -35,14 +35,14 @@ export async function memory(goal: string, stage: Stage): Promise<Row[]> {
   return [
     row("a finished run of g1 with its thread", run, 20),
     row("an empty thread", thread, 4),
-    row("an idle stream, beside its run", streamed - suspended, 25),
+    row("an idle stream, without its run", streamed - suspended, 25),
     row("a suspended run with its thread", suspended, 100),
     row("frames of an ended run of 200 tokens, for five minutes", framesKept, 80),
     row("the same after five minutes", framesReleased, 2),
   ];
 }
 
-/** What an ended resumable run takes while its frames are kept, and when they are no longer, in KB. */
+/** KB that an ended resumable run holds while its frames are retained, and after they are released. */
 async function frames(server: RunningServer, count: number): Promise<[number, number]> {
   await server.call("resumableRuns", { count: 50 });
   await server.call("passTime", { ms: FRAMES_KEPT_MS });
@@ -66,7 +66,7 @@ async function suspend(server: RunningServer, count: number): Promise<void> {
   await reached(server, now + count);
 }
 
-/** Resolves once so many runs wait inside their graph. */
+/** Resolves when `count` runs wait inside their graph. */
 async function reached(server: RunningServer, count: number): Promise<void> {
   while ((await server.call("inFlight")).now < count);
 }

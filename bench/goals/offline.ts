@@ -1,4 +1,4 @@
-/** offline: commands that read a long thread hold a part of it, and show their first line at once. */
+/** offline: commands that read a long thread hold only part of it in memory and print their first line early. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const COMMANDS: Record<string, (thread: string) => string[]> = {
   "inspect thread": (thread) => ["inspect", "thread", thread],
 };
 
-/** Tells the process's peak memory, in bytes, on its fourth stream. */
+/** Writes the process's peak memory, in bytes, to file descriptor 3. */
 const TELL_PEAK =
   "data:text/javascript,import fs from 'node:fs';" +
   "process.on('exit',()=>fs.writeSync(3,String(process.resourceUsage().maxRSS*1024)))";
@@ -75,7 +75,7 @@ async function run(dist: string, argv: string[]): Promise<Figures> {
   stdout.on("data", () => (firstMs ??= performance.now() - start));
   const [code] = await exit;
   if (code !== 0 || firstMs === undefined)
-    throw new Error(`${argv.join(" ")} printed nothing, or ended with ${code}`);
+    throw new Error(`${argv.join(" ")} printed nothing, or exited with code ${code}`);
   return { peakMb: Number(await peak) / 1024 / 1024, firstMs };
 }
 

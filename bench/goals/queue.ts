@@ -1,4 +1,4 @@
-/** Q1: what the queue costs on PostgreSQL, and frames that processes share, against a server without them. */
+/** Q1: cost of the PostgreSQL queue and of shared frames, compared with a server without them. */
 import { QUESTION } from "../graphs.js";
 import type { Client, RunningServer, Stage } from "../processes.js";
 import { ratioRow, type Row, type Target } from "../report.js";
@@ -6,7 +6,7 @@ import { median, medianRatio } from "../stats.js";
 import { firstEvent } from "./response.js";
 import { CLIENTS, ourRound } from "./throughput.js";
 
-/** Runs that wait for one thread. */
+/** Number of runs enqueued on one thread. */
 const LINE = 24;
 const EVENTS = 200;
 
@@ -32,7 +32,7 @@ export async function queue(goal: string, stage: Stage): Promise<Row[]> {
     const figures: { ours: number; floor: number }[] = [];
     for (let round = 0; round <= rounds; round += 1)
       figures.push({ floor: await measure(none), ours: await measure(ours) });
-    // The first round warms the processes up.
+    // The first round warms up the processes.
     const [own, floor] = [figures.slice(1).map((one) => one.ours), figures.slice(1).map((one) => one.floor)];
     const ratio = medianRatio(own, floor);
     return ratioRow([goal, what], { ours: median(own), floor: median(floor), unit, ratio }, target);
@@ -47,7 +47,7 @@ export async function queue(goal: string, stage: Stage): Promise<Row[]> {
   const first: Measure = (server) => firstEventOf(client, server, stage.scaled(60, 15));
   return [
     await compare("queue: first event on a free thread", "ms", queued, first, { atMost: 1.25 }),
-    await compare(`queue: ${LINE} runs that wait for one thread, each`, "ms", queued, inLine, {
+    await compare(`queue: ${LINE} runs enqueued on one thread, each`, "ms", queued, inLine, {
       atMost: 1.4,
     }),
     await compare("queue: g1 at 16 clients", "runs/s", queued, perSecond("g1", QUESTION), { atLeast: 0.85 }),

@@ -1,4 +1,4 @@
-/** P9, P10 and P12: reading does not grow with what there is to read from. */
+/** P9, P10 and P12: read times do not grow with the amount of stored data. */
 import type { TimedRequest } from "../client-process.js";
 import type { OpenArguments } from "../server-process.js";
 import type { Client, RunningServer, Stage } from "../processes.js";
@@ -15,7 +15,7 @@ const RUN = { graph: "g2", input: { n: 0 } } as const;
 const LONG = { ...RUN, runs: 84 };
 const SHORT = { ...RUN, runs: 1 };
 
-/** Milliseconds of the first request and of the second, the median of each. */
+/** Median milliseconds of the first and of the second request. */
 export async function pair(client: Client, requests: [TimedRequest, TimedRequest], count: number) {
   await client.call("time", { requests, count: Math.ceil(count / 5) });
   const [floor = NaN, ours = NaN] = (await client.call("time", { requests, count })).map(median);
@@ -32,7 +32,7 @@ const state = (server: RunningServer, thread: string): TimedRequest => ({
   url: `${server.url}/threads/${thread}/state`,
 });
 
-/** P9: a thread of 1,000 checkpoints. */
+/** P9: a thread with 1,000 checkpoints. */
 export async function longThreads(goal: string, stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   const client = stage.client();
@@ -71,7 +71,7 @@ async function wholeHistory(goal: string, stage: Stage, server: RunningServer, l
   return ratioRow([goal, "history 1000, against in process"], figures, { atMost: 1.1 });
 }
 
-/** P10: a page of many threads. */
+/** P10: one page of a search over many threads. */
 export async function search(goal: string, stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   const client = stage.client();
@@ -101,7 +101,7 @@ export async function search(goal: string, stage: Stage): Promise<Row[]> {
 
 const MEGABYTE = 1024 * 1024;
 
-/** P12: a state of a megabyte. */
+/** P12: a state of 1 MB. */
 export async function largeStates(goal: string, stage: Stage): Promise<Row[]> {
   const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
   const run = { graph: "big", input: { size: MEGABYTE }, runs: 1 } as const;

@@ -1,4 +1,4 @@
-/** P13: from the start of the process to a server that answers, against importing the graph alone. */
+/** P13: time from process start to a server that answers, compared with importing only the graph. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { median, medianRatio } from "../stats.js";
 
 interface Case {
   graph: string;
-  /** A module that imports the graph as it must be imported, and says so. */
+  /** A module that imports the graph as its format requires, and prints "listening". */
   importing: string;
   ratio: number;
   megabytes: number;
@@ -55,7 +55,7 @@ export async function ready(goal: string, stage: Stage): Promise<Row[]> {
   return rows;
 }
 
-/** Runs Node until it says that it listens. */
+/** Runs Node until it prints that it listens. */
 async function start(args: readonly string[]): Promise<{ ms: number; megabytes: number }> {
   const begin = performance.now();
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
@@ -75,11 +75,11 @@ function said(child: ChildProcess, word: string): Promise<void> {
       text += chunk;
       if (text.includes(word)) resolve();
     });
-    child.once("exit", () => reject(new Error(`it ended before it was ready: ${text}`)));
+    child.once("exit", () => reject(new Error(`it exited before it was ready: ${text}`)));
   });
 }
 
-/** Where there is no /proc, memory is not measured. */
+/** Memory is not measured without /proc. */
 function residentMegabytes({ pid }: ChildProcess): number {
   try {
     const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

@@ -1,4 +1,4 @@
-/** P7 and P8: how soon events arrive, also while others keep the server busy. */
+/** P7 and P8: latency of events, also while other clients keep the server busy. */
 import { randomUUID } from "node:crypto";
 import type { TimedRequest } from "../client-process.js";
 import { QUESTION } from "../graphs.js";
@@ -6,7 +6,7 @@ import type { RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
 import { median, percentile } from "../stats.js";
 
-/** P7: the first event of a stream, and the health of a server that streams. */
+/** P7: the first event of a stream, and health latency of a server that streams. */
 export async function firstEvents(goal: string, stage: Stage): Promise<Row[]> {
   const [server, client] = [await stage.server(), stage.client()];
   const echo: TimedRequest = { url: await server.call("openEcho"), body: QUESTION };
@@ -37,14 +37,14 @@ async function healthWhileStreaming(goal: string, stage: Stage, server: RunningS
   });
 }
 
-/** A stream on a thread of its own, timed up to its first event. */
+/** A stream on a new thread, timed until its first event. */
 export function firstEvent(server: RunningServer, graph: string, input: unknown): TimedRequest {
   const url = `${server.url}/threads/${randomUUID()}/runs/stream`;
   const body = { assistant_id: graph, input, stream_mode: "custom", if_not_exists: "create" };
   return { url, body, untilFirstBytes: true };
 }
 
-/** P8: what serving adds to the way of an event that a graph writes every 20 ms. */
+/** P8: latency that serving adds to an event written every 20 ms. */
 export async function pacedEvents(goal: string, stage: Stage): Promise<Row[]> {
   const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
   const count = stage.scaled(100, 25);

@@ -1,4 +1,4 @@
-/** studio: what the page in the browser takes, in Chromium, against an empty page, a short thread and a page at rest. */
+/** studio: page performance in Chromium, compared with an empty page, a short thread and an idle page. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { median, medianRatio, percentile } from "../stats.js";
 const GRAPHS = join(import.meta.dirname, "../studio/graphs.mjs");
 const SHORT = 50;
 const LONG = 10_000;
-/** Frames of a screen that shows 60 a second. */
+/** Frame time of a 60 Hz screen. */
 const FRAME_MS = 1000 / 60;
 
 interface Scene {
@@ -47,7 +47,7 @@ const launch = (): Promise<Browser> =>
     args: ["--no-sandbox"],
   });
 
-// The server, as `start` runs it.
+// Server processes, started with `start`.
 
 interface Server {
   url: string;
@@ -82,7 +82,7 @@ function listening(child: ChildProcess): Promise<string> {
       const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0];
       if (url !== undefined && text.includes("listening")) resolve(url);
     });
-    child.once("exit", () => reject(new Error(`it ended before it was ready: ${text}`)));
+    child.once("exit", () => reject(new Error(`it exited before it was ready: ${text}`)));
   });
 }
 
@@ -98,7 +98,7 @@ async function ranThread(url: string, graph: string, input: object): Promise<str
   return thread_id;
 }
 
-// What is measured.
+// Measurements.
 
 const PAINTED = `new Promise((resolve) => new PerformanceObserver((list, self) => {
   const [found] = list.getEntriesByName("first-contentful-paint");
@@ -162,8 +162,8 @@ async function longThread({ stage, goal, url, page }: Scene): Promise<Row[]> {
     );
   return [
     against(many, { atMost: 1.5 }, `open, against ${SHORT + 2} steps`),
-    against(named, { atMost: 2 }, `open the first by its address, against ${SHORT + 2} steps`),
-    valueRow(name("a jump by the scrollbar to steps that were not read"), median(jumps), "ms", {
+    against(named, { atMost: 2 }, `open the first step by URL, against ${SHORT + 2} steps`),
+    valueRow(name("a scrollbar jump to steps that are not loaded"), median(jumps), "ms", {
       atMost: 300,
     }),
     valueRow(name("median frame while scrolling"), median(frames), "ms", { atMost: 1.5 * FRAME_MS }),
@@ -178,7 +178,7 @@ async function firstCheckpoint(url: string, thread: string): Promise<string> {
   return state?.checkpoint.checkpoint_id ?? "";
 }
 
-/** Milliseconds until the rows of another place are read and drawn. */
+/** Milliseconds until the rows at another scroll position are loaded and drawn. */
 const JUMP = (share: number): string => `new Promise((resolve) => {
   const list = ${LIST}, begin = performance.now();
   const before = list.querySelector('[role="option"]')?.id;
@@ -200,7 +200,7 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step);
 })`;
 
-/** The longest time in which the page could answer nobody; the browser tells of those over 50 ms. */
+/** Records the longest time the page was blocked; the browser reports tasks over 50 ms. */
 const WATCH_BLOCKS = `globalThis.blocks = [0];
   new PerformanceObserver((list) => blocks.push(...list.getEntries().map(({ duration }) => duration)))
     .observe({ type: "longtask", buffered: true });`;
@@ -211,7 +211,7 @@ async function largeStates({ stage, goal, url, page }: Scene): Promise<Row[]> {
     await page.goto("about:blank");
     await page.goto(`${url}/studio/#/threads/${thread}?tab=meta`);
     await page.locator(STEPS).first().waitFor();
-    // Both states are there: only what the tab does with them is measured.
+    // Both states are loaded by now: only the tab's own work is measured.
     await page.waitForLoadState("networkidle");
     await page.evaluate(WATCH_BLOCKS);
     const begin = performance.now();
@@ -232,7 +232,7 @@ async function largeStates({ stage, goal, url, page }: Scene): Promise<Row[]> {
   return [
     valueRow(name("the tree opens"), median(trees), "ms", { atMost: 100 }),
     valueRow(name("what changed between two"), median(changes), "ms", { atMost: 300 }),
-    valueRow(name("longest time the page is blocked by that"), median(blocks), "ms", { atMost: 100 }),
+    valueRow(name("longest block of the page meanwhile"), median(blocks), "ms", { atMost: 100 }),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** T1: a suite of 200 small cases in `graph-serve test`, against invoking the same graph 200 times by hand. */
+/** T1: a suite of 200 small cases in `graph-serve test`, compared with invoking the same graph 200 times by hand. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ const GRAPH = join(import.meta.dirname, "../ready/graph.mjs");
 const INPUT = { messages: [{ role: "user", content: "How are you today?" }] };
 const FILES = 4;
 
-/** What a careful hand would write: import, invoke on a thread of its own, look at the end. */
+/** What a careful developer would write: import, invoke on a new thread, check the result. */
 const BY_HAND = `
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -54,7 +54,6 @@ const row = (name: [string, string], ours: number[], floor: number[], atMost: nu
     { atMost },
   );
 
-/** Case files in a folder of their own. */
 async function writeCases(stage: Stage, count: number): Promise<string> {
   const folder = dirname(await stage.file("cases"));
   const cases = Array.from({ length: count }, (_, index) => ({
@@ -69,7 +68,7 @@ async function writeCases(stage: Stage, count: number): Promise<string> {
   return folder;
 }
 
-/** Milliseconds that a process of Node takes from its start to its end. */
+/** Milliseconds from the start to the end of a Node process. */
 async function run(args: readonly string[], place: string, cases?: number): Promise<number> {
   const cwd = place === GRAPH ? dirname(GRAPH) : place;
   const begin = performance.now();
@@ -79,6 +78,6 @@ async function run(args: readonly string[], place: string, cases?: number): Prom
     stdio: ["ignore", "ignore", "inherit"],
   });
   const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}`);
+  if (code !== 0) throw new Error(`${args.join(" ")} exited with code ${code}`);
   return performance.now() - begin;
 }

@@ -1,4 +1,4 @@
-/** P1 to P4: runs per second and CPU per run, against the same graph in process. */
+/** P1 to P4: runs per second and CPU per run, compared with the same graph in process. */
 import type { FloorUnit } from "../floor-process.js";
 import { QUESTION } from "../graphs.js";
 import type { Client, Floor, RunningServer, Stage } from "../processes.js";
@@ -7,7 +7,7 @@ import { median, medianRatio } from "../stats.js";
 
 interface Work {
   what: string;
-  /** In process; our stream of messages is called messages-tuple. */
+  /** The in-process unit; the server's message stream is called messages-tuple. */
   unit: FloorUnit;
   throughput: number;
   cpu: number;
@@ -39,11 +39,11 @@ export interface Round {
 
 export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
   const work = WORKS[goal];
-  if (!work) throw new Error(`${goal} is not about throughput`);
+  if (!work) throw new Error(`${goal} is not a throughput goal`);
   const { options } = stage;
   const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
   const rounds: { ours: Round; floor: Round }[] = [];
-  // The first round warms the processes up: the engine compiles the busiest functions again and again at first.
+  // The first round warms up the processes: the engine keeps recompiling the busiest functions at first.
   for (let round = 0; round <= options.rounds; round += 1) {
     const ms = round === 0 ? 2 * options.phaseMs : options.phaseMs;
     rounds.push({

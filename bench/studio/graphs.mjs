@@ -1,4 +1,4 @@
-/** What the Studio is measured with: a long thread, large states, a model that is fast. */
+/** Graphs to measure the Studio: a long thread, large states, a fast model. */
 import { AIMessageChunk } from "@langchain/core/messages";
 import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -10,7 +10,7 @@ export const counter = new StateGraph(Count)
   .addConditionalEdges("step", ({ n, to }) => (n < to ? "step" : END), ["step", END])
   .compile();
 
-/** A megabyte in 6,000 rows, each of which is another after the next step. */
+/** A megabyte in 6,000 rows; every row changes with each step. */
 const rows = (round) =>
   Array.from({ length: 6000 }, (_, id) => ({
     id,
@@ -38,7 +38,7 @@ class FastModel extends FakeStreamingChatModel {
       const text = count % 20 === 0 ? `**${count}**\n\n` : `word ${count} `;
       const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk({ content: text }) });
       yield chunk;
-      // Without this the words come all at once, at the end.
+      // Without this, all words arrive together at the end.
       await runManager?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk });
     }
   }

@@ -14,7 +14,7 @@ import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type AnsweredStream, FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
 import type { RunCreateRequest } from "../models/run.js";
 import { CONVERSATION_TTL_MINUTES } from "../models/thread.js";
-import type { CallerService } from "../service.js";
+import type { CallerService } from "../service/service.js";
 import type { A2aSdk } from "../support/a2a-sdk.js";
 import { asServiceError, GraphServeError, publicMessage } from "../support/errors.js";
 import { type Outcome, runOutcome, statusOf } from "../view/outcome.js";

@@ -1,7 +1,7 @@
 /** Runs as tasks: a run, and those that resumed it, on the thread that is the task's context. */
 import type { Task } from "@a2a-js/sdk";
 import type { Run } from "../models/run.js";
-import type { CallerService } from "../service.js";
+import type { CallerService } from "../service/service.js";
 import { type Outcome, runOutcome } from "../view/outcome.js";
 import { closingMessage, outputArtifact } from "./messages.js";
 

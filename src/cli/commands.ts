@@ -1,7 +1,7 @@
 /** The commands by name. The program knows what each is for; its flags and what it does are loaded when it is called. */
 import type { Command } from "@commander-js/extra-typings";
-import type { COMMAND_NAMES } from "./called-as.js";
-import type { Runner } from "./command.js";
+import type { COMMAND_NAMES } from "./terminal/called-as.js";
+import type { Runner } from "./session/command.js";
 
 type CommandName = (typeof COMMAND_NAMES)[number];
 

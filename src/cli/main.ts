@@ -2,9 +2,9 @@
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../support/version.js";
-import { exitProcess, processIo, type CliIo } from "./io.js";
+import { exitProcess, processIo, type CliIo } from "./terminal/io.js";
 
-export type { CliIo } from "./io.js";
+export type { CliIo } from "./terminal/io.js";
 
 /** Run one command; `argv` is what stands behind the program's name. Errors end here: this never throws. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
@@ -17,7 +17,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
     return await runProgram(argv, io);
   } catch (error) {
     if ((error as NodeJS.ErrnoException | undefined)?.code === "EPIPE") return 0;
-    const { reportError } = await import("./report-error.js");
+    const { reportError } = await import("./session/report-error.js");
     return reportError(error, io, outputFlags(argv));
   }
 }

@@ -6,13 +6,13 @@ import { errorMessage, errorName, GraphServeError, InvalidRequestError } from ".
 import { currentRun } from "../support/event-loop.js";
 import { guardExit, type ProcessExit } from "../support/exit-guard.js";
 import { VERSION } from "../support/version.js";
-import { settingOption } from "./options.js";
-import { withCommandPrefix } from "./called-as.js";
-import { type CliIo, endProcess } from "./io.js";
-import { errorText, shortPath } from "./report-error.js";
-import { createSession, type Session, type UnhandledErrors } from "./session.js";
-import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./command.js";
-import { Command, Option } from "./commander.js";
+import { settingOption } from "./session/options.js";
+import { withCommandPrefix } from "./terminal/called-as.js";
+import { type CliIo, endProcess } from "./terminal/io.js";
+import { errorText, shortPath } from "./session/report-error.js";
+import { createSession, type Session, type UnhandledErrors } from "./session/session.js";
+import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./session/command.js";
+import { Command, Option } from "./session/commander.js";
 import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.js";
 
 const USAGE_EXIT = 2;

@@ -4,7 +4,7 @@ import type { Run, RunFilter, RunSearchRequest } from "../models/run.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import { type OpenOptions, openRows } from "../storage/open.js";
 import { searchRuns } from "../storage/run-search.js";
-import type { RowStorage, RunRow, ThreadRow } from "../storage/storage.js";
+import type { RowStorage, RunRow, ThreadRow } from "../storage/contract/storage.js";
 import { NotFoundError } from "../support/errors.js";
 
 export { sqliteFault } from "../storage/open.js";

@@ -3,18 +3,18 @@ import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
 import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import type { Service } from "../service.js";
+import type { Service } from "../service/service.js";
 import { ConfigError, GraphServeError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
-import { callerGuard, keyGuard, openRoutes } from "./api-keys.js";
+import { callerGuard, keyGuard, openRoutes } from "./middleware/api-keys.js";
 import { docs } from "./docs.js";
-import { errorHandler } from "./error-handler.js";
-import { inProcessSender } from "./in-process-sender.js";
-import { mountedApp } from "./mounted-app.js";
+import { errorHandler } from "./middleware/error-handler.js";
+import { inProcessSender } from "./in-process/sender.js";
+import { mountedApp } from "./in-process/mounted-app.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
-import { sendStream, WriteBudget } from "./response-writer.js";
-import { BodyBudget } from "./body-bytes.js";
+import { sendStream, WriteBudget } from "./core/response-writer.js";
+import { BodyBudget } from "./core/body-bytes.js";
 import {
   disconnectSignal,
   requestContext,
@@ -22,12 +22,12 @@ import {
   readJson,
   readQuery,
   validatePayload,
-} from "./request.js";
-import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./respond.js";
+} from "./core/request.js";
+import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./core/respond.js";
 import { enabledRoutes, isReadOnly } from "./route-table.js";
-import type { Call, Reply, Route } from "./route.js";
-import { studio, type StudioOptions } from "./studio.js";
-import { upgradeOf } from "./upgrades.js";
+import type { Call, Reply, Route } from "./core/route.js";
+import { studio, type StudioOptions } from "./studio/studio.js";
+import { upgradeOf } from "./websocket/upgrades.js";
 
 interface AppOptions {
   /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
@@ -118,7 +118,7 @@ function openApiDocument(
 function mcp(service: Service, unread: WriteBudget): RequestHandler {
   let handler: Promise<RequestHandler> | undefined;
   return async (req, res, next) => {
-    handler ??= import("./mcp.js").then(({ serveMcp }) => serveMcp(service, unread));
+    handler ??= import("./agents/mcp.js").then(({ serveMcp }) => serveMcp(service, unread));
     await (
       await handler
     )(req, res, next);
@@ -132,7 +132,7 @@ function a2a(service: Service, unread: WriteBudget): RequestHandler {
   let handler: Promise<RequestHandler> | undefined;
   return async (req, res, next) => {
     if (!A2A_PATHS.test(req.path)) return next();
-    handler ??= import("./a2a.js").then(({ serveA2a }) => serveA2a(service, unread));
+    handler ??= import("./agents/a2a.js").then(({ serveA2a }) => serveA2a(service, unread));
     await (
       await handler
     )(req, res, next);
@@ -400,7 +400,9 @@ function send(res: Response, reply: Reply, service: Service, unread: WriteBudget
       if (metrics && !res.destroyed) countStream(res, metrics);
       return sendStream(res, reply.stream, reply.headers, unread, logger);
     case "socket":
-      return import("./websocket.js").then(({ acceptSocket }) => acceptSocket(res, reply, unread, logger));
+      return import("./websocket/websocket.js").then(({ acceptSocket }) =>
+        acceptSocket(res, reply, unread, logger),
+      );
   }
 }
 

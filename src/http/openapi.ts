@@ -3,7 +3,7 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import { ErrorResponse, type JsonObject } from "../models/common.js";
 import { ERROR_CODES, type ErrorCode } from "../support/errors.js";
 import { VERSION } from "../support/version.js";
-import { PATH_PARAMETERS, pathParameters, type ResponseSpec, type Route, type Tag } from "./route.js";
+import { PATH_PARAMETERS, pathParameters, type ResponseSpec, type Route, type Tag } from "./core/route.js";
 
 interface OpenApiDocument {
   openapi: "3.1.0";

@@ -1,5 +1,5 @@
-import type { Service } from "../service.js";
-import type { Route, Tag } from "./route.js";
+import type { Service } from "../service/service.js";
+import type { Route, Tag } from "./core/route.js";
 import { assistantRoutes } from "./routes/assistants.js";
 import { cronRoutes } from "./routes/crons.js";
 import { deadRunRoutes } from "./routes/dead-runs.js";

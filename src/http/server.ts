@@ -2,12 +2,12 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { ConfigError, errorMessage } from "../support/errors.js";
 import { addFetchTarget } from "../support/sdk-fetch.js";
-import type { Service } from "../service.js";
+import type { Service } from "../service/service.js";
 import { createApp } from "./app.js";
-import { inProcessFetch } from "./in-process-fetch.js";
-import { currentSender } from "./in-process-sender.js";
-import type { StudioOptions } from "./studio.js";
-import { handleUpgrades, type Upgrades } from "./upgrades.js";
+import { inProcessFetch } from "./in-process/fetch.js";
+import { currentSender } from "./in-process/sender.js";
+import type { StudioOptions } from "./studio/studio.js";
+import { handleUpgrades, type Upgrades } from "./websocket/upgrades.js";
 
 export interface RunningServer {
   /** Where to reach it from this machine. */

@@ -3,12 +3,12 @@ import { Readable } from "node:stream";
 import express, { type Express, type Request as ExpressRequest, type RequestHandler } from "express";
 import { errorMessage, GraphServeError } from "../support/errors.js";
 import { silentLogger } from "../support/log.js";
-import { keyGuard } from "./api-keys.js";
+import { keyGuard } from "./middleware/api-keys.js";
 import { hostGuard } from "./app.js";
-import { errorHandler } from "./error-handler.js";
-import { sendResponse, toRequest } from "./fetch-bridge.js";
-import { WriteBudget } from "./response-writer.js";
-import { studio } from "./studio.js";
+import { errorHandler } from "./middleware/error-handler.js";
+import { sendResponse, toRequest } from "./in-process/fetch-bridge.js";
+import { WriteBudget } from "./core/response-writer.js";
+import { studio } from "./studio/studio.js";
 
 interface Target {
   url: string;

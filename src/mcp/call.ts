@@ -3,7 +3,7 @@ import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/sdk/typ
 import { FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
 import type { RunCreateRequest } from "../models/run.js";
 import { CONVERSATION_TTL_MINUTES } from "../models/thread.js";
-import type { CallerService } from "../service.js";
+import type { CallerService } from "../service/service.js";
 import { InvalidRequestError } from "../support/errors.js";
 import {
   type Outcome,

@@ -6,7 +6,7 @@ import type {
   ResourceTemplate,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Thread } from "../models/thread.js";
-import type { CallerService } from "../service.js";
+import type { CallerService } from "../service/service.js";
 import { InvalidRequestError } from "../support/errors.js";
 
 /** Threads of one list. */

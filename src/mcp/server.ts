@@ -8,7 +8,7 @@ import type {
   ServerRequest,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Caller } from "../models/caller.js";
-import type { CallerService, Service } from "../service.js";
+import type { CallerService, Service } from "../service/service.js";
 import { asServiceError, publicMessage } from "../support/errors.js";
 import type { McpSdk } from "../support/mcp-sdk.js";
 import { VERSION } from "../support/version.js";

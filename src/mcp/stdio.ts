@@ -1,6 +1,6 @@
 /** The Model Context Protocol over a pair of streams, for clients that start the server themselves. */
 import type { Readable, Writable } from "node:stream";
-import type { Service } from "../service.js";
+import type { Service } from "../service/service.js";
 import { PayloadTooLargeError } from "../support/errors.js";
 import type { McpSdk } from "../support/mcp-sdk.js";
 import { McpServer } from "./server.js";

@@ -1,7 +1,7 @@
 /** The graphs as tools: their names, their schemas, and what of a call's arguments is the graph's input. */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { Service } from "../service.js";
+import type { Service } from "../service/service.js";
 import { asServiceError, publicMessage } from "../support/errors.js";
 
 /** Longest name that clients and models take; they take letters, digits, `_` and `-` alone. */

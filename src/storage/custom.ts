@@ -15,7 +15,7 @@ import type {
   ThreadLocks,
   ThreadTable,
   TimerTable,
-} from "./storage.js";
+} from "./contract/storage.js";
 
 /** What a custom backend is opened with. */
 export interface CustomStorageOptions extends StorageOptions {

@@ -21,8 +21,8 @@ import {
   MAX_SERIALIZABLE_DEPTH,
   UnserializableError,
 } from "../support/unserializable.js";
-import { verdictOn } from "./saver-parts.js";
-import type { ItemRow, ItemTable, StoredItem } from "./storage.js";
+import { verdictOn } from "./saver/saver-parts.js";
+import type { ItemRow, ItemTable, StoredItem } from "./contract/storage.js";
 
 const now = (): string => new Date().toISOString();
 

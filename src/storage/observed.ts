@@ -1,6 +1,6 @@
 /** A storage whose calls are timed. */
-import { type Method, ownValue, wrapMethods } from "./methods.js";
-import type { Checkpointer, Storage } from "./storage.js";
+import { type Method, ownValue, wrapMethods } from "./driver/methods.js";
+import type { Checkpointer, Storage } from "./contract/storage.js";
 
 /** Called when a call settles. */
 type OnCall = (operation: string, seconds: number) => void;

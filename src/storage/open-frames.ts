@@ -1,9 +1,9 @@
 /** Opens what carries the frames of runs to other processes: the settings `stream` and `stream_uri`. */
 import { ConfigError } from "../support/errors.js";
-import type { FrameBus } from "./frame-bus.js";
+import type { FrameBus } from "./contract/frame-bus.js";
 import { isPostgresUri } from "./postgres/options.js";
 import { isRedisUri } from "./redis/options.js";
-import type { StorageOptions } from "./storage.js";
+import type { StorageOptions } from "./contract/storage.js";
 
 interface FrameOptions extends Pick<
   StorageOptions,

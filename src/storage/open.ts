@@ -5,8 +5,8 @@ import { isMongodbUri } from "./mongodb/schema.js";
 import { isPostgresUri } from "./postgres/options.js";
 import { isRedisUri } from "./redis/options.js";
 import { isSqliteUri } from "./sqlite/open.js";
-import type { SchemaState } from "./schema-state.js";
-import type { RowStorage, Storage, StorageOptions } from "./storage.js";
+import type { SchemaState } from "./contract/schema-state.js";
+import type { RowStorage, Storage, StorageOptions } from "./contract/storage.js";
 
 export interface OpenOptions extends StorageOptions {
   /** Folder that a relative path is resolved against; the process's own when left out. */

@@ -1,7 +1,7 @@
 /** Runs of any thread, of every storage. */
 import { dueYield } from "../support/event-loop.js";
-import { matchesRun } from "./rows.js";
-import type { RunRow, RunSearch, Storage } from "./storage.js";
+import { matchesRun } from "./rows/rows.js";
+import type { RunRow, RunSearch, Storage } from "./contract/storage.js";
 
 /** Threads that are gone through where a storage knows the runs of a thread alone: those that changed last. */
 const MOST_THREADS_WALKED = 1000;

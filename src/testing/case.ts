@@ -5,8 +5,8 @@ import { reportedTokens } from "../models/token-counts.js";
 import type { ThreadState } from "../models/state.js";
 import { errorMessage, GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
-import type { Case, CaseStep } from "./case-files.js";
-import type { CheckpointChoice } from "./case-model.js";
+import type { Case, CaseStep } from "./cases/case-files.js";
+import type { CheckpointChoice } from "./cases/case-model.js";
 import { type Edge, edgesTaken, edgeText } from "./edges.js";
 import {
   leaks,
@@ -17,7 +17,7 @@ import {
 } from "./expectations.js";
 import type { GraphUnderTest } from "./graphs.js";
 import { Observation } from "./observation.js";
-import { type Failure, mismatch, type Mismatch } from "./result.js";
+import { type Failure, mismatch, type Mismatch } from "./cases/result.js";
 import type { SnapshotFile } from "./snapshot.js";
 
 /** The graph that a case runs. */

@@ -3,10 +3,10 @@ import type { SettingPath } from "../config/document.js";
 import { isRecord } from "../models/common.js";
 import { reportedTokens } from "../models/token-counts.js";
 import { parsePath, valueAt } from "../models/value-path.js";
-import type { Bounds, Expectation } from "./case-model.js";
-import { boundsText, isVerbs, mismatches, within } from "./matcher.js";
+import type { Bounds, Expectation } from "./cases/case-model.js";
+import { boundsText, isVerbs, mismatches, within } from "./cases/matcher.js";
 import { baseName, type Observation } from "./observation.js";
-import { bounded, pathText, mismatch, type Mismatch } from "./result.js";
+import { bounded, pathText, mismatch, type Mismatch } from "./cases/result.js";
 
 /** All that a step's expectations look at. */
 export interface Seen {

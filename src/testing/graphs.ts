@@ -5,7 +5,7 @@ import { localClient } from "../client/local.js";
 import { neitherKeyNorFile, parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import type { GraphDrawing } from "../models/assistant.js";
-import type { Service } from "../service.js";
+import type { Service } from "../service/service.js";
 import { ConfigError } from "../support/errors.js";
 
 /** A graph that is ready to be run. */

@@ -5,8 +5,8 @@ import { loadConfig } from "../config/load.js";
 import { useLangGraphOf } from "../support/user-langgraph.js";
 import { localGraphs, type OpenService } from "./graphs.js";
 import type { RecordingMode } from "./recording/recorder.js";
-import { createRedaction } from "./redact.js";
-import type { SuiteResult } from "./result.js";
+import { createRedaction } from "./cases/redact.js";
+import type { SuiteResult } from "./cases/result.js";
 import type { SnapshotPolicy } from "./snapshot.js";
 import { runCaseFiles, withCases } from "./suite.js";
 
@@ -81,6 +81,6 @@ const openGraphs: OpenService = async ({ settings, baseDir, env }) => {
   for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
   const [source = ""] = Object.values(settings.graphs);
   useLangGraphOf(dirname(resolve(baseDir, parseGraphTarget(source).path)));
-  const { openService } = await import("../service.js");
+  const { openService } = await import("../service/service.js");
   return openService({ settings: { ...settings, http_app: undefined }, cwd: baseDir });
 };

@@ -2,10 +2,10 @@
 import { UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { errorMessage, GraphServeError } from "../support/errors.js";
-import type { CaseFile } from "./case-files.js";
+import type { CaseFile } from "./cases/case-files.js";
 import type { Coverage } from "./coverage.js";
 import type { GraphsUnderTest, GraphUnderTest } from "./graphs.js";
-import type { CaseResult } from "./result.js";
+import type { CaseResult } from "./cases/result.js";
 import { runSuite, type SuiteOptions } from "./suite.js";
 
 interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | "onResult"> {

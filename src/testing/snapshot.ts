@@ -7,9 +7,9 @@ import { readIfExists } from "../support/read-text.js";
 import type { JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Seen } from "./expectations.js";
-import type { Redact } from "./redact.js";
-import { firstDifference, sorted, normalized } from "./normalized.js";
-import { mismatch, type Mismatch } from "./result.js";
+import type { Redact } from "./cases/redact.js";
+import { firstDifference, sorted, normalized } from "./cases/normalized.js";
+import { mismatch, type Mismatch } from "./cases/result.js";
 
 /** `write` what is missing, `update` what differs too, or `check` only: then a missing one fails. */
 export type SnapshotPolicy = "write" | "update" | "check";

@@ -1,15 +1,15 @@
 /** Runs many cases: which of them, how many at once, how often, how long. */
 import { GraphServeError } from "../support/errors.js";
 import { withOutputSource } from "../support/output-source.js";
-import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./case-files.js";
+import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./cases/case-files.js";
 import { type CaseContext, type CaseOutcome, newOutcome, runCase } from "./case.js";
 import type { Coverage } from "./coverage.js";
 import { edgesOf } from "./edges.js";
 import { type GraphPlanner, GraphsUnderTest, type GraphUnderTest } from "./graphs.js";
-import { regularExpression } from "./matcher.js";
+import { regularExpression } from "./cases/matcher.js";
 import { type RecordingMode, Recordings } from "./recording/recorder.js";
-import type { Redact } from "./redact.js";
-import type { CaseResult, Failure, SuiteResult } from "./result.js";
+import type { Redact } from "./cases/redact.js";
+import type { CaseResult, Failure, SuiteResult } from "./cases/result.js";
 import { SnapshotFile, type SnapshotPolicy } from "./snapshot.js";
 
 export interface SuiteOptions {

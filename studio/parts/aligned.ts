@@ -1,8 +1,8 @@
-/** Two branches step by step: what they have in common first, then the steps that go together. */
+/** Aligns two branches: common steps first, then matching steps side by side. */
 
 export interface Named {
   id: string;
-  /** What ran in the step, or what kind of step it is. */
+  /** Node names, or the kind of the step. */
   title: string;
 }
 
@@ -12,22 +12,24 @@ export interface Pair<T> {
 }
 
 export interface Aligned<T> {
-  /** Steps that are the same ones. */
   common: T[];
   pairs: Pair<T>[];
 }
 
-/** Longer branches are paired by their place. */
+/** Limit of the alignment table; longer branches are paired by position. */
 const MOST_CELLS = 1_000_000;
 
-/** Both from the first step on. */
+/** Both lists start at the first step. */
 export function aligned<T extends Named>(left: readonly T[], right: readonly T[]): Aligned<T> {
   let start = 0;
   while (start < left.length && left[start]?.id === right[start]?.id) start += 1;
   return { common: left.slice(0, start), pairs: paired(left.slice(start), right.slice(start)) };
 }
 
-/** Pairs of the same title, as many as there can be in this order; the others stand alone, or beside each other. */
+/**
+ * Pairs as many steps with equal titles as possible, in order. The steps between two matches are paired by
+ * position.
+ */
 function paired<T extends Named>(left: readonly T[], right: readonly T[]): Pair<T>[] {
   const pairs: Pair<T>[] = [];
   let [at, other] = [0, 0];
@@ -47,7 +49,6 @@ function paired<T extends Named>(left: readonly T[], right: readonly T[]): Pair<
   return pairs;
 }
 
-/** The longest common subsequence of the titles. */
 function anchors(left: readonly Named[], right: readonly Named[]): [number, number][] {
   const width = right.length + 1;
   if (left.length * right.length > MOST_CELLS) return [];

@@ -1,9 +1,9 @@
-/** The answers of a server, as far as a page that carries one thread can give them itself. */
+/** Answers API requests on a page that contains a single thread. */
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
 import { withChanges } from "../../src/view/changes.js";
 import type { PageData, PageStep } from "../../src/view/replay-data.js";
 
-/** Undefined for what the page does not know. */
+/** Returns undefined for requests that the page cannot answer. */
 export type Answerer = (path: string, body: unknown) => unknown;
 
 export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
@@ -18,7 +18,7 @@ export function answererOf({ thread, graph_id, steps }: PageData): Answerer {
       return statesPage(newestFirst, ({ id, step }) => [id, step], body).map((step) =>
         stateOf(step, thread.thread_id),
       );
-    // It knows runs only from their steps.
+    // The page has no run objects, only the run ids of its steps.
     if (last === "runs") return [];
     if (last !== "checkpoint") return undefined;
     const { checkpoint_id = "" } = (body as { checkpoint: { checkpoint_id?: string } }).checkpoint;
@@ -43,15 +43,15 @@ export function statesPage<T>(
     .slice(0, limit);
 }
 
-/** What is heeded of a request for a history. */
+/** Supported fields of a history request. */
 interface HistoryRequest {
   limit?: number;
-  /** Ids of checkpoints are in the order of their making. */
+  /** Checkpoint ids sort by creation time. */
   before?: string;
   metadata?: { step?: number };
 }
 
-/** From the nearest step that has values of its own, change by change. */
+/** Applies changes from the nearest step that has complete values. */
 function valuesOf(step: PageStep, byId: ReadonlyMap<string, PageStep>): unknown {
   const line = [step];
   let first: PageStep | undefined = step;

@@ -1,4 +1,4 @@
-/** Where a thread waits: for answers, or at a breakpoint. */
+/** What a thread waits for: answers, or resumption from a breakpoint. */
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { ask } from "../api.js";
@@ -13,7 +13,7 @@ import { CopyAs } from "./copy-as.js";
 import { Questions } from "./questions.js";
 import { visible } from "./text.js";
 
-/** Questions first: a run with new input would leave them unanswered. */
+/** Questions come first: a run with new input would discard them. */
 export function Asking() {
   const at = state.value.value;
   const id = threadId.value;
@@ -34,14 +34,14 @@ export function Asking() {
 
 const send = (wish: RunWish): Promise<boolean> => run(wish);
 
-/** Nodes are left to run, and nothing of them failed. */
+/** Nodes remain to run, and no task failed. */
 const isStopped = ({ next, tasks }: ThreadState): boolean =>
   next.length > 0 && tasks.every(({ error }) => error === null);
 
-/** Where a thread stopped, inside of the graphs that are nodes, too. */
+/** Nodes where a thread stopped, including those in subgraphs. */
 export function usePlaces(at: ThreadState, threadId: string): { places: string[]; isUnread: boolean } {
   const [inside] = useState(() => loading<ThreadState>());
-  // Its own state does not contain theirs.
+  // The thread's own state does not include subgraph states.
   const isGraph = at.tasks.some(({ checkpoint }) => checkpoint !== null);
   useEffect(() => {
     const path = `/threads/${encodeURIComponent(threadId)}/state?subgraphs=true`;
@@ -77,7 +77,7 @@ function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
 
 const SIDES = ["before", "after"] as const satisfies readonly Side[];
 
-/** The same as the marks of the drawing, as a list. */
+/** The breakpoints of the graph as a list of checkboxes. */
 export function Breakpoints() {
   const all = nodes.value;
   const { before, after } = breakpoints.value;

@@ -1,4 +1,4 @@
-/** Files of the message that is written: chosen, dropped anywhere on the page, or pasted. */
+/** Message attachments: selected, pasted, or dropped anywhere on the page. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { attachFiles, detachFile, notAdded, said } from "../state/attached.js";
 import { choose } from "../state/composer.js";
@@ -49,7 +49,7 @@ export function Attached() {
         aria-label={strings.files.add}
         onChange={({ currentTarget }) => {
           void attachFiles([...(currentTarget.files ?? [])]);
-          // The same file may be chosen again.
+          // Allow selecting the same file again.
           currentTarget.value = "";
         }}
       />
@@ -57,7 +57,7 @@ export function Attached() {
   );
 }
 
-/** The focus goes to the next one, or back to the message. */
+/** Moves the focus to the next file or, after the last one, to the message. */
 function remove({ currentTarget }: { currentTarget: EventTarget }, index: number): void {
   const list = (currentTarget as HTMLElement).closest("ul");
   detachFile(index);
@@ -67,7 +67,7 @@ function remove({ currentTarget }: { currentTarget: EventTarget }, index: number
   });
 }
 
-/** Text that comes with a picture of itself, as of tables, is pasted as text. */
+/** Some content, such as a table, is copied as text plus image: paste the text. */
 export function paste(event: ClipboardEvent): void {
   const { files, types } = event.clipboardData ?? {};
   if (!files || files.length === 0 || types?.includes("text/plain")) return;
@@ -75,7 +75,7 @@ export function paste(event: ClipboardEvent): void {
   void attachFiles([...files]);
 }
 
-/** A file that misses its place would else be opened instead of the page. */
+/** Accepts drops anywhere: otherwise a missed drop would replace the page with the file. */
 function useDrop(): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {

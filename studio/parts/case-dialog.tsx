@@ -1,4 +1,4 @@
-/** A run as a case file of the project: shown first, written when that is wished, opened in the editor. */
+/** Saves a run as a case file: preview, write, open in the editor. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { StudioCase } from "../../src/models/studio.js";
@@ -15,7 +15,7 @@ interface RunName {
   runId: string;
 }
 
-/** The run that is to become a case. */
+/** The run shown in the dialog. */
 const wanted = signal<RunName | undefined>(undefined);
 
 export const openCase = (run: RunName): void => void (wanted.value = run);
@@ -30,7 +30,7 @@ export function CaseDialog() {
   );
 }
 
-/** What the helper said last, to what was asked last. */
+/** Responses to outdated requests are ignored. */
 function useCase({ threadId, runId }: RunName) {
   const [made, setMade] = useState<StudioCase | undefined>(undefined);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);

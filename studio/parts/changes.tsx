@@ -1,4 +1,4 @@
-/** What a step changed: by key of the state, each change with what was there before, and the nodes that wrote it. */
+/** Changes of a step by state key, with previous values and the nodes that wrote them. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
@@ -12,12 +12,12 @@ import { inSlices, slice } from "./slices.js";
 import { Value, visible } from "./text.js";
 import { pathText } from "./tree-rows.js";
 
-/** Changes of one key that are shown at first, and with each press of a button more. */
+/** Changes of a key that are shown initially, and that each click adds. */
 const MOST = 50;
 
 type Groups = [key: string, changes: Change[]][];
 
-/** Changes by the key of the state that they are in, in the order in which these come. */
+/** Groups changes by state key, in order of occurrence. */
 function* changesByKey(before: unknown, after: unknown): Generator<void, Groups> {
   const groups = new Map<string, Change[]>();
   for (const change of yield* changesInSteps(before, after)) {
@@ -29,13 +29,12 @@ function* changesByKey(before: unknown, after: unknown): Generator<void, Groups>
   return [...groups];
 }
 
-/** Names of the tasks that wrote a key. */
 export function writersOf(key: string, tasks: readonly ThreadTask[]): string[] {
   const wrote = tasks.filter(({ result }) => isRecord(result) && Object.hasOwn(result, key));
   return [...new Set(wrote.map(({ name }) => name))];
 }
 
-/** LangGraph writes the input as a task of its own. */
+/** LangGraph writes the input as a separate task. */
 const nameOf = (task: string): string => (task === "__start__" ? strings.thread.start : task);
 
 export function Changes({ state, parent }: { state: ThreadState; parent: ThreadState | undefined }) {
@@ -51,7 +50,7 @@ export function Changes({ state, parent }: { state: ThreadState; parent: ThreadS
   );
 }
 
-/** What differs between two values, without who wrote it. */
+/** Differences between two values, without their writers. */
 export function Differences({ before, after }: { before: unknown; after: unknown }) {
   const groups = useSliced(() => changesByKey(before, after), [before, after]);
   if (!groups) return <Waiting />;
@@ -64,7 +63,7 @@ export function Differences({ before, after }: { before: unknown; after: unknown
   );
 }
 
-/** What comes of long work: what is short is there at once, what is long when it is done. */
+/** Runs work in slices. Short work finishes before the first paint; until then the result is undefined. */
 function useSliced<T>(begin: () => Generator<void, T>, inputs: readonly unknown[]): T | undefined {
   const first = useMemo(() => {
     const work = begin();

@@ -1,4 +1,4 @@
-/** A conversation: what people and models say, and the calls of tools, each in one card with what came of it. */
+/** A conversation: messages, and tool calls with their results. */
 import { useMemo } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import { contentText } from "../../src/view/text.js";
@@ -35,7 +35,7 @@ export function Chat({
 }
 Chat.most = MOST_ENTRIES;
 
-/** Rendered again only on change, so that a growing message costs nothing for the rest of a long conversation. */
+/** Memoized: a growing message must not render the rest of a long conversation again. */
 function Said({ entry }: { entry: Entry }) {
   return useMemo(() => <EntryView entry={entry} />, [entry, markdown.value]);
 }
@@ -72,7 +72,7 @@ function Head({ message: { type, name, status } }: { message: MessageLike }) {
   );
 }
 
-/** What a model thought before it spoke, as providers send it: beside the content, or as blocks of it. */
+/** Reasoning of a model, which providers send in `additional_kwargs` or as content blocks. */
 function Reasoning({ message: { content, additional_kwargs: more } }: { message: MessageLike }) {
   const beside = isRecord(more) && typeof more.reasoning_content === "string" ? more.reasoning_content : "";
   const text = [beside, ...blocksOf(content).map(thoughtOf)].filter(Boolean).join("\n\n");
@@ -107,7 +107,7 @@ function Text({ message: { content } }: { message: MessageLike }) {
   );
 }
 
-/** Thoughts and calls stand elsewhere. */
+/** Reasoning and tool calls are rendered separately. */
 const isSaid = (block: unknown): boolean =>
   !isRecord(block) ||
   (thoughtOf(block) === "" &&

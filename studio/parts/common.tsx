@@ -1,11 +1,11 @@
-/** Small things that every screen has: statuses, faults, empty screens, commands to copy. */
+/** Components shared by all screens: status, errors, empty states, commands to copy. */
 import type { ComponentChildren } from "preact";
 import type { ThreadStatus } from "../../src/models/thread.js";
 import type { ApiError } from "../api.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
 
-/** A shape of its own beside the colour and the word. */
+/** Status is shown by shape and text too, not only by color. */
 const SHAPES: Record<ThreadStatus, string> = { idle: "○", busy: "◐", interrupted: "◆", error: "▲" };
 
 export function Status({ status }: { status: ThreadStatus }) {
@@ -38,7 +38,7 @@ export function Fault({ error, retry }: { error: ApiError; retry?: () => void })
   );
 }
 
-/** Nothing is here, and this is how something comes. */
+/** Empty state with a hint and a command that fills it. */
 export function Empty({ title, hint, command }: { title: string; hint?: string; command?: string }) {
   return (
     <div class="empty">
@@ -61,7 +61,6 @@ export const Waiting = () => (
 
 interface SectionProps {
   title: ComponentChildren;
-  /** Of its heading. */
   level?: 2 | 3;
   children: ComponentChildren;
 }

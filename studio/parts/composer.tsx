@@ -1,4 +1,4 @@
-/** Where an input is written, as a message, in a form or as JSON: three faces of one value. */
+/** Input editor with three views of one value: message, form and JSON. */
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect } from "preact/hooks";
 import { said } from "../state/attached.js";
@@ -191,7 +191,7 @@ function FormFace() {
 
 const JsonFace = () => <JsonBox id="json" label={strings.composer.json} draft={input} />;
 
-/** Only graphs that declare something of it are asked for more than an input. */
+/** Shown only if the graph declares configuration or context. */
 function Options() {
   const parts: [string, string, Shape, Draft][] = [
     ["config", strings.composer.config, configShape.value, configurable],

@@ -1,11 +1,11 @@
-/** Copies an action in the words of curl, the SDK and the command line; of one that no route has, the command alone. */
+/** Copies an action as curl, SDK call or command. Actions without an API route have only a command. */
 import { type Action, asCommand, asCurl, asSdk } from "../state/copy-as.js";
 import { strings } from "../strings.js";
 import { Copy } from "./text.js";
 
 interface CopyAsProps {
   action: () => Action;
-  /** What is copied, where several buttons stand together. */
+  /** Name of the action, if several groups are adjacent. */
   of?: string;
 }
 

@@ -1,4 +1,4 @@
-/** A dialog of the browser's own: it keeps the keys to itself, and Escape closes it. */
+/** Native modal dialog: it keeps the focus, and Escape closes it. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.js";

@@ -1,4 +1,4 @@
-/** The dialogs that can come up on any screen: for a key, and the sheet of keys. */
+/** Dialogs available on every screen: API key and shortcuts. */
 import { useRef } from "preact/hooks";
 import { closeKeyDialog, keyAsked, storedKey, useKey } from "../api.js";
 import { isHelpShown } from "../keys.js";

@@ -1,4 +1,4 @@
-/** Below the steps of a thread: the run in flight, the input for the next one, and earlier runs. */
+/** Below the steps of a thread: the run in flight, the input for the next run, and earlier runs. */
 import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { href } from "../router.js";

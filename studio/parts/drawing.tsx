@@ -1,4 +1,4 @@
-/** The drawing of a graph. Its nodes and ways are listed for those who do not see it. */
+/** SVG drawing of a graph. Its accessible label lists the edges and the progress. */
 import { useMemo } from "preact/hooks";
 import { type Diagram, type DiagramEdge, wayKey } from "../../src/view/diagram.js";
 import { isStoppable } from "../state/breakpoints.js";
@@ -12,17 +12,16 @@ const SHOWN = 40;
 interface DrawingProps {
   diagram: Diagram;
   label: string;
-  /** How far the graph has come. */
   progress?: Partial<Progress>;
-  /** Ways that were taken, as `wayKey` names them. */
+  /** Keys of the edges taken; see `wayKey`. */
   taken?: ReadonlySet<string>;
-  /** Nodes that runs stop before and after. */
+  /** Nodes with breakpoints before and after them. */
   stops?: Readonly<Record<"before" | "after", ReadonlySet<string>>>;
-  /** Called for a node that is pressed. */
+  /** Called when a node is clicked. */
   onStop?: (node: string) => void;
 }
 
-/** Shapes beside the colours, the most urgent first. */
+/** Shapes in addition to colors, most urgent first. */
 const SHAPES: Readonly<Record<Mark, string>> = {
   failed: "▲",
   asks: "◆",
@@ -32,7 +31,7 @@ const SHAPES: Readonly<Record<Mark, string>> = {
 };
 const MARKS = Object.keys(SHAPES) as Mark[];
 
-/** What the lines mean, where there is more than one kind of them. */
+/** Legend for conditional edges; empty if there are none. */
 export const waysHint = ({ edges }: Diagram): string =>
   edges.some(({ conditional }) => conditional) ? strings.graph.conditional : "";
 
@@ -126,7 +125,7 @@ function Node({ node, marks, stops, onStop }: NodeProps) {
 
 const stopButton = (id: string, isSet: boolean, onStop: (node: string) => void) => ({
   role: "button" as const,
-  // As SVG spells it.
+  // Preact passes SVG attributes through: must be lowercase.
   tabindex: 0,
   "aria-pressed": isSet,
   "aria-label": strings.questions.before(visible(id)),
@@ -143,7 +142,7 @@ const nameOf = (id: string): string => {
   return name.length > SHOWN ? `${name.slice(0, SHOWN - 1)}…` : name;
 };
 
-/** Its ways, and how far it has come. */
+/** Text alternative: edges and progress. */
 function spoken({ edges }: Diagram, progress: Partial<Progress> | undefined): string {
   const ways = edges.map(({ source, target }) => `${nameOf(source)} → ${nameOf(target)}`).join(", ");
   const come = MARKS.map((mark) => [mark, [...(progress?.[mark] ?? [])]] as const)

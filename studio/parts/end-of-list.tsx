@@ -1,11 +1,11 @@
-/** The end of a list that has more pages. */
+/** Footer of a paginated list. */
 import type { Ref } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Loading } from "../state/loading.js";
 import { strings } from "../strings.js";
 
 interface EndOfListProps {
-  /** How many rows are there. */
+  /** Number of loaded rows. */
   count: number;
   page: Loading<void>;
   hasMore: boolean;
@@ -13,7 +13,7 @@ interface EndOfListProps {
   text: string;
 }
 
-/** Loads more when it comes into sight, and when it is pressed. */
+/** Loads the next page when it scrolls into view or is clicked. */
 export function EndOfList({ count, page, hasMore, more, text }: EndOfListProps) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
@@ -36,7 +36,7 @@ export function EndOfList({ count, page, hasMore, more, text }: EndOfListProps) 
 interface MoreProps {
   more: () => void;
   isBusy?: boolean;
-  /** How many of them are there. */
+  /** Number of visible rows, such as `50 of 200`. */
   text?: string;
   ref?: Ref<HTMLButtonElement>;
 }

@@ -1,4 +1,4 @@
-/** A file that lies in a message: a picture is shown, any other is named, and each can be saved. */
+/** A file embedded in a message: images are shown, other files are named, and all can be saved. */
 import { bytesOf, bytesText, type HeldFile, safeName } from "../state/files.js";
 import { strings } from "../strings.js";
 import { visible } from "./text.js";
@@ -39,7 +39,7 @@ export function FileInMessage({ file }: { file: HeldFile }) {
   );
 }
 
-/** Never opened by the browser itself, whatever it says that it is. */
+/** Saved with a generic type: the browser must not open untrusted content. */
 function save(file: HeldFile): void {
   const bytes = bytesIn(file.data);
   if (bytes) saveAs(new Blob([bytes], { type: "application/octet-stream" }), file.name ?? file.kind);
@@ -55,7 +55,7 @@ function bytesIn(base64: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Hand it to the browser's downloads, under a name without folders. */
+/** Save as a browser download, with a name without folders. */
 export function saveAs(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

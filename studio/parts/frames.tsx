@@ -1,4 +1,4 @@
-/** The log of a run's frames, the last of them, one a line; the chosen one in full. */
+/** Log of the latest frames of a run; the selected one is shown in full. */
 import { useState } from "preact/hooks";
 import type { Frame } from "../state/frame.js";
 import { strings } from "../strings.js";

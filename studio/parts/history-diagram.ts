@@ -11,7 +11,7 @@ interface SeenStep {
 
 const [START, END] = ["__start__", "__end__"];
 
-/** The nodes that ran or are to run, and the ways between them that were taken. */
+/** Nodes that ran or run next, and the edges taken between them. */
 export function historyDiagram(steps: readonly SeenStep[]): Diagram {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const nodes = new Set<string>([START]);
@@ -27,12 +27,12 @@ export function historyDiagram(steps: readonly SeenStep[]): Diagram {
       for (const target of step.next.length === 0 ? [END] : step.next) join(source, target);
   }
   if (edges.size === 0) return { nodes: [], edges: [] };
-  // The end stands last, as in the drawing of a graph.
+  // As in drawings of graphs, the end comes last.
   const ids = [...nodes].filter((id) => id !== END).concat(nodes.has(END) ? [END] : []);
   return { nodes: ids.map((id) => ({ id })), edges: [...edges.values()] };
 }
 
-/** The ways that led to what ran in the step, and from there to what runs next. */
+/** Edges that led to the tasks of the step, and from there to the next tasks. */
 export function takenEdges(
   { edges }: Diagram,
   { ran, next }: Pick<Progress, "ran" | "next">,

@@ -1,4 +1,4 @@
-/** One item of the long-term memory as JSON: to read, write, replace and delete. */
+/** Views, writes and deletes one memory item as JSON. */
 import { useEffect, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { StoreItem } from "../../src/models/store.js";
@@ -12,7 +12,7 @@ import { Empty, Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { Ago, jsonText, visible } from "./text.js";
 
-/** `itemKey` is undefined for an item that is to be made. */
+/** `itemKey` is undefined for a new item. */
 export function ItemEditor({ itemKey }: { itemKey: string | undefined }) {
   const [read] = useState(() => loading<{ item: StoreItem | null }>());
   useEffect(() => {
@@ -193,7 +193,7 @@ function Place({ draft, change }: FieldsProps) {
   );
 }
 
-/** What the text says, or why it says nothing. */
+/** Parses the text; `fault` explains why it is not a JSON object. */
 function valueOf(text: string): { json?: Record<string, unknown>; fault?: string } {
   try {
     const json = JSON.parse(text) as unknown;

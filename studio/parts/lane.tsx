@@ -1,16 +1,15 @@
-/** The lanes beside one row of the steps: lines of branches, and the dot of the step. For the eye alone. */
+/** Branch lanes next to a step. Decorative: hidden from assistive technology. */
 import type { PlacedNode } from "../../src/view/lanes.js";
 
 interface LaneProps {
   placed: PlacedNode;
-  /** Lanes that there is room for. */
   lanes: number;
-  /** Pixels of the row. */
+  /** Row height in pixels. */
   height: number;
-  /** Lines that led to the chosen step. */
+  /** Lines that lead to the selected step. */
   path: ReadonlySet<string>;
   isOnPath: boolean;
-  /** Input and edits came from outside: their dots are hollow. */
+  /** True for inputs and edits, which no node wrote. */
   isHollow: boolean;
 }
 

@@ -1,12 +1,12 @@
-/** Screens that few readers open: each is fetched when it is first shown. */
+/** Code splitting: a screen is loaded when it is first shown. */
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
 import { load, loading } from "../state/loading.js";
 import { Fault, Waiting } from "./common.js";
 
-/** The screen that `read` fetches. */
+/** `read` imports the module of the screen. */
 export function later(read: () => Promise<ComponentType>): ComponentType {
-  // In an object: a signal takes a function for what computes its value.
+  // Wrapped in an object, so that the component function is stored and not called.
   const part = loading<{ Screen: ComponentType }>();
   const fetchIt = () => load(part, async () => ({ Screen: await read() }));
   return function Later() {

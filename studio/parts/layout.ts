@@ -1,4 +1,4 @@
-/** Places the nodes and edges of a diagram: layer under layer, edges that lead back beside them. */
+/** Lays out a diagram in layers from top to bottom, with back edges at the side. */
 import type { Diagram, DiagramEdge } from "../../src/view/diagram.js";
 import { layered } from "../../src/view/layers.js";
 
@@ -12,9 +12,9 @@ export interface PlacedNode {
 
 interface PlacedEdge {
   edge: DiagramEdge;
-  /** Of an SVG path. */
+  /** SVG path data. */
   path: string;
-  /** Middle of the edge, where its label stands. */
+  /** Position of the label. */
   x: number;
   y: number;
 }
@@ -33,9 +33,9 @@ const CHARACTER = 8;
 const PADDING = 34;
 const MARGIN = 16;
 const LANE = 22;
-/** How far an edge goes before it turns to its lane. */
+/** Vertical distance between a node and the turn of an edge. */
 const TURN = 18;
-/** Of its corners. */
+/** Corner radius. */
 const ROUND = 14;
 
 const widthOf = (id: string): number => Math.max(64, Math.min(id.length, 40) * CHARACTER + PADDING);
@@ -76,7 +76,7 @@ function forward(
   if (!from || !to) return undefined;
   const [x1, y1] = [from.x + from.width / 2, from.y + from.height];
   const [x2, y2] = [to.x + to.width / 2, to.y];
-  // What passes by other layers goes around their nodes.
+  // Edges that span several layers are routed around nodes in their way.
   const isLong = y2 - y1 > LAYER_GAP + 1;
   const isBlocked = [...placed.values()].some(
     ({ x, y, width }) => y > y1 && y < y2 - 1 && x - 8 < Math.max(x1, x2) && x + width + 8 > Math.min(x1, x2),
@@ -91,7 +91,7 @@ function forward(
   return { edge, path, x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
 }
 
-/** An edge that closes a loop: out, up beside everything, and in again; on the side where no node is in the way. */
+/** A back edge: leaves the node, runs up in a side lane, and enters its target. */
 function backward(
   edge: DiagramEdge,
   placed: ReadonlyMap<string, PlacedNode>,
@@ -112,7 +112,10 @@ function backward(
   return { edge, path, x: lane, y: (below.y + above.y) / 2 };
 }
 
-/** Where an edge leaves a node for its lane: at the side of the last one of a layer, else below it, or above. */
+/**
+ * Point where an edge leaves a node for its lane: the side of the rightmost node of a layer, else below or
+ * above.
+ */
 function exitOf({ x, y, width }: PlacedNode, placed: ReadonlyMap<string, PlacedNode>, down: 1 | -1) {
   const isLast = ![...placed.values()].some((other) => other.y === y && other.x > x);
   const middle = { x: x + width / 2, y: y + NODE_HEIGHT / 2 };

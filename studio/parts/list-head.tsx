@@ -1,4 +1,4 @@
-/** The head of a list that is filtered, and the filters that lists share; the address says what is chosen. */
+/** Header of a filtered list, and filters shared by lists. The address stores the filters. */
 import type { ComponentChildren } from "preact";
 import { go, place, withQuery } from "../router.js";
 import { parseMeta } from "../state/threads.js";
@@ -39,7 +39,7 @@ export function StatusChoices<Status extends string>({ statuses, show }: StatusC
 }
 
 interface FactsFieldProps {
-  /** Of the address. */
+  /** Query parameter. */
   name: "meta" | "value";
   label: string;
   hint: string;

@@ -1,9 +1,9 @@
-/** The tokens of a text in Markdown, however it was made: some texts are made to stop who takes them apart. */
+/** Tokenizes untrusted Markdown within limits, because crafted input could block the page. */
 import { Lexer, type Token } from "marked";
 
-/** Longer texts are shown as they are. */
+/** Longer texts are shown as plain text. */
 const MOST = 100_000;
-/** So are longer paragraphs, and those of more marks: what is made to be slow takes the square of these. */
+/** Limits of inline Markdown: parsing time can grow with the square of these. */
 const MOST_INLINE = 5000;
 const MOST_MARKS = 200;
 const MARKS = /[*_~]+/g;
@@ -17,13 +17,13 @@ class BoundedLexer extends Lexer {
   }
 }
 
-/** Undefined for what is shown as it is. */
+/** Undefined if the text must be shown as plain text. */
 export function markdownTokens(text: string): Token[] | undefined {
   if (text.length > MOST) return undefined;
   try {
     return new BoundedLexer().lex(text);
   } catch {
-    // It is nested deeper than the engine's stack.
+    // Nesting exceeded the call stack.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Markdown as elements: its tokens, never markup. Other text, and all HTML, is shown literally. */
+/** Renders Markdown tokens as elements, never as markup. HTML and unknown tokens are shown literally. */
 import type { MarkedToken, Token, Tokens } from "marked";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
@@ -103,7 +103,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
     case "link":
       return <Link href={token.href}>{inline(token.tokens, depth)}</Link>;
     case "image":
-      // Loading a picture from another host would reveal that the message was read.
+      // Loading an image from another host would reveal that the message was read.
       return <Link href={token.href}>{visible(token.text || token.href)}</Link>;
     case "escape":
       return <>{visible(token.text)}</>;
@@ -127,7 +127,7 @@ function Link({ href, children }: { href: string; children: ComponentChildren })
   );
 }
 
-/** Whole addresses alone: one without a beginning would be a place of this page. */
+/** Absolute URLs only: a relative one would point into this page. */
 function mayOpen(href: string): boolean {
   try {
     return MAY_OPEN.has(new URL(href).protocol);

@@ -1,4 +1,4 @@
-/** How far a drawn graph has come, at a step or in a run. */
+/** Marks of nodes that show the progress of a step or run. */
 export type Mark = "failed" | "asks" | "running" | "next" | "ran";
 
 /** Ids of the nodes with each mark; a node may have several. */

@@ -1,4 +1,4 @@
-/** A message of a conversation: who says what, which tools are called with what. Nothing of it becomes markup. */
+/** A message with its role, content and tool calls. Content never becomes markup. */
 import { isRecord } from "../../src/models/json.js";
 import { fileOf } from "../state/files.js";
 import type { MessageLike } from "../state/frame.js";
@@ -34,7 +34,7 @@ export function Message({ message }: { message: MessageLike }) {
   );
 }
 
-/** What a message says, block by block, as it was written. */
+/** Message content, block by block, as raw text. */
 export function Content({ content, class: name = "" }: { content: unknown; class?: string }) {
   if (typeof content === "string")
     return content === "" ? null : <LongText class={`prose ${name}`} text={content} />;

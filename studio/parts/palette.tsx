@@ -1,4 +1,4 @@
-/** The palette: whatever can be done on this screen, and every thread, by typing a few letters of it. */
+/** Command palette: actions of the current screen, and all threads. */
 import { signal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
@@ -12,12 +12,12 @@ export const isPaletteShown = signal(false);
 
 interface Command {
   name: string;
-  /** What kind of thing it is. */
+  /** Category shown next to the name. */
   kind: string;
   act: () => void;
 }
 
-/** Rows that are shown at once. */
+/** Maximum number of visible rows. */
 const SHOWN = 12;
 const THREAD_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
@@ -88,7 +88,7 @@ function Open() {
 
 const optionId = (index: number): string => `palette-${index}`;
 
-/** The links and buttons that are seen, but for those of lists, which are many. */
+/** Visible links and buttons, except those in lists. */
 function commandsOfScreen(): Command[] {
   const commands = new Map<string, Command>();
   for (const element of document.querySelectorAll<HTMLElement>(".bar a, .bar button, main a, main button")) {
@@ -96,7 +96,7 @@ function commandsOfScreen(): Command[] {
     const isOfList = element.closest("[data-list], [role=listbox], [role=tree], article") !== null;
     if (name === "" || commands.has(name) || isOfList || !element.checkVisibility()) continue;
     const kind = element.closest("nav") ? strings.palette.screen : strings.palette.here;
-    // What is under a dialog takes no click: it is gone by then.
+    // Deferred until the dialog is closed: elements below a modal dialog cannot be clicked.
     commands.set(name, { name, kind, act: () => setTimeout(() => element.click()) });
   }
   return [...commands.values()];
@@ -111,14 +111,14 @@ function openThread(thread: ListedThread): Command {
   };
 }
 
-/** A thread that is not in the list, by its whole id. */
+/** Opens a thread that is not loaded, by its full id. */
 function named(text: string): Command[] {
   const id = text.trim().toLowerCase();
   if (!THREAD_ID.test(id) || threads.value.some(({ thread_id }) => thread_id === id)) return [];
   return [{ name: id, kind: strings.palette.thread, act: () => go(href(["threads", id])) }];
 }
 
-/** Those that hold every word of the text. */
+/** Commands that contain every word of the text. */
 function matching(commands: readonly Command[], text: string): Command[] {
   const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
   return commands

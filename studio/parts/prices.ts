@@ -1,16 +1,19 @@
-/** What tokens cost by a list of the reader's own: `gpt-4o* 2.50 10` is a model, and the prices of a million tokens. */
+/**
+ * Parses the user's price list and computes costs: `gpt-4o* 2.50 10` is a model and its prices per million
+ * tokens.
+ */
 import type { RunTask } from "../../src/models/run.js";
 import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
 
 interface Price {
-  /** Name of models; `*` matches any text. */
+  /** Model name; `*` matches any text. */
   model: string;
-  /** Of a million tokens. */
+  /** Price per million tokens. */
   input: number;
   output: number;
 }
 
-/** The list, or the number of the first line that is no price. */
+/** The parsed list, or the number of the first invalid line. */
 type PriceList = { prices: Price[] } | { line: number };
 
 const LINE = /^(\S+)\s+(\d+(?:\.\d+)?)\s+(\d+(?:\.\d+)?)$/;
@@ -40,7 +43,7 @@ function isNamed(pattern: string, model: string): boolean {
   return model.length - at >= tail.length && model.endsWith(tail);
 }
 
-/** Tokens of calls of models. */
+/** Total tokens of the model calls among the tasks. */
 export function tokensIn(tasks: readonly RunTask[]): TokenCounts {
   return tasks.reduce((sum, { usage }) => (usage ? added(sum, usage) : sum), NO_TOKENS);
 }
@@ -53,11 +56,10 @@ export const added = (a: TokenCounts, b: TokenCounts): TokenCounts => ({
 
 export interface Cost {
   cost: number;
-  /** Models whose tokens have no price. */
   unpriced: string[];
 }
 
-/** What calls of models cost; the first price that names a model counts. */
+/** Cost of model calls; the first matching price applies. */
 export function costOf(tasks: readonly RunTask[], prices: readonly Price[]): Cost {
   let cost = 0;
   const unpriced = new Set<string>();

@@ -1,4 +1,4 @@
-/** Graphs that do not load as they are now, each with the place in its code; and when they were last loaded. */
+/** Graphs that failed to load, with the location of each error; and the time of the last reload. */
 import { useState } from "preact/hooks";
 import type { LoadFault } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
@@ -59,7 +59,7 @@ function Problem({ fault, place }: { fault: LoadFault; place: string }) {
 const shortened = (file: string, place: string): string =>
   file.startsWith(`${place}/`) ? file.slice(place.length + 1) : file;
 
-/** In the bar: that the code which serves is the one that was saved. */
+/** Time of the last reload: shows that the saved code is served. */
 export function Reloaded() {
   const at = hello.value?.reloaded_at;
   if (at == null) return null;

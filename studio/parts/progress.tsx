@@ -1,4 +1,4 @@
-/** What the run of a thread does now, or how it ended, with what stops it. */
+/** Progress of a thread's run, or its outcome, with a button that stops it. */
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
 import { schemaIssues } from "../state/composer.js";
@@ -46,7 +46,7 @@ const Failure = ({ error }: { error: string }) => (
   </div>
 );
 
-/** What a schema found, a line each; else as it was thrown. */
+/** One line per schema issue; other errors are unchanged. */
 function failureText(error: string): string {
   const issues = schemaIssues(error).map(([path, text]) => [pathText(path), text].filter(Boolean).join(": "));
   return issues.length > 0 ? issues.join("\n") : error;

@@ -1,9 +1,9 @@
-/** A text as Markdown. */
+/** Renders text as Markdown. */
 import { signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { LongText } from "./text.js";
 
-/** Comes after the page: a text is shown as it is until then. */
+/** Loaded after the page; until then text is shown as is. */
 export const markdown = signal<ComponentType<{ text: string }> | undefined>(undefined);
 let isAsked = false;
 

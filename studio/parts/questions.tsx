@@ -113,13 +113,13 @@ function Asked({ id, value, onAnswer }: AskedProps) {
   }
 }
 
-/** The form, or the choice, says it. */
+/** The form or the choice already shows this part. */
 const without = (value: unknown, part: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, each]) => each !== part)) : value;
 
 const QUESTIONS: readonly unknown[] = ["question", "message", "prompt", "text", "title", "description"];
 
-/** What is asked: as a text where it is nothing else. */
+/** The question, as plain text if it has no other fields. */
 function Told({ value }: { value: unknown }) {
   const entries = isRecord(value) ? Object.entries(value) : [["", value] as const];
   const [name, text] = entries[0] ?? [];
@@ -150,7 +150,7 @@ function FormAnswer({ id, schema, onAnswer }: Omit<AskedProps, "value"> & { sche
 
 const NO_FAULTS = new Map<string, string>();
 
-/** A text or JSON; and, where the question is an object or a list itself, that to begin with. */
+/** Accepts text or JSON. If the question is an object or a list, a button inserts it as a starting point. */
 function FreeAnswer({ id, value, onAnswer }: AskedProps) {
   const [text, setText] = useState("");
   const write = (next: string) => {

@@ -1,4 +1,4 @@
-/** Above a thread on which a run was run again: which one, how that went, and the way to see old and new beside each other. */
+/** Header of a thread created by a replay: source run, outcome, and a link that compares both. */
 import { useEffect, useState } from "preact/hooks";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { ReplayOf, StudioReplay } from "../../src/models/studio.js";
@@ -11,7 +11,7 @@ import { Value, visible } from "./text.js";
 
 const LOOK_AGAIN_MS = 1000;
 
-/** Anybody may write metadata. */
+/** Clients can write arbitrary metadata, so validate it. */
 function replayOf({ replay_of: of }: JsonObject): ReplayOf | undefined {
   if (!isRecord(of)) return undefined;
   const { thread_id, run_id, checkpoint_id, recorded } = of;
@@ -69,7 +69,7 @@ function Outcome({ replay: { of, error, differences } }: { replay: StudioReplay 
   );
 }
 
-/** How the run goes, as long as it goes; undefined where this server does not know. */
+/** Polls the replay while it runs; undefined if this server does not know it. */
 function useReplay(threadId: string, isAsked: boolean): StudioReplay | undefined {
   const [replay, setReplay] = useState<StudioReplay | undefined>(undefined);
   useEffect(() => {

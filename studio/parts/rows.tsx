@@ -1,4 +1,4 @@
-/** A list of any length, of which only what can be seen is in the page. All rows have one height. */
+/** Virtual list with rows of equal height: only the visible rows are in the DOM. */
 import type { ComponentChildren, TargetedEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
@@ -7,23 +7,23 @@ interface RowsProps {
   role: "listbox" | "tree";
   label: string;
   count: number;
-  /** Pixels of a row. */
+  /** Row height in pixels. */
   height: number;
-  /** Row that the keys move from; -1 for none. */
+  /** Index of the active row; -1 if there is none. */
   active: number;
   class?: string;
-  /** The row; its element has the id `rowId(id, index)`. */
+  /** Renders a row; its element must have the id `rowId(id, index)`. */
   row: (index: number) => ComponentChildren;
   onKey: (event: KeyboardEvent) => void;
-  /** Called with the rows that can be seen, and where they end. */
+  /** Called with the range of rendered rows; `to` is exclusive. */
   onSeen?: (from: number, to: number) => void;
 }
 
 const BEYOND = 8;
-/** Rows that come and go at once: a page that is scrolled need not be drawn for each of them. */
+/** Rows are added and removed in blocks of this size, to render less often while scrolling. */
 const AT_ONCE = 4;
 
-/** The rows to draw around those in sight, and where they end. */
+/** Range of rows to render around the visible ones; the end is exclusive. */
 function around(top: number, seen: number, height: number): readonly [number, number] {
   const from = Math.floor(top / height / AT_ONCE) * AT_ONCE;
   const to = Math.ceil((top + seen) / height / AT_ONCE) * AT_ONCE;
@@ -45,7 +45,7 @@ export function Rows(props: RowsProps) {
   }, []);
   const show = ({ scrollTop, clientHeight }: HTMLElement) => {
     const [from, to] = around(scrollTop, clientHeight, height);
-    // Where nothing comes into sight, nothing is drawn.
+    // Skip rendering if the range is unchanged.
     setShown((before) => (before[0] === from && before[1] === to ? before : [from, to]));
   };
   useEffect(() => {
@@ -82,7 +82,7 @@ function reveal(box: HTMLElement, top: number, height: number): void {
   else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
 }
 
-/** Where a key leads from a row; undefined for other keys. */
+/** Target row of a navigation key; undefined for other keys. */
 export function movedBy(key: string, from: number, count: number): number | undefined {
   const last = count - 1;
   switch (key) {

@@ -1,4 +1,4 @@
-/** What can be made of a run that is over, where `dev` helps: a case file, the same run again, a replay. */
+/** Actions for finished runs, available with `dev`: case file, run again, replay. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { type ApiError, isReadOnly } from "../api.js";
@@ -9,15 +9,15 @@ import { strings } from "../strings.js";
 import { openCase } from "./case-dialog.js";
 import { CopyAs } from "./copy-as.js";
 
-/** Runs of which something is recorded. */
+/** Ids of the runs that have a recording. */
 const recorded = signal<ReadonlySet<string>>(new Set());
 
-/** Ask which runs are recorded, whenever `asked` is another. */
+/** Reload the recorded run ids whenever `asked` changes. */
 export function useRecordings(asked: unknown): void {
   const isHelped = hello.value !== undefined && !isReadOnly;
   useEffect(() => {
     if (!isHelped) return;
-    // Without them there is nothing to replay.
+    // On failure the Replay button stays hidden.
     readRecordings().then(
       (ids) => (recorded.value = new Set(ids)),
       () => undefined,

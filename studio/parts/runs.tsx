@@ -1,4 +1,4 @@
-/** The runs of a thread, newest first: their outcome, and a button that cancels the one in flight. */
+/** Runs of a thread, newest first, with their outcome; the run in flight can be cancelled. */
 import { useEffect, useState } from "preact/hooks";
 import type { Run } from "../../src/models/run.js";
 import { type ApiError, ask } from "../api.js";
@@ -76,7 +76,7 @@ interface RowProps {
 function RunRow({ run, threadId, onFault, onChange }: RowProps) {
   const { run_id, status, created_at, updated_at, error, usage } = run;
   const isOver = status !== "pending" && status !== "running";
-  // A sum over the whole thread says nothing of this run.
+  // A sum over the whole thread does not describe this run.
   const tokens = usage && usage.source !== "messages" ? usage.total_tokens : 0;
   const target = { threadId, runId: run_id };
   return (

@@ -1,4 +1,4 @@
-/** A form of a JSON schema. What it cannot show it asks for as JSON; the server says what is wrong with it. */
+/** Form of a JSON schema. Unsupported parts are edited as JSON; the server validates the input. */
 import { useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { PathStep } from "../../src/models/value-path.js";
@@ -7,13 +7,13 @@ import { anyText, anyValue, blankOf, type Field, type Shape } from "../state/sha
 import { strings } from "../strings.js";
 import { visible } from "./text.js";
 
-/** What the server said of a field, by its path as JSON. */
+/** Errors reported by the server, by JSON-encoded field path. */
 export type FieldFaults = ReadonlyMap<string, string>;
 
 interface FormProps {
   draft: Draft;
   faults: FieldFaults;
-  /** Begins the ids of its fields. */
+  /** Prefix of field ids. */
   id: string;
 }
 
@@ -277,7 +277,7 @@ const numberOf =
 
 const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** A whole value as JSON, with the place where it is none. */
+/** Edits a whole value as JSON, and shows the position of syntax errors. */
 export function JsonBox({ id, label, draft }: { id: string; label: string; draft: Draft }) {
   const fault = draft.fault.value;
   return (

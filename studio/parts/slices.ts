@@ -1,4 +1,6 @@
-/** Long work in slices, between which the page answers. The policy of the page lets no worker be made. */
+/**
+ * Splits long work into slices so that the page stays responsive. The page's security policy forbids workers.
+ */
 
 /** Half of a frame. */
 const SLICE_MS = 8;
@@ -7,7 +9,7 @@ interface Done<T> {
   value: T;
 }
 
-/** One slice of it; undefined when there is more to do. */
+/** Run the work for one slice; undefined if it is not finished. */
 export function slice<T>(work: Generator<void, T>): Done<T> | undefined {
   const end = performance.now() + SLICE_MS;
   do {
@@ -17,7 +19,7 @@ export function slice<T>(work: Generator<void, T>): Done<T> | undefined {
   return undefined;
 }
 
-/** The browser does first what waits: input, and drawing. */
+/** Lets the browser handle input and painting. */
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Result of the work; undefined if it was cancelled. */

@@ -1,11 +1,11 @@
-/** Text from outside: as text, its control characters visible, the long of it on demand. */
+/** Renders untrusted text with visible control characters; long text is expandable. */
 import { useState } from "preact/hooks";
 import { escapeControl } from "../../src/view/text.js";
 import { strings } from "../strings.js";
 
 const MOST = 10_000;
 
-/** As the page may show it. */
+/** Escapes control characters. */
 export const visible = (text: string): string => escapeControl(text.replaceAll("\r\n", "\n"));
 
 export function LongText({
@@ -33,7 +33,7 @@ export function LongText({
 
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
 
-/** A value of any shape as a block: a text as it reads, anything else as JSON. */
+/** Renders any value: strings as text, everything else as JSON. */
 export function Value({ value, class: name }: { value: unknown; class?: string }) {
   return typeof value === "string" ? (
     <LongText text={value} class={`prose ${name ?? ""}`} most={2000} />

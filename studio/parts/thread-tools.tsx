@@ -1,4 +1,4 @@
-/** What the terminal's page can do with a thread besides: show what its graph hides, and write it as one file. */
+/** Thread tools that need the token from the terminal: show hidden values, save as one file. */
 import { useState } from "preact/hooks";
 import type { Shown } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
@@ -12,7 +12,7 @@ import { CopyAs } from "./copy-as.js";
 import { saveAs } from "./file.js";
 import { visible } from "./text.js";
 
-/** There, where the terminal's address was opened. */
+/** Shown only with the helper token. */
 export function ShownSwitch() {
   const now = shown.value;
   if (now === undefined) return null;

@@ -1,34 +1,34 @@
-/** The tasks of a run on a line of time on which pauses, when nothing ran, take little room. */
+/** Places the tasks of a run on a time axis that shortens pauses. */
 import type { RunTask } from "../../src/models/run.js";
 
 export interface TimedRow {
   task: RunTask;
-  /** Graphs around it; a call stands one further in than its node. */
+  /** Subgraph depth; calls are one level below their node. */
   depth: number;
-  /** Milliseconds since the beginning of the first task. */
+  /** Milliseconds since the start of the first task. */
   at: number;
   ms: number;
-  /** Where its bar begins, and how long it is, from 0 to 1. */
+  /** Start and length of the bar, as fractions of the axis. */
   left: number;
   width: number;
 }
 
 export interface Pause {
   ms: number;
-  /** Where it stands, from 0 to 1. */
+  /** Center of the pause, as a fraction of the axis. */
   left: number;
 }
 
 export interface Timeline {
   rows: TimedRow[];
   pauses: Pause[];
-  /** Milliseconds from the first beginning to the last end. */
+  /** Milliseconds from the first start to the last end. */
   ms: number;
 }
 
-/** Shorter pauses stay as they are. */
+/** Shorter pauses are not shortened. */
 const PAUSE_MS = 500;
-/** Room of a longer one, as a share of the time in which something ran. */
+/** Length of a shortened pause, as a fraction of the busy time. */
 const PAUSE_SHARE = 0.04;
 
 interface Span {
@@ -36,7 +36,7 @@ interface Span {
   to: number;
 }
 
-/** @param now end of what has not ended, in milliseconds since 1970 */
+/** @param now milliseconds since 1970, used as the end of running tasks */
 export function timeline(tasks: readonly RunTask[], now: number): Timeline {
   const spans = tasks.map(({ started_at, ended_at }): Span => {
     const from = Date.parse(started_at);
@@ -69,7 +69,7 @@ export function timeline(tasks: readonly RunTask[], now: number): Timeline {
   };
 }
 
-/** Long stretches in which nothing ran. */
+/** Long pauses in which no task ran. */
 function gapsIn(spans: readonly Span[]): Span[] {
   const sorted = [...spans].sort((a, b) => a.from - b.from);
   const gaps: Span[] = [];
@@ -88,10 +88,10 @@ function depthOf({ kind, namespace }: RunTask): number {
   return Math.max(0, partsOf(namespace).length - (kind === "node" ? 1 : 0));
 }
 
-/** Namespace of the graph that a task is one of; empty for the whole graph. */
+/** Namespace of the graph that contains the task; empty for the root graph. */
 export const graphAround = ({ namespace }: RunTask): string => partsOf(namespace).slice(0, -1).join("|");
 
-/** Whether the task is of this superstep of the whole graph, however deep inside. */
+/** Tasks of this superstep of the root graph, at any depth. */
 export function rootTasks(tasks: readonly RunTask[], step: number): RunTask[] {
   const roots = new Set(
     tasks

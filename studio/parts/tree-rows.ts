@@ -1,4 +1,4 @@
-/** A value as the rows of a tree: only what is open has rows. */
+/** Flattens a value into tree rows; collapsed entries have none. */
 import { isRecord } from "../../src/models/json.js";
 import type { PathStep } from "../../src/models/value-path.js";
 
@@ -8,7 +8,7 @@ export interface TreeRow {
   key: string;
   depth: number;
   value: unknown;
-  /** Entries inside; undefined for what has none. */
+  /** Number of entries; undefined for scalar values. */
   size: number | undefined;
   isOpen: boolean;
 }
@@ -19,7 +19,7 @@ const MOST_FOUND = 1000;
 
 export const pathKey = (path: readonly PathStep[]): string => JSON.stringify(path);
 
-/** The path that a key names; undefined where it is none. */
+/** Path of a row key; undefined if the key is invalid. */
 export function pathOfKey(key: string): PathStep[] | undefined {
   try {
     const steps: unknown = JSON.parse(key);
@@ -30,7 +30,7 @@ export function pathOfKey(key: string): PathStep[] | undefined {
   }
 }
 
-/** The entries of an object or a list, in their order; undefined for anything else. */
+/** Entries of an object or a list in order; undefined for other values. */
 export function entriesOf(value: unknown): [PathStep, unknown][] | undefined {
   if (Array.isArray(value)) return value.map((item: unknown, index): [PathStep, unknown] => [index, item]);
   return isRecord(value) ? Object.entries(value) : undefined;
@@ -54,7 +54,7 @@ export function treeRows(root: unknown, open: ReadonlySet<string>): TreeRow[] {
 
 const isHolder = (value: unknown): boolean => typeof value === "object" && value !== null;
 
-/** Paths whose key or text holds `text`, in the order of the tree; a thousand at most. */
+/** Paths whose key or text contains `text`, in tree order; at most 1000. */
 export function findInTree(root: unknown, text: string): PathStep[][] {
   const wanted = text.toLowerCase();
   const found: PathStep[][] = [];
@@ -74,11 +74,11 @@ export function findInTree(root: unknown, text: string): PathStep[][] {
   return found;
 }
 
-/** Keys of all that has to be open for this path to be seen. */
+/** Keys of the rows that must be open to show this path. */
 export const ancestorKeys = (path: readonly PathStep[]): string[] =>
   path.slice(0, -1).map((_, index) => pathKey(path.slice(0, index + 1)));
 
-/** `messages[2].content`, as the interface takes it; keys that are no plain names in quotes. */
+/** Path in API notation, such as `messages[2].content`; other keys are quoted. */
 export function pathText(path: readonly PathStep[]): string {
   return path
     .map((step) => {

@@ -1,4 +1,6 @@
-/** A value of any size as a tree: by keys and by mouse, with a search, and the chosen value in full below. */
+/**
+ * Tree view of a value of any size: keyboard and mouse navigation, search, and the selected value in full.
+ */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { PathStep } from "../../src/models/value-path.js";
 import { valueAt } from "../../src/models/value-path.js";
@@ -22,7 +24,7 @@ const MOST_OPEN = 30;
 const SHOWN = 160;
 const ID = "tree";
 
-/** What is open at first: the first level of what is short. */
+/** Initially opens the short entries of the first level. */
 function firstOpen(root: unknown): ReadonlySet<string> {
   const entries = entriesOf(root) ?? [];
   const short = entries.filter(([, value]) => (entriesOf(value)?.length ?? Infinity) <= MOST_OPEN);
@@ -102,7 +104,7 @@ interface SearchProps {
   show: (path: readonly PathStep[]) => void;
 }
 
-/** Enter goes to the next match, with Shift to the one before. */
+/** Enter selects the next match, Shift+Enter the previous one. */
 function Search({ text, setText, found, active, show }: SearchProps) {
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || found.length === 0) return;
@@ -129,7 +131,7 @@ function Search({ text, setText, found, active, show }: SearchProps) {
   );
 }
 
-/** Right opens and goes in, left closes and goes out. */
+/** Right opens a row or enters it, left closes it or moves to its parent. */
 function inward(
   key: string,
   row: TreeRow,

@@ -1,4 +1,4 @@
-/** What is about to be deleted, at the foot of every screen. */
+/** Bar at the bottom of every screen that undoes pending deletions. */
 import { goOn, hold, refusedRemoval, removals, undo } from "../state/undo.js";
 import { strings } from "../strings.js";
 import { Fault } from "./common.js";

@@ -1,4 +1,4 @@
-/** The runs of all threads: a page at a time, newest first. */
+/** Runs of all threads: paginated, newest first. */
 import { batch, computed, signal } from "@preact/signals";
 import type { Run, RunStatus } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
@@ -17,7 +17,7 @@ export const RUN_STATUSES = [
   "timeout",
 ] as const satisfies readonly RunStatus[];
 
-/** Ages that a list may be cut at, in minutes. */
+/** Age filters in minutes. */
 export const SINCE = { hour: 60, day: 1440, week: 10_080 } as const;
 
 const SELECT = [
@@ -35,7 +35,7 @@ export type ListedRun = Pick<Run, (typeof SELECT)[number]>;
 
 export const runs = signal<readonly ListedRun[]>([]);
 export const runPage = loading<void>();
-/** Offset of the page to come; null at the end. */
+/** Offset of the next page; null at the end. */
 const next = signal<number | null>(0);
 export const hasMoreRuns = computed(() => next.value !== null);
 let generation = 0;
@@ -65,7 +65,7 @@ export async function loadMoreRuns(mine = generation, anew = false): Promise<voi
   await load(runPage, read, isStale);
 }
 
-/** A run that comes meanwhile moves the others on: none is shown twice. */
+/** New runs shift the pages: skip rows that are already loaded. */
 function withNew(known: readonly ListedRun[], more: readonly ListedRun[]): ListedRun[] {
   const ids = new Set(known.map(({ run_id }) => run_id));
   return [...known, ...more.filter(({ run_id }) => !ids.has(run_id))];
@@ -89,7 +89,7 @@ export async function cancelRun({ thread_id, run_id }: ListedRun): Promise<void>
   await reloadRuns();
 }
 
-/** The step that the run came to; its thread, where it stored none. */
+/** Address of the last step of a run, or of its thread if the run stored no step. */
 export async function placeOfRun({ thread_id, run_id }: ListedRun): Promise<string> {
   const body = { limit: 1, metadata: { run_id }, select: ["checkpoint"] };
   const { body: states } = await ask<Pick<ThreadState, "checkpoint">[]>(

@@ -1,4 +1,4 @@
-/** Files of the message that is written: added while a request still has room for them. */
+/** Attachments of the current message, within the server's request limit. */
 import { signal } from "@preact/signals";
 import { strings } from "../strings.js";
 import { input } from "./composer.js";
@@ -6,19 +6,18 @@ import { messageOf, type Said, withMessage } from "./draft.js";
 import { base64Length, blockOf, bytesText, type HeldFile, kindOf, UNKNOWN } from "./files.js";
 import { server } from "./server.js";
 
-/** Why files were not added, a line each. */
+/** Reasons why files were not added, one per line. */
 export const notAdded = signal<readonly string[]>([]);
 
-/** For what a request holds besides its input, and for the names that go with a file. */
+/** Bytes reserved for the rest of the request and for file names. */
 const ROOM_BESIDE = 4096;
 
 const sizeOfInput = (): number => new Blob([JSON.stringify(input.value.value)]).size;
 
-/** The message, as it is now. */
 export const said = (): Said | undefined => messageOf(input.value.value);
 const say = (next: Said): void => input.set(withMessage(input.value.value, next));
 
-/** Add them to the message; reports files that are too large or unreadable. */
+/** Add files to the message; reports files that are too large or unreadable. */
 export async function attachFiles(files: readonly File[]): Promise<void> {
   const faults: string[] = [];
   for (const file of files) {
@@ -44,7 +43,7 @@ async function attachOne(file: File): Promise<string | undefined> {
   }
 }
 
-/** @throws DOMException for what cannot be read, such as a folder */
+/** @throws DOMException if the file is unreadable, for example a folder */
 function readFile(file: File): Promise<HeldFile> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

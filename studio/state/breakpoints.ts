@@ -6,14 +6,13 @@ import { graphId, diagram } from "./graphs.js";
 
 export type Side = "before" | "after";
 
-/** Nodes that runs stop before, and after. */
 export const breakpoints = signal<Readonly<Record<Side, ReadonlySet<string>>>>(none());
 
 function none(): Record<Side, ReadonlySet<string>> {
   return { before: new Set(), after: new Set() };
 }
 
-// Another graph has other nodes.
+// Breakpoints belong to one graph.
 let of = "";
 effect(() => {
   if (graphId.value === of) return;
@@ -21,7 +20,7 @@ effect(() => {
   breakpoints.value = none();
 });
 
-/** Nodes that a run can stop at, those inside of a node's graph as `child:node`, in the order of the drawing. */
+/** Nodes that can have breakpoints, in drawing order. Nodes of a subgraph are named `child:node`. */
 export const nodes = computed(() => {
   const ids = (diagram.value?.nodes ?? []).map(({ id }) => id).filter(isStoppable);
   const around = ids.flatMap((id) =>
@@ -30,10 +29,10 @@ export const nodes = computed(() => {
   return [...new Set(around)];
 });
 
-/** Where graphs begin and end nothing runs. */
+/** Start and end markers of graphs are not executed. */
 export const isStoppable = (id: string): boolean => !/(^|:)__(start|end)__$/.test(id);
 
-/** Where a thread stopped: the nodes that run next, inside of the graphs that they are, too. */
+/** Nodes at which a thread stopped, including those of subgraphs. */
 export const placesOf = ({ next, tasks }: ThreadState): string[] =>
   next.flatMap((node) => {
     const inside = tasks.find(({ name, state }) => name === node && state && state.next.length > 0)?.state;
@@ -53,7 +52,7 @@ export function toggle(node: string, side: Side): void {
   breakpoints.value = { ...breakpoints.value, [side]: marked };
 }
 
-/** What a request to run says of it; nothing where there are none. */
+/** Breakpoint fields of a run request; empty if there are no breakpoints. */
 export function stops(): Pick<RunWish, "interrupt_before" | "interrupt_after"> {
   const { before, after } = breakpoints.value;
   return {

@@ -1,4 +1,4 @@
-/** Two branches, of one thread or of two, that are looked at side by side. */
+/** Two branches, of one thread or of two, compared step by step. */
 import { computed } from "@preact/signals";
 import type { Run, RunTasks } from "../../src/models/run.js";
 import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
@@ -15,10 +15,9 @@ import { askStates } from "./shown.js";
 import { type Step, STEP_FIELDS, stepOf } from "./step-list.js";
 import { strings } from "../strings.js";
 
-/** Whom a side is asked of: the server, or a file that the reader has opened. */
+/** Source of a side: the server, or an opened file. */
 interface Origin {
   threadId: string;
-  /** Name of the file. */
   file: string | undefined;
   ask: <T>(method: "GET" | "POST", path: string, body?: unknown) => Promise<T>;
 }
@@ -29,11 +28,11 @@ export interface ComparedStep extends Step, Named {
 
 export interface Side {
   origin: Origin;
-  /** From the first step on. */
+  /** Oldest step first. */
   chain: ComparedStep[];
-  /** Whether what was before its first step is not read: the thread is too long. */
+  /** True if earlier steps were not read because the thread is too long. */
   isCut: boolean;
-  /** Whether the run of its last step has later steps. */
+  /** True if the run of the last step continued after it. */
   goesOn: boolean;
 }
 
@@ -44,18 +43,20 @@ export interface Comparison {
   totals: { left: Total; right: Total };
 }
 
-/** What a branch took, where it is no longer the other. */
+/** Totals of a branch after the common steps. */
 interface Total {
   ms: number;
-  /** Undefined where that is not to be seen, as in a page of one file. */
+  /** Undefined if unknown, as on a saved page. */
   tokens: TokenCounts | undefined;
 }
 
 const PAGE = 500;
-/** Steps of a thread that are looked through, from the newest on. */
+/** Maximum number of steps read per thread, newest first. */
 export const MOST_STEPS = 5000;
 
-/** `ID@3`, `ID@-1` for the newest, `ID@1f0c` for the beginning of a checkpoint's id; the two of the address. */
+/**
+ * Both sides of the address: `ID@3`, `ID@-1` for the newest step, `ID@1f0c` for the start of a checkpoint id.
+ */
 export const named = computed(() => place.value.path.slice(1, 3));
 
 export const comparison = loading<Comparison>();
@@ -72,7 +73,7 @@ export function compare(): void {
   void load(comparison, read, () => named.peek()[0] !== left || named.peek()[1] !== right);
 }
 
-/** @throws ApiError for a file that this tab has not opened */
+/** @throws ApiError `file_not_open` if the file is not open in this tab */
 function originOf(ref: string): Origin {
   const file = fileNameOf(ref);
   if (file === undefined)
@@ -94,7 +95,7 @@ function originOf(ref: string): Origin {
 
 const pathOf = ({ threadId }: Origin): string => `/threads/${encodeURIComponent(threadId)}`;
 
-/** The thread or file, and the step of it: a name may have an `@` in it. */
+/** Thread id or file name, and step. Splits at the last `@`, because a file name may contain one. */
 function partsOf(name: string): [ref: string, step: string] {
   const at = name.lastIndexOf("@");
   return at < 0 ? [name, "-1"] : [name.slice(0, at), name.slice(at + 1) || "-1"];
@@ -122,7 +123,7 @@ async function readSide(name: string): Promise<Side> {
   return { origin, chain, isCut: !isWhole && chain[0]?.parent !== undefined, goesOn: newest !== tip };
 }
 
-/** A copy of a thread begins in its midst: what came before is of no interest then. */
+/** A copied thread starts in the middle: drop earlier steps of the other side. */
 function fromWhereBothAre([left, right]: [Side, Side]): [Side, Side] {
   const since = (side: Side, { chain: [first] }: Side): Side => ({
     ...side,
@@ -136,7 +137,7 @@ function fromWhereBothAre([left, right]: [Side, Side]): [Side, Side] {
   return [since(left, right), since(right, left)];
 }
 
-/** The newest step of this number, or of an id that begins so. */
+/** The newest step with this number, or with an id that starts with the reference. */
 function tipOf(steps: readonly Step[], reference: string): Step | undefined {
   if (reference === "-1") return steps[0];
   if (/^\d{1,7}$/.test(reference)) return steps.find(({ number }) => number === Number(reference));
@@ -179,13 +180,13 @@ async function totalOf({ origin, chain, goesOn }: Side, common: number): Promise
   return { ms: Number.isNaN(ms) ? 0 : ms, tokens: await tokensOf(origin, own, { parted, end }, byId) };
 }
 
-/** Steps in whose runs a branch begins, and ends before they do. */
+/** Steps at which the branch starts and ends in the middle of a run. */
 interface Ends {
   parted: ComparedStep | undefined;
   end: ComparedStep | undefined;
 }
 
-/** Undefined where what the runs of the steps took, or when their models were asked, is not to be seen. */
+/** Undefined if the usage of a run, or the times of its model calls, are unknown. */
 async function tokensOf(
   origin: Origin,
   own: readonly ComparedStep[],
@@ -195,7 +196,7 @@ async function tokensOf(
   let sum = NO_TOKENS;
   for (const id of new Set(own.flatMap(({ runId }) => runId ?? []))) {
     const run = runs.get(id);
-    // What messages say is of the whole thread.
+    // Usage derived from messages covers the whole thread.
     if (!run?.usage || run.usage.source === "messages") return undefined;
     const since = id === parted?.runId ? Date.parse(parted.createdAt ?? "") : -Infinity;
     const until = id === end?.runId ? Date.parse(end.createdAt ?? "") : Infinity;
@@ -207,7 +208,7 @@ async function tokensOf(
   return sum;
 }
 
-/** Undefined where that is not known of all that the run asked of models. */
+/** Undefined unless the model calls account for all tokens of the run. */
 async function tokensBetween(
   origin: Origin,
   { run_id, usage }: ListedRun,
@@ -226,7 +227,7 @@ async function tokensBetween(
   );
 }
 
-/** The values of the two last steps compared, for others to do; undefined where this tab alone has one of them. */
+/** The `diff` command for the last steps of both sides; undefined if a side is a file opened in this tab. */
 export function diffAction({ left, right }: Comparison): Action | undefined {
   const tips = [left, right].map(({ origin, chain }) => {
     const id = chain.at(-1)?.id;
@@ -236,7 +237,6 @@ export function diffAction({ left, right }: Comparison): Action | undefined {
   return shared || known.length < tips.length ? undefined : { cli: ["diff", ...known] };
 }
 
-/** The state of a step, in full. */
 export function stateOf({ origin, id }: ComparedStep): Promise<ThreadState> {
   const body = { checkpoint: { checkpoint_id: id, checkpoint_ns: "" } };
   return origin.ask<ThreadState>("POST", `${pathOf(origin)}/state/checkpoint`, body);

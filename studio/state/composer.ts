@@ -1,4 +1,4 @@
-/** What the composer holds: the input with its faces, the options of a run, and inputs of before. */
+/** State of the composer: the input and its view, run options, and earlier inputs. */
 import { computed, effect, signal } from "@preact/signals";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { Run } from "../../src/models/run.js";
@@ -28,7 +28,7 @@ export const contextShape = computed(() => shapeOf(schemas.value.value?.context_
 export const configShape = computed(() => shapeOf(schemas.value.value?.config_schema));
 
 const chosen = signal<Face | undefined>(undefined);
-/** The face that is shown: the one that was chosen, where the graph has it. */
+/** The selected view, if the graph supports it. */
 export const face = computed<Face>(() => {
   const faces = FACES.filter((each) =>
     each === "message" ? hasMessages.value : each === "json" || hasForm.value,
@@ -38,7 +38,7 @@ export const face = computed<Face>(() => {
 export const faces = computed(() => FACES.filter((each) => (each === "message" ? hasMessages.value : true)));
 export const choose = (next: Face): void => void (chosen.value = next);
 
-// Another graph takes another input.
+// Inputs belong to one graph.
 let of = "";
 effect(() => {
   if (graphId.value === of) return;
@@ -47,7 +47,7 @@ effect(() => {
   chosen.value = undefined;
 });
 
-/** The run that the composer would send; what is empty is left out. */
+/** The run that the composer would send, without empty options. */
 export function wish(): RunWish {
   const [settings, more] = [given(configurable), given(context)];
   return {
@@ -61,9 +61,9 @@ export function wish(): RunWish {
 const given = ({ value: { value } }: Draft): JsonObject | undefined =>
   isRecord(value) && Object.keys(value).length > 0 ? value : undefined;
 
-// What the server says of the fields.
+// Server-side validation errors of the fields.
 
-/** By the paths of fields: of a request that was refused, and of a run whose graph did not take its input. */
+/** By field path: errors of a rejected request, and of a run whose graph rejected the input. */
 export const faults = computed<FieldFaults>(() => {
   const refused = (refusal.value?.issues ?? [])
     .filter(({ loc }) => loc[0] === "body" && loc[1] === "input")
@@ -72,7 +72,7 @@ export const faults = computed<FieldFaults>(() => {
   return new Map([...schemaIssues(thrown), ...refused]);
 });
 
-/** Schemas of the graph's own are asked when the run begins: their error is a list of paths and messages. */
+/** A graph validates its own schemas when the run starts: the error is a JSON list of paths and messages. */
 export function schemaIssues(message: string | undefined): [string, string][] {
   if (!message?.trimStart().startsWith("[")) return [];
   try {
@@ -88,7 +88,7 @@ export function schemaIssues(message: string | undefined): [string, string][] {
   }
 }
 
-// Inputs of before: those of the thread's runs, and those that this tab has sent to the graph.
+// Earlier inputs: those of the thread's runs, and those sent to the graph from this tab.
 
 const MOST_EARLIER = 20;
 const storedUnder = (graph: string): string => `graph-serve.inputs.${graph}`;
@@ -103,13 +103,13 @@ function sentHere(): unknown[] {
   }
 }
 
-/** Keep the input for this tab. */
+/** Store the input for this tab. */
 export function remember(value: unknown): void {
   const kept = distinct([value, ...sentHere()]);
   try {
     sessionStorage.setItem(storedUnder(graphId.value), JSON.stringify(kept));
   } catch {
-    // There is no room for it: it stays with the run.
+    // Storage quota exceeded: the input is still available from its run.
   }
   earlier.value = distinct([value, ...earlier.value]);
 }
@@ -131,11 +131,11 @@ export async function loadEarlier(): Promise<void> {
       if (body.length < limit || JSON.stringify(inputs).length > MUCH) return;
     }
   } catch {
-    // Those of this tab are there.
+    // On failure only the inputs of this tab are listed.
   }
 }
 
-/** Inputs with files are large: those before are read only where the last ones are not. */
+/** Offset and limit of each page. Inputs with files are large: the second page is read only if the first is small. */
 const EARLIER_PAGES = [
   [0, 2],
   [2, MOST_EARLIER - 2],
@@ -147,7 +147,6 @@ const distinct = (values: readonly unknown[]): unknown[] => {
   return [...byText.values()].slice(0, MOST_EARLIER);
 };
 
-/** An input in one line. */
 export function earlierLine(value: unknown): string {
   const { text = "", files = [] } = messageOf(value) ?? {};
   const names = files.map((block) => fileOf(block)).map((file) => `[${file?.name ?? file?.mime}]`);

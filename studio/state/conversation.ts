@@ -1,4 +1,4 @@
-/** The thread of the Run screen: its state between runs, and runs that are begun on it. */
+/** The thread of the Run screen: its state between runs, and the runs started on it. */
 import { computed, signal } from "@preact/signals";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
@@ -10,20 +10,19 @@ import { begin, follow, isShown, leave, live, onProgress, settle, show } from ".
 import { load, loading } from "./loading.js";
 import { graphOf, type ListedThread, readRow } from "./threads.js";
 
-/** The thread whose conversation is shown: on the Run screen, and beside the steps of a thread. */
+/** The thread whose conversation is shown, on the Run screen and on the thread screen. */
 export const threadId = computed(() => {
   const [screen, id] = place.value.path;
   return screen === "run" || screen === "threads" ? id : undefined;
 });
 export const row = loading<ListedThread>();
 export const state = loading<ThreadState>();
-/** Why the last run was not accepted. */
+/** Why the last run request was rejected. */
 export const refusal = signal<ApiError | undefined>(undefined);
-/** Whether a request to run is on its way. */
 export const isSending = signal(false);
 
 let generation = 0;
-/** Thread that was made for a run which was refused then: the next one has it. */
+/** Thread created for a rejected run; the next run reuses it. */
 let spare: string | undefined;
 let rolledBack: string | undefined;
 
@@ -31,7 +30,7 @@ let rolledBack: string | undefined;
 export async function openConversation(id: string | undefined): Promise<void> {
   const mine = ++generation;
   const isStale = () => mine !== generation;
-  // The thread of a run that has just begun is shown already.
+  // The thread of a run started here is already shown.
   if (id !== undefined && isShown(id)) return readAll(id, isStale);
   leave();
   row.value.value = undefined;
@@ -45,7 +44,7 @@ export async function openConversation(id: string | undefined): Promise<void> {
   await followBusy(id);
 }
 
-/** The graph of the address, or the first. */
+/** Opens the graph of the address, or the first one. */
 async function openFirstGraph(): Promise<void> {
   const { graph } = place.value.query;
   if (graph !== undefined) return openGraph(graph);
@@ -67,7 +66,7 @@ export function attach(thread: ListedThread): void {
   void (own === "" ? openFirstGraph() : openGraph(own)).then(() => followBusy(id));
 }
 
-/** The state of the thread that is attached: what it waits for. */
+/** Reload the state of the attached thread, for example its pending questions. */
 export async function readState(): Promise<void> {
   const id = threadId.value;
   const mine = generation;
@@ -81,7 +80,7 @@ async function readAll(id: string, isStale: () => boolean): Promise<void> {
     load(state, async () => (await ask<ThreadState>("GET", path)).body, isStale),
   ]);
   if (isStale() || !row.value.value) return;
-  // A thread without runs belongs to no graph yet.
+  // A thread without runs has no graph yet.
   const own = graphOf(row.value.value);
   await (own === "" ? openFirstGraph() : openGraph(own));
 }
@@ -95,7 +94,7 @@ async function followBusy(id: string): Promise<void> {
 
 onProgress((id, isOver) => void (isOver && id === threadId.value && readEnd(id)));
 
-/** The run is over: what it left. */
+/** Load the final state after a run. */
 async function readEnd(id: string): Promise<void> {
   const mine = generation;
   const isStale = () => mine !== generation || live.value !== undefined;
@@ -103,14 +102,14 @@ async function readEnd(id: string): Promise<void> {
   if (isStale()) return;
   settle(state.value.value?.values, rolledBack === id);
   rolledBack = undefined;
-  // Another one may have waited for its turn.
+  // Another run may have been queued.
   await followBusy(id);
 }
 
-/** Note that what the run did is taken back. */
+/** Remember that the run's changes are being rolled back. */
 export const noteRollback = (id: string): void => void (rolledBack = id);
 
-/** Look whether somebody else has run the thread, or runs it. */
+/** Check whether the thread was run elsewhere. */
 export async function lookAgain(): Promise<void> {
   const id = threadId.value;
   const before = row.value.value;
@@ -125,7 +124,7 @@ export async function lookAgain(): Promise<void> {
   await followBusy(id);
 }
 
-/** Run the graph on the thread, which is made where there is none yet. */
+/** Run the graph on the thread; creates a thread if there is none. @returns false if the run was rejected */
 export async function run(request: Omit<RunCreateRequest, "assistant_id">): Promise<boolean> {
   isSending.value = true;
   refusal.value = undefined;

@@ -1,4 +1,4 @@
-/** What the page does, as others would do it: with curl, with the SDK, with the command line. */
+/** Formats actions of the page as curl, SDK calls and commands. */
 import type { RunCreateRequest } from "../../src/models/run.js";
 import type { JsonObject } from "../../src/models/json.js";
 import { serverUrl, storedKey } from "../api.js";
@@ -9,24 +9,24 @@ export type Action = RequestAction | CommandAction;
 
 interface Request {
   method: string;
-  /** Below the address of the server. */
+  /** Path below the server URL. */
   path: string;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
 }
 
-/** What the interface does. */
+/** An action available in the API. */
 export type RequestAction = RequestParts & (Followed | WithFiles);
 
 interface RequestParts extends Request {
-  /** The call of the SDK's client, such as `runs.cancel("…")`. */
+  /** SDK call, such as `client.runs.cancel("…")`. */
   sdk: string;
-  /** Arguments of `graph-serve`; undefined where no command does this. */
+  /** Arguments of `graph-serve`; undefined if no command does this. */
   cli?: readonly string[];
 }
 
 interface Followed {
-  /** Another request, when this one went well. */
+  /** Request to send after this one succeeds. */
   then?: Request;
   files?: undefined;
 }
@@ -34,25 +34,25 @@ interface Followed {
 interface WithFiles {
   /** Files in the body, by the placeholders that replace their content. */
   files?: ReadonlyMap<string, string>;
-  /** The shell would take what joins the two for a part of the body. */
+  /** Not supported: the shell would read `&&` as part of the here-document. */
   then?: undefined;
 }
 
-/** What the server is not asked for: a command alone does it. */
+/** An action that only a command can do. */
 interface CommandAction {
   /** Arguments of `graph-serve`. */
   cli: readonly string[];
-  /** File that takes what it prints. */
+  /** File to redirect stdout to. */
   into?: string;
 }
 
 const NO_FILES: ReadonlyMap<string, string> = new Map();
 
-/** One word of a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The key itself stays here. */
+/** Never copies the key itself. */
 const KEY = '"x-api-key: $GRAPH_SERVE_API_KEY"';
 
 export function asCurl({ then, files, ...request }: RequestAction): string {
@@ -86,7 +86,7 @@ function curlOf(
   ].join(" ");
 }
 
-/** What comes in by stdin, with the files read as it is: an argument would be too long for them. */
+/** Body on stdin, which reads the files when executed: as an argument it would be too long. */
 function hereDocument(text: string, files: ReadonlyMap<string, string>): string {
   const plain = text.replaceAll(/[\\$`]/g, "\\$&");
   const marked = [...files].reduce(
@@ -114,7 +114,7 @@ export function asSdk({ sdk, files = NO_FILES }: RequestAction): string {
 
 type CommandParts = Pick<RequestAction, "cli" | "files"> & Pick<CommandAction, "into">;
 
-/** A key is read from the environment. */
+/** The command reads the API key from the environment. */
 export function asCommand({ cli = [], files = NO_FILES, into }: CommandParts): string {
   const words = (all: readonly string[]) => all.map(shellWord).join(" ");
   const at = files.size > 0 ? cli.indexOf("--input") : -1;
@@ -126,7 +126,7 @@ export function asCommand({ cli = [], files = NO_FILES, into }: CommandParts): s
   return `${words(line)} ${hereDocument(input, files)}`;
 }
 
-/** The input with marks in place of files that have a name, and their names by the marks. */
+/** Replaces the content of named files by placeholders; returns the file names by placeholder. */
 function withoutFiles(input: unknown): { input: unknown; files: Map<string, string> } {
   const files = new Map<string, string>();
   const said = messageOf(input);
@@ -144,11 +144,11 @@ function withoutFiles(input: unknown): { input: unknown; files: Map<string, stri
 const isNamed = (block: JsonObject): boolean =>
   typeof block.data === "string" && fileOf(block)?.name !== undefined;
 
-/** Arguments of a call, as they are written in a program. */
+/** Source text of call arguments. */
 export const args = (...values: unknown[]): string =>
   values.map((value) => JSON.stringify(value, null, typeof value === "object" ? 2 : undefined)).join(", ");
 
-/** What the page asks of a run. */
+/** Request fields that the page sets. */
 export type RunWish = Pick<
   RunCreateRequest,
   "input" | "command" | "config" | "context" | "interrupt_before" | "interrupt_after"
@@ -164,7 +164,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   context: "--context",
 };
 
-/** A run of a graph; without a thread it is on one of its own. */
+/** Starts a run; without a thread the run is stateless. */
 export function runAction(graph: string, thread: string | undefined, asked: RunWish): RequestAction {
   const { input, files } = withoutFiles(asked.input);
   const wish = { ...asked, ...(files.size > 0 && { input: input }) };
@@ -190,7 +190,7 @@ export function runAction(graph: string, thread: string | undefined, asked: RunW
   };
 }
 
-/** Breakpoints have no flag. */
+/** Breakpoints have no flag, so such runs have no command. */
 function cliOfRun(graph: string, thread: string | undefined, wish: RunWish): Pick<RequestAction, "cli"> {
   const { interrupt_before, interrupt_after, command, ...rest } = wish;
   if (interrupt_before !== undefined || interrupt_after !== undefined) return {};

@@ -1,4 +1,4 @@
-/** What is about to be sent: one value with three faces, a message, a form and JSON, which are kept in step. */
+/** A value to send, with message, form and JSON views that are kept in sync. */
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { PathStep } from "../../src/models/value-path.js";
@@ -8,14 +8,14 @@ import { jsonFault, type TextFault } from "./json-fault.js";
 /** A value and its JSON text. While the text is invalid JSON, the value keeps its last valid state. */
 export class Draft {
   readonly value = signal<unknown>({});
-  /** What was written as JSON, as it was written. */
+  /** The JSON text as typed; undefined if it was not edited. */
   readonly #written = signal<string | undefined>(undefined);
-  /** Made when it is looked at: values may hold whole files. */
+  /** Computed lazily, because values may contain whole files. */
   readonly text: ReadonlySignal<string> = computed(
     () => this.#written.value ?? JSON.stringify(this.value.value, null, 2) ?? "null",
   );
   readonly fault = signal<TextFault | undefined>(undefined);
-  /** Paths of fields whose text is not what they ask for. */
+  /** Paths of fields with invalid text. */
   readonly unfit = signal<ReadonlySet<string>>(new Set());
   readonly isReady: ReadonlySignal<boolean> = computed(
     () => this.fault.value === undefined && this.unfit.value.size === 0,
@@ -27,7 +27,6 @@ export class Draft {
     this.#onChange = onChange;
   }
 
-  /** Replace all of it. */
   set(value: unknown): void {
     this.value.value = value;
     this.#written.value = undefined;
@@ -44,13 +43,13 @@ export class Draft {
     if (others.length > 0) this.#onChange();
   }
 
-  /** The text of a field is none that it can take. */
+  /** Mark the text of a field as invalid. */
   refuse(path: readonly PathStep[]): void {
     this.unfit.value = new Set([...this.unfit.value, JSON.stringify(path)]);
     this.#onChange();
   }
 
-  /** Take the text of the JSON face. */
+  /** Set the value from JSON text. */
   write(text: string): void {
     this.#written.value = text;
     this.unfit.value = new Set();
@@ -75,19 +74,19 @@ function changedAt(whole: unknown, path: readonly PathStep[], value: unknown): u
   const { [step]: before, ...others } = isRecord(whole) ? whole : {};
   const inner = changedAt(before, rest, value);
   if (inner === undefined) return others;
-  // Where the key stood it stays.
+  // Keeps the position of existing keys.
   return isRecord(whole) && Object.hasOwn(whole, step)
     ? { ...whole, [step]: inner }
     : { ...others, [step]: inner };
 }
 
-/** What a user says: a text, and files as blocks of content. */
+/** A user message: text, and files as content blocks. */
 export interface Said {
   text: string;
   files: readonly JsonObject[];
 }
 
-/** The one message that the value would send; undefined where it holds something else. */
+/** The single user message of the value; undefined if the value contains anything else. */
 export function messageOf(value: unknown): Said | undefined {
   if (!isRecord(value)) return undefined;
   const { messages } = value;
@@ -98,7 +97,7 @@ export function messageOf(value: unknown): Said | undefined {
   return message.role === "user" || message.type === "human" ? saidIn(message.content) : undefined;
 }
 
-/** A text, or blocks: an optional text first, then only files. */
+/** Accepts a string, or blocks: an optional text first, then only files. */
 function saidIn(content: unknown): Said | undefined {
   if (typeof content === "string") return { text: content, files: [] };
   const blocks: unknown[] = Array.isArray(content) ? content : [];
@@ -109,7 +108,7 @@ function saidIn(content: unknown): Said | undefined {
   return isAll && files.every((block) => fileOf(block)) ? { text, files } : undefined;
 }
 
-/** The value with this as its one message. */
+/** The value with this as its only message. */
 export function withMessage(value: unknown, { text, files }: Said): unknown {
   const { messages: _messages, ...others } = isRecord(value) ? value : {};
   const blocks = [...(text === "" ? [] : [{ type: "text", text }]), ...files];

@@ -1,4 +1,4 @@
-/** The drawing of the graph that a thread ran, or of the graph inside of it that is looked at. */
+/** Drawing of the graph that a thread ran, or of its selected subgraph. */
 import { computed } from "@preact/signals";
 import type { GraphDrawing } from "../../src/models/assistant.js";
 import { type Diagram, diagramOf } from "../../src/view/diagram.js";
@@ -8,10 +8,10 @@ import { load, loading } from "./loading.js";
 import { namespace, row, steps } from "./thread.js";
 import { graphOf } from "./threads.js";
 
-/** Undefined: the server has no drawing of it. */
+/** An undefined diagram means that the server has no drawing. */
 const told = loading<{ of: string; diagram: Diagram | undefined }>();
 
-/** Names of the nodes along a namespace such as `child:<id>|leaf:<id>`. */
+/** Node names of a namespace such as `child:<id>|leaf:<id>`. */
 export const namesOf = (ns: string): string =>
   ns
     .split("|")
@@ -26,7 +26,7 @@ const wanted = computed(() => {
   return thread && `${encodeURIComponent(graphOf(thread))}/graph${query}`;
 });
 
-/** Ask for the drawing. Call it in an effect. */
+/** Load the drawing. Call it in an effect. */
 export function drawThread(): void {
   const of = wanted.value;
   if (of === undefined || told.value.peek()?.of === of) return;
@@ -42,7 +42,7 @@ async function readDiagram(of: string): Promise<Diagram | undefined> {
   try {
     return diagramOf((await ask<GraphDrawing>("GET", `/assistants/${of}`)).body);
   } catch (error) {
-    // A graph that is gone, does not load, or has no such part any more.
+    // The graph was removed, failed to load, or has no such subgraph any more.
     if (error instanceof ApiError && [404, 409, 422].includes(error.status)) return undefined;
     throw error;
   }
@@ -50,7 +50,7 @@ async function readDiagram(of: string): Promise<Diagram | undefined> {
 
 export const drawingError = told.error;
 
-/** The drawing; undefined until it is known. `isSeen` when it is made of what the history shows. */
+/** The drawing; undefined until it is known. `isSeen` means that it was derived from the history. */
 export const drawing = computed(() => {
   const answer = told.value.value;
   if (answer === undefined || answer.of !== wanted.value) return undefined;

@@ -1,4 +1,4 @@
-/** Files that lie in a message itself, as base64: in the form of LangChain, and in those of providers. */
+/** Files embedded in messages as base64, in the formats of LangChain and of providers. */
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 
 export const KINDS = ["image", "audio", "video", "file"] as const;
@@ -11,7 +11,9 @@ export interface HeldFile {
   name: string | undefined;
 }
 
-/** The file that a block of content holds; undefined for any other block, also for one that only says where a file is. */
+/**
+ * The file embedded in a content block; undefined for other blocks and for blocks that only link to a file.
+ */
 export function fileOf(block: unknown): HeldFile | undefined {
   if (!isRecord(block)) return undefined;
   const { data, mime } = dataOf(block) ?? {};
@@ -32,7 +34,7 @@ function dataOf(block: JsonObject): Data | undefined {
   const { type, data, base64, mimeType, mime_type, source, image_url, input_audio, file } = block;
   const mime = textIn(mimeType) ?? textIn(mime_type);
   const isOurs = KINDS.some((kind) => kind === type) || type === "text-plain";
-  // LangChain, as of version 1, before, and in Python.
+  // LangChain JS: version 1, and earlier versions with the Python spelling.
   const held = textIn(data) ?? textIn(base64);
   if (isOurs && held !== undefined) return { data: held, mime };
   // Anthropic.
@@ -66,8 +68,8 @@ function nameOf({ metadata, file, filename, name, title }: JsonObject): string |
 }
 
 /**
- * The block for it. It says the same twice, as LangChain's message of version 1 does and as the ones before: models'
- * packages of today look for the older one, code of graphs for the newer.
+ * Content block of a file. It contains the fields of both LangChain formats: current model packages read the
+ * old ones, new graph code reads those of version 1.
  */
 export function blockOf({ kind, mime, data, name }: HeldFile): JsonObject {
   return {
@@ -88,8 +90,8 @@ export function bytesText(bytes: number): string {
   return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A name without folders, and without what means something to a shell or a file system. */
+/** Removes folders and characters that are special in shells and file systems. */
 export const safeName = (name: string): string => name.replaceAll(/[^\p{L}\p{N}._ -]+/gu, "_").slice(-100);
 
-/** Characters of base64 for this many bytes. */
+/** Number of base64 characters that encode this many bytes. */
 export const base64Length = (bytes: number): number => Math.ceil(bytes / 3) * 4;

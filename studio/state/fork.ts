@@ -10,16 +10,16 @@ import { jsonFault } from "./json-fault.js";
 import { chosenId, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
 import { graphOf } from "./threads.js";
 
-/** What is to be written, as text, by key of the state. */
+/** Values to write as JSON text, by state key. */
 export const drafts = signal<Readonly<Record<string, string>>>({});
-/** Node that the write counts as; empty for whichever the server takes. */
+/** Node to write as; empty to let the server choose. */
 export const asNode = signal("");
 export const isSending = signal(false);
 export const failure = signal<ApiError | undefined>(undefined);
 
 export const isForking = computed(() => !isReadOnly && place.value.query.fork !== undefined);
 
-/** The last write of this tab: the step that came of it, and the one that was the newest before. */
+/** The last write of this tab: the new step, and the newest step before it. */
 export interface Written {
   threadId: string;
   id: string;
@@ -32,7 +32,7 @@ export function setDraft(key: string, text: string | undefined): void {
   drafts.value = text === undefined ? others : { ...others, [key]: text };
 }
 
-/** Where a draft stops being JSON; undefined for one that is. */
+/** Position of a JSON syntax error; undefined for valid JSON. */
 export function faultOf(text: string): { line: number; column: number } | undefined {
   try {
     JSON.parse(text);
@@ -44,7 +44,7 @@ export function faultOf(text: string): { line: number; column: number } | undefi
 
 const isFaulty = computed(() => Object.values(drafts.value).some((text) => faultOf(text)));
 
-/** A change of one message, added to what is written to a list of messages. */
+/** Adds a changed message to the draft of a message list. */
 export function addMessage(key: string, message: JsonObject): void {
   const text = drafts.value[key] ?? "[]";
   if (faultOf(text)) return;
@@ -70,25 +70,25 @@ const path = (): string => `/threads/${encodeURIComponent(threadId.value)}`;
 
 export const statePath = (): string => `${path()}/state`;
 
-/** Keys of the state as the graph declares them; none where that is not known. */
+/** State keys declared by the graph; empty if unknown. */
 export const declaredKeys = signal<readonly string[]>([]);
 
-/** Ask for them. Call it in an effect. */
+/** Load the declared keys. Call it in an effect. */
 export function readKeys(): void {
   const graph = row.value.value && graphOf(row.value.value);
   declaredKeys.value = [];
-  // A graph inside of this one has keys of its own.
+  // A subgraph has its own keys.
   if (!graph || namespace.value !== "") return;
   ask<GraphSchema>("GET", `/assistants/${encodeURIComponent(graph)}/schemas`)
     .then(({ body: { state_schema } }) => {
       const { properties } = state_schema ?? {};
       if (isRecord(properties)) declaredKeys.value = Object.keys(properties);
     })
-    // The keys that have values are there all the same.
+    // On failure, keys with values can still be edited.
     .catch(() => undefined);
 }
 
-/** Forget what was to be written. */
+/** Discard the drafts. */
 export function reset(): void {
   batch(() => {
     drafts.value = {};
@@ -110,7 +110,7 @@ async function sending(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What will be sent, for others to do. */
+/** The write, for "Copy as…". */
 export function writeAction(): Action {
   const { values, as_node: asNode, checkpoint } = body.value ?? {};
   const node = asNode === undefined ? [] : ["--as-node", asNode];
@@ -120,12 +120,12 @@ export function writeAction(): Action {
     path: statePath(),
     body: body.value,
     sdk: `await client.threads.updateState(${args(threadId.value, { values, asNode, checkpoint })});`,
-    // Commands write to the graph itself alone.
+    // Commands cannot write to subgraphs.
     ...(namespace.value === "" && { cli: [...cli, "--values", JSON.stringify(values), ...node] }),
   };
 }
 
-/** The same, plus the run that resumes from the written step, which is then the newest. */
+/** The write, followed by a run that resumes from the new step, which is then the newest. */
 export function writeAndRunAction(): Action {
   const { values, as_node: asNode, checkpoint } = body.value ?? {};
   const graph = row.value.value ? graphOf(row.value.value) : "";
@@ -144,7 +144,7 @@ export function writeAndRunAction(): Action {
   };
 }
 
-/** The run from the chosen step as it is, for others to do. */
+/** A run from the selected step without changes, for "Copy as…". */
 export function runAction(): Action {
   const id = chosenId.value ?? "";
   const graph = row.value.value ? graphOf(row.value.value) : "";
@@ -173,7 +173,6 @@ export const write = (andRun: boolean): Promise<void> =>
     go(stepHref(andRun ? undefined : id, { fork: undefined, tab: undefined }));
   });
 
-/** Run on from the chosen step, with nothing written. */
 export const runUnchanged = (): Promise<void> =>
   sending(async () => {
     const id = chosenId.value;
@@ -183,7 +182,7 @@ export const runUnchanged = (): Promise<void> =>
     go(stepHref(undefined, { fork: undefined }));
   });
 
-/** The run continues when this page is left; its steps arrive like those of any run. */
+/** The run continues when the user leaves this page; its steps arrive like those of any run. */
 function run(id: string): void {
   const thread = row.value.value;
   if (!thread) return;
@@ -200,7 +199,7 @@ function run(id: string): void {
 
 const backTo = (id: string) => ({ values: null, checkpoint: { checkpoint_id: id } });
 
-/** The way back, for others to do. No command writes nothing. */
+/** The undo request, for "Copy as…". Commands cannot write empty values. */
 export const undoAction = (before: string): Action => ({
   method: "POST",
   path: statePath(),
@@ -208,7 +207,7 @@ export const undoAction = (before: string): Action => ({
   sdk: `await client.threads.updateState(${args(threadId.value, backTo(before))});`,
 });
 
-/** Make the branch that was the newest before the newest again, by a copy of its last step. */
+/** Make the previously newest branch the newest again by copying its last step. */
 export const undo = (): Promise<void> =>
   sending(async () => {
     const { before } = written.value ?? {};

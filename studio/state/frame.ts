@@ -1,10 +1,8 @@
-/** What comes over the wire, as far as the page looks at it. */
-
 /** An event of a run's stream. */
 export interface Frame {
-  /** Counts up from 0; -1 where the stream does not say. */
+  /** Counts up from 0; -1 if the event has no id. */
   id: number;
-  /** A stream mode, and of a subgraph its namespace: `messages|child:UUID`. */
+  /** Stream mode, with a namespace for subgraphs: `messages|child:UUID`. */
   event: string;
   data: unknown;
 }

@@ -1,4 +1,4 @@
-/** The graphs that can be run, and one of them in full: its drawing and its schemas. */
+/** Served graphs, and the drawing and schemas of the selected one. */
 import { computed, signal } from "@preact/signals";
 import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
 import { diagramOf } from "../../src/view/diagram.js";
@@ -14,23 +14,25 @@ export const loadGraphs = (): Promise<void> =>
     return [...new Set(body.map(({ graph_id }) => graph_id))];
   });
 
-/** The interface lists only the default graph, unless configured otherwise; `dev` lists all. Every graph can be run. */
+/**
+ * The API lists only the default graph unless configured otherwise; `dev` lists all. Every graph can be run.
+ */
 export const graphIds = computed(() => [
   ...new Set([...(graphs.value.value ?? []), ...(hello.value?.graphs ?? [])]),
 ]);
 
 export const drawing = loading<GraphDrawing>();
 export const schemas = loading<GraphSchema>();
-/** The graph that these are of. */
+/** Graph of the loaded drawing and schemas. */
 export const graphId = signal("");
 
 export const diagram = computed(() => drawing.value.value && diagramOf(drawing.value.value));
-/** Ids of the nodes of the drawing; none while it is not there. */
+/** Node ids of the drawing; empty until it is loaded. */
 export const drawn = computed(() => new Set(diagram.value?.nodes.map(({ id }) => id)));
 
 let loaded = Promise.resolve();
 
-/** Read what is to be known of a graph; once, as long as it is the same. */
+/** Load the drawing and schemas of a graph, unless they are already loaded. */
 export function openGraph(id: string): Promise<void> {
   if (id === graphId.value) return loaded;
   graphId.value = id;
@@ -39,7 +41,7 @@ export function openGraph(id: string): Promise<void> {
   return loaded;
 }
 
-/** Read it again after a reload. */
+/** Load them again after a hot reload. */
 export async function readGraph(): Promise<void> {
   const id = graphId.value;
   const path = `/assistants/${encodeURIComponent(id)}`;

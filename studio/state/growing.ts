@@ -1,13 +1,13 @@
-/** Messages that models are still writing: chunks become one message. */
+/** Merges the chunks of messages that are still being streamed. */
 import { isRecord } from "../../src/models/json.js";
 import type { MessageLike } from "./frame.js";
 
 type Block = Record<string, unknown>;
 
-/** Fields of a block that grow. */
+/** Block fields that are concatenated. */
 const TEXTS = ["text", "thinking", "reasoning", "input", "args"];
 
-/** The message with one more chunk of it. */
+/** The message extended by a chunk. */
 export function grown(before: MessageLike | undefined, chunk: MessageLike): MessageLike {
   if (!before) return { ...chunk, type: kindOf(chunk.type), ...calls([], chunk) };
   return {
@@ -19,7 +19,7 @@ export function grown(before: MessageLike | undefined, chunk: MessageLike): Mess
   };
 }
 
-/** `AIMessageChunk` is what an `ai` message is called while it grows. */
+/** A streamed `ai` message has the type `AIMessageChunk`. */
 const kindOf = (type: string): string => (/^ai/i.test(type) ? "ai" : type);
 
 const list = (value: unknown): Block[] => (Array.isArray(value) ? value.filter(isRecord) : []);
@@ -56,14 +56,14 @@ function mergedTexts(before: Block, more: Block): Block {
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Some providers send their reasoning beside the content, in pieces. */
+/** Some providers stream reasoning in `additional_kwargs`. */
 function kwargs(before: unknown, more: unknown): Block {
   const [old, fresh] = [isRecord(before) ? before : {}, isRecord(more) ? more : {}];
   const reasoning = `${textOf(old.reasoning_content)}${textOf(fresh.reasoning_content)}`;
   return { ...old, ...fresh, ...(reasoning !== "" && { reasoning_content: reasoning }) };
 }
 
-/** Calls of tools with what is known of their arguments: JSON as soon as it is some, a text until then. */
+/** Tool calls with the arguments received so far: parsed once they are valid JSON, text until then. */
 function calls(before: Block[], chunk: MessageLike): Block {
   const chunks = list(chunk.tool_call_chunks).reduce(withCall, before);
   if (chunks.length === 0) return { tool_calls: list(chunk.tool_calls) };

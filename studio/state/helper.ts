@@ -15,13 +15,16 @@ interface Message {
   hello?: StudioHello;
 }
 
-/** Tabs of one browser: one of them reads the events and forwards them, and a new tab asks the others for the token. */
+/** Connects the tabs of a browser: one reads the events and forwards them, and new tabs ask for the token. */
 const tabs = new BroadcastChannel("graph-serve.studio");
 let listening: AbortController | undefined;
 
 const token = (): string | null => sessionStorage.getItem(TOKEN);
 
-/** The terminal's address carries the token, `#token=…`: it is kept for this tab, and taken out of the address. */
+/**
+ * Store the token of the URL that the terminal printed (`#token=…`) in this tab and remove it from the
+ * address.
+ */
 export function takeToken(): void {
   const found = /^#token=([\da-f]{32})$/.exec(location.hash)?.[1];
   if (found === undefined) return;
@@ -36,7 +39,7 @@ export function listenForHelp(): void {
     if (data.kind === "hello" && data.hello) take(data.hello);
   });
   addEventListener("hashchange", takeToken);
-  // The page of a storage has one key for all of it.
+  // `graph-serve studio` uses one key for the API and the helpers.
   const key = storedKey();
   if (token() === null && isReadOnly && key !== null) use(key);
   else if (token() === null) post({ kind: "asks" });
@@ -59,7 +62,7 @@ async function connect(): Promise<void> {
   try {
     hello.value = (await ask<StudioHello>("GET", "/studio/api/hello", { headers: helperHeaders() })).body;
   } catch (error) {
-    // The token of an earlier process, or a server without helpers.
+    // The token belongs to an earlier process, or the server has no helpers.
     if (error instanceof ApiError && error.status !== 0) sessionStorage.removeItem(TOKEN);
     return;
   }
@@ -99,19 +102,18 @@ const help = async <T>(what: string, body: object): Promise<T> =>
 const helped = async <T>(what: string): Promise<T> =>
   (await ask<T>("GET", `/studio/api/${what}`, { headers: helperHeaders() })).body;
 
-/** Ids of the runs that are recorded. */
 export const readRecordings = (): Promise<string[]> => helped("recordings");
 
-/** @throws ApiError where this server has run nothing again on that thread */
+/** @throws ApiError if this server created no replay on that thread */
 export const readReplay = (threadId: string): Promise<StudioReplay> =>
   helped(`replays/${encodeURIComponent(threadId)}`);
 
-/** A run with the code as it is now, compared with what came of it before, for others to do. */
+/** The `replay` command that runs again with the current code and compares the results. */
 export const againAction = (threadId: string, runId: string): Action => ({
   cli: ["replay", threadId, "--execute", "--run", runId, "--compare"],
 });
 
-/** Run a run again, on a copy of its thread. @throws ApiError that says why it cannot be */
+/** Run again on a copy of the thread. @throws ApiError if the run cannot be replayed */
 export const startReplay = (wish: {
   thread_id: string;
   run_id: string;
@@ -119,7 +121,7 @@ export const startReplay = (wish: {
 }): Promise<StudioReplay> => help("replays", wish);
 
 /**
- * The thread as a page of one file; secrets are taken out unless they are to be kept.
+ * The thread as one HTML file; without secrets unless `keepsSecrets`.
  * @throws ApiError
  */
 export async function threadPage(threadId: string, keepsSecrets: boolean): Promise<Blob> {
@@ -128,15 +130,14 @@ export async function threadPage(threadId: string, keepsSecrets: boolean): Promi
   return (await open("GET", path, { headers: helperHeaders() })).blob();
 }
 
-/** The same, for others to do. */
 export const pageAction = (threadId: string, keepsSecrets: boolean, file: string): Action => ({
   cli: ["replay", threadId, "--format", "html", ...(keepsSecrets ? ["--keep-secrets"] : [])],
   into: file,
 });
 
 /**
- * Open a place in the reader's editor.
- * @throws ApiError that says why it cannot
+ * Open a source location in the user's editor.
+ * @throws ApiError if the file is not allowed or the editor cannot be started
  */
 export const openInEditor = ({ file, line, column }: Omit<FaultLocation, "frame">): Promise<void> =>
   help("open", { file, line, column });
@@ -144,16 +145,16 @@ export const openInEditor = ({ file, line, column }: Omit<FaultLocation, "frame"
 export interface CaseWish {
   thread_id: string;
   run_id: string;
-  /** Path in the project's folder; the usual one when left out. */
+  /** Path within the project folder; a default path if omitted. */
   file?: string;
   write?: boolean;
   replace?: boolean;
 }
 
-/** A run as a case file. @throws ApiError that says why it cannot be one, or not be written */
+/** Convert a run to a case file. @throws ApiError if it cannot be converted or written */
 export const makeCase = (wish: CaseWish): Promise<StudioCase> => help("cases", wish);
 
-/** The same, for others to do; they write over nothing. */
+/** The `test` command that writes the case file. It does not overwrite existing files. */
 export const caseAction = (runId: string, file: string): Action => ({
   cli: ["test", "--from-run", runId, "--out", file],
 });

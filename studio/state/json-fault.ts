@@ -9,10 +9,9 @@ const TOKEN =
   /[{}[\]:,]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const SPACE = /[ \t\r\n]*/y;
 
-/** What may come next. */
 type Wanted = "value" | "value or ]" | "key" | "key or }" | ":" | ", or end";
 
-/** The place of the first thing that JSON has no room for; the end, where something is missing. */
+/** Position of the first unexpected token, or the end of the text if something is missing. */
 export function jsonFault(text: string): TextFault {
   const open: string[] = [];
   let wanted: Wanted = "value";
@@ -29,7 +28,7 @@ export function jsonFault(text: string): TextFault {
   }
 }
 
-/** What is wanted after the token; undefined where it may not stand. */
+/** Expectation after the token; undefined if the token is not allowed. */
 function after(token: string, wanted: Wanted, open: string[]): Wanted | undefined {
   switch (wanted) {
     case "value or ]":

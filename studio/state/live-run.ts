@@ -8,7 +8,7 @@ import type { Frame } from "./frame.js";
 import { type Picture, RunView } from "./run-view.js";
 import { readStream } from "./stream.js";
 
-/** What a page needs of a run: messages and tools as they come, what begins and ends, and nothing of it twice. */
+/** Stream modes for a live view, without overlapping content. */
 const STREAM = {
   stream_mode: ["messages-tuple", "tools", "custom", "checkpoints", "updates"],
   stream_subgraphs: true,
@@ -23,12 +23,12 @@ export interface LiveRun {
 
 /** The run in flight; undefined if there is none. */
 export const live = signal<LiveRun | undefined>(undefined);
-/** What is seen of it, or of the last one. */
+/** View of the run in flight, or of the last one. */
 export const picture = signal<Picture | undefined>(undefined);
-/** False while a connection that broke is not there again. */
+/** False while reconnecting. */
 export const isConnected = signal(true);
 
-/** Called when the run of a thread has ended, and with every new checkpoint before. */
+/** Called at each new checkpoint of a run, and when the run has ended. */
 type Listener = (threadId: string, isOver: boolean) => void;
 const listeners = new Set<Listener>();
 
@@ -39,7 +39,7 @@ export function onProgress(listener: Listener): () => void {
 
 let generation = 0;
 let view: RunView | undefined;
-/** The thread that the picture is of. */
+/** The thread of `picture`. */
 let shownThread: string | undefined;
 let leaving: AbortController | undefined;
 
@@ -62,14 +62,14 @@ const pathOf = (threadId: string): string => `/threads/${encodeURIComponent(thre
 export interface Scene {
   /** Values of the thread before the run. */
   values: unknown;
-  /** Ids of the nodes of the drawing. */
+  /** Node ids of the drawing. */
   drawn: ReadonlySet<string>;
 }
 
-/** Whether the thread is shown, with a run of it or without. */
+/** True if the thread is shown, with or without a run. */
 export const isShown = (threadId: string): boolean => threadId === shownThread;
 
-/** Show a thread on which nothing runs. */
+/** Show a thread without a run in flight. */
 export function show(threadId: string, scene: Scene): void {
   picture.value = viewOf(threadId, scene).picture();
   void readPastTimes(threadId);
@@ -82,7 +82,7 @@ function viewOf(threadId: string, { values, drawn }: Scene): RunView {
   return view;
 }
 
-/** The run is over, and this is the state that it left; with `forget`, nothing else is left of it. */
+/** Set the final state after a run; `forget` also removes model output that is not in the state. */
 export function settle(values: unknown, forget: boolean): void {
   if (!view || live.value) return;
   view.settle(values, forget);
@@ -90,8 +90,8 @@ export function settle(values: unknown, forget: boolean): void {
 }
 
 /**
- * Begin a run and read it.
- * @throws ApiError for what the server refuses
+ * Start a run and follow it.
+ * @throws ApiError if the server rejects the run
  */
 export async function begin(threadId: string, request: RunCreateRequest, scene: Scene): Promise<void> {
   const mine = ++generation;
@@ -105,13 +105,13 @@ export async function begin(threadId: string, request: RunCreateRequest, scene: 
   void read(threadId, runId, scene, { response, abort: () => connection.abort() });
 }
 
-/** The connection that the run was begun on. */
+/** The response of the request that started the run. */
 interface First {
   response: Response;
   abort: () => void;
 }
 
-/** Read the run that is in flight on the thread, if there is one. */
+/** Follow the thread's run in flight, if there is one. */
 export async function follow(threadId: string, scene: Scene): Promise<void> {
   if (live.value?.threadId === threadId) return;
   const mine = ++generation;
@@ -133,7 +133,7 @@ async function inFlight(threadId: string): Promise<string | undefined> {
 async function read(threadId: string, runId: string, scene: Scene, first?: First): Promise<void> {
   const mine = generation;
   const fresh = viewOf(threadId, scene);
-  /** Whether a call of a tool has ended whose time was not asked for. */
+  /** True if a tool call has ended whose duration has not been requested yet. */
   let hasEnded = false;
   const painter = new Painter(fresh, (checkpoint) => {
     if (!checkpoint) return;
@@ -158,7 +158,7 @@ async function read(threadId: string, runId: string, scene: Scene, first?: First
     );
   } catch (error) {
     if (mine !== generation) return;
-    // Its frames are gone: the state of the thread says what came of it.
+    // Its frames are no longer available: the thread state contains the outcome.
     if (!(error instanceof ApiError)) throw error;
   }
   if (mine !== generation) return;
@@ -173,15 +173,15 @@ const isEndOfCall = ({ event, data }: Frame): boolean =>
   isRecord(data) &&
   (data.event === "on_tool_end" || data.event === "on_tool_error");
 
-/** Durations of calls, which frames do not contain. */
+/** Load durations of tool calls, which frames do not contain. */
 async function readTimes(threadId: string, runId: string): Promise<void> {
   const told = await tasksOf(threadId, runId);
   if (told) takeTimes(threadId, [told]);
 }
 
-/** Of a conversation that came before: so many runs of it, the newest, are asked how long their calls took. */
+/** Number of latest runs that are read to find durations of earlier tool calls. */
 const PAST_RUNS = 20;
-/** Calls of this thread whose times were asked for: of some there are none. */
+/** Tool calls of this thread whose durations were requested, even if there were none. */
 const asked = new Set<string>();
 
 async function readPastTimes(threadId: string): Promise<void> {
@@ -202,14 +202,14 @@ async function readPastTimes(threadId: string): Promise<void> {
   takeTimes(threadId, told);
 }
 
-/** A run that was rolled back has none. */
+/** Undefined on failure: a rolled-back run has no tasks. */
 async function tasksOf(threadId: string, runId: string): Promise<RunTasks | undefined> {
   const path = `${pathOf(threadId)}/${encodeURIComponent(runId)}/tasks`;
   const told = await ask<RunTasks>("GET", path).catch(() => undefined);
   return told?.body;
 }
 
-/** In the order of the runs: what was called again took as long as the last time. */
+/** Runs must be oldest first: for a repeated call the last duration counts. */
 function takeTimes(threadId: string, runs: readonly RunTasks[]): void {
   // Another thread may be shown by now.
   if (!view || !isShown(threadId) || runs.length === 0) return;
@@ -221,7 +221,10 @@ const tell = (threadId: string, isOver: boolean): void => {
   for (const listener of listeners) listener(threadId, isOver);
 };
 
-/** A browser has six connections for a server: a hidden tab uses none, and catches up when it becomes visible. */
+/**
+ * Browsers limit connections per server to six: a hidden tab closes its own, and catches up when it becomes
+ * visible.
+ */
 async function readWhileSeen(
   path: string,
   take: (frame: Frame) => void,
@@ -240,7 +243,7 @@ async function readWhileSeen(
     await seen(left);
     const hidden = whenHidden();
     const signal = AbortSignal.any([left, hidden.signal]);
-    // The request that began the run knows nothing of this signal.
+    // The request that started the run has a separate signal.
     signal.addEventListener("abort", () => first?.abort(), { once: true });
     try {
       await readStream({
@@ -284,7 +287,7 @@ function whenHidden(): { signal: AbortSignal; forget: () => void } {
   return { signal: hidden.signal, forget: () => document.removeEventListener("visibilitychange", look) };
 }
 
-/** Frames come faster than a screen can show them: there is one picture for all that came since the last. */
+/** Frames arrive faster than the screen refreshes: updates the view once per animation frame. */
 class Painter {
   readonly #view: RunView;
   readonly #onPaint: (hasNewCheckpoint: boolean) => void;
@@ -312,7 +315,7 @@ class Painter {
   }
 }
 
-/** Stop the run; `rollback` takes back what it did, too. */
+/** Stop the run; `rollback` also discards its changes. */
 export async function stop(action: CancelAction): Promise<void> {
   const run = live.value;
   if (!run) return;
@@ -334,7 +337,6 @@ const cancelPath = ({ threadId, runId }: RunName, action: CancelAction): string 
 export const cancelRun = async (run: RunName, action: CancelAction): Promise<void> =>
   void (await ask("POST", cancelPath(run, action)));
 
-/** The same, for others to do. */
 export const cancelAction = (run: RunName, action: CancelAction = "interrupt"): Action => ({
   method: "POST",
   path: cancelPath(run, action),

@@ -1,4 +1,4 @@
-/** Something that is asked of the server: on its way, here, or failed. */
+/** State of a request: in flight, loaded or failed. */
 import { batch, type Signal, signal } from "@preact/signals";
 import type { ApiError } from "../api.js";
 

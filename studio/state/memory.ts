@@ -1,4 +1,4 @@
-/** The long-term memory: the namespaces around a place, and a page of its items at a time. */
+/** Long-term memory: namespaces around the selected one, and its items, paginated. */
 import { batch, computed, signal } from "@preact/signals";
 import type { StoreItem } from "../../src/models/store.js";
 import { ask } from "../api.js";
@@ -11,15 +11,15 @@ import { isLeaving, removeLater } from "./undo.js";
 const PAGE = 50;
 const MOST_BRANCHES = 500;
 
-/** Namespaces of one level, below the labels of the place that lead there. */
+/** Namespaces directly below one level of the selected namespace. */
 export type Level = readonly (readonly string[])[];
 
-/** Where the reader is: `#/store/users/ada`. */
+/** Selected namespace: `#/store/users/ada`. */
 export const namespace = computed(() => place.value.path.slice(1));
 export const levels = loading<readonly Level[]>();
 export const items = signal<readonly StoreItem[]>([]);
 export const itemPage = loading<void>();
-/** Whether more items may be there than are loaded. */
+/** True if there may be more items than are loaded. */
 export const hasMoreItems = signal(true);
 let generation = 0;
 
@@ -38,7 +38,7 @@ export async function reloadMemory(): Promise<void> {
   ]);
 }
 
-/** What is below the root, and below each label of the place. */
+/** Namespaces below the root and below each label. */
 const readLevels = (labels: readonly string[]): Promise<Level[]> =>
   Promise.all([...labels, ""].map((_, depth) => readLevel(labels.slice(0, depth))));
 
@@ -56,7 +56,7 @@ export async function loadMoreItems(mine = generation, anew = false): Promise<vo
     namespace_prefix: namespace.value,
     limit: PAGE,
     offset: anew ? 0 : items.value.length,
-    // Who looks on does not keep alive.
+    // Viewing must not extend the time to live.
     refresh_ttl: false,
     ...(filter && { filter }),
   };
@@ -71,7 +71,7 @@ export async function loadMoreItems(mine = generation, anew = false): Promise<vo
   await load(itemPage, read, isStale);
 }
 
-/** Those of the loaded items that hold the text, and are not about to be deleted. */
+/** Loaded items that match the filter text, without pending deletions. */
 export const shownItems = computed(() => {
   const text = (place.value.query.q ?? "").trim().toLowerCase();
   return items.value.filter((item) => !isLeaving(idOf(item)) && (text === "" || textOf(item).includes(text)));
@@ -86,7 +86,7 @@ export const idOf = ({ namespace: labels, key }: Pick<StoreItem, "namespace" | "
 export const storeHref = (labels: readonly string[], query: Readonly<Record<string, string>> = {}): string =>
   href(["store", ...labels], query);
 
-/** The item that is open, wherever in the list it stands. */
+/** An item by its key, whether or not the list contains it. */
 export async function readItem(labels: readonly string[], key: string): Promise<StoreItem | null> {
   const query = new URLSearchParams({ namespace: labels.join("."), key, refresh_ttl: "false" });
   return (await ask<StoreItem | null>("GET", `/store/items?${query.toString()}`)).body;
@@ -104,7 +104,6 @@ export async function writeItem(item: Written): Promise<void> {
   await reloadMemory();
 }
 
-/** The same, for others to do. */
 export const writeAction = (item: Written): Action => ({
   method: "PUT",
   path: "/store/items",

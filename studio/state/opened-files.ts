@@ -1,4 +1,4 @@
-/** Threads of files that the reader has opened: pages of one file, and exported threads. This tab alone has them. */
+/** Threads from opened files: saved pages and exported threads. They stay in this tab. */
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ThreadFile, threadFileFault } from "../../src/models/thread-file.js";
@@ -15,16 +15,16 @@ const opened = new Map<string, OpenedFile>();
 
 const PREFIX = "file:";
 
-/** How addresses name an opened file. */
+/** Reference to an opened file in addresses. */
 export const fileRef = (name: string): string => `${PREFIX}${name}`;
 
-/** The name of the file that is meant; undefined for the id of a thread. */
+/** File name of a reference; undefined for a thread id. */
 export const fileNameOf = (ref: string): string | undefined =>
   ref.startsWith(PREFIX) ? ref.slice(PREFIX.length) : undefined;
 
 export const openedFile = (name: string): OpenedFile | undefined => opened.get(name);
 
-/** Read it, and keep what it says until the tab is closed. @throws Error that says why it holds no thread */
+/** Read a file and keep it until the tab is closed. @throws Error with the reason if it contains no thread */
 export async function openFile(file: File): Promise<void> {
   const text = await file.text();
   const content = parsed(dataIn(text) ?? text);
@@ -38,7 +38,7 @@ export async function openFile(file: File): Promise<void> {
   }
 }
 
-/** What a page of one file carries; it is read as text, and never as markup. */
+/** Data of a saved page, extracted as text and never parsed as markup. */
 const dataIn = (text: string): string | undefined =>
   / type="application\/json" id="data">(.*?)<\/script>/s.exec(text)?.[1];
 
@@ -65,7 +65,7 @@ const isPage = (content: unknown): content is PageData =>
       Array.isArray(step.changes),
   );
 
-/** As a server would answer for an exported thread. */
+/** Answers requests like a server, from an exported thread. */
 function exported({ states, runs }: ThreadFile): Answerer {
   const idOf = ({ checkpoint }: ThreadState): string => checkpoint?.checkpoint_id ?? "";
   const newestFirst = [...states].reverse();

@@ -1,4 +1,4 @@
-/** The reader's own prices of tokens: they stay in this browser. */
+/** The user's token prices, stored in this browser. */
 import { computed, effect, signal } from "@preact/signals";
 import { parsePrices } from "../parts/prices.js";
 

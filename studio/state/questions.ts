@@ -1,4 +1,7 @@
-/** What a graph asks, and what an answer to it looks like: known forms of requests, and others by the shape of their value. */
+/**
+ * Recognizes the formats of interrupts and builds their answers. Unknown formats are classified by the shape
+ * of the value.
+ */
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 
 export const DECISIONS = ["approve", "edit", "reject", "respond", "ignore"] as const;
@@ -15,13 +18,12 @@ export interface ReviewRequest {
 
 export interface Decision {
   kind: DecisionKind;
-  /** Arguments as they were edited. */
   args?: unknown;
-  /** Why it is refused, or what is answered. */
+  /** Reason for a rejection, or the response. */
   message?: string;
 }
 
-/** How the answer to a review is spelled. */
+/** Format of the answer to a review. */
 type Spelling = "camel" | "snake" | "inbox";
 
 export type Question =
@@ -56,7 +58,7 @@ const isObjectSchema = (value: unknown): value is JsonObject =>
 const isChoice = (value: unknown): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.every((each) => typeof each !== "object");
 
-/** What LangChain's humanInTheLoopMiddleware asks, in JavaScript's spelling or in Python's. */
+/** Interrupt of LangChain's humanInTheLoopMiddleware, in JavaScript or Python spelling. */
 function middlewareRequest(value: unknown): Question | undefined {
   if (!isRecord(value)) return undefined;
   const spelling = Array.isArray(value.actionRequests) ? "camel" : "snake";
@@ -78,7 +80,7 @@ function middlewareRequest(value: unknown): Question | undefined {
   return { kind: "review", requests, spelling };
 }
 
-/** The middleware's own description repeats the call, which is shown beside it. */
+/** The middleware's description repeats the call, which is already shown. */
 function withoutCall(description: string | undefined, name: string): string | undefined {
   const end = description?.indexOf(`\n\nTool: ${name}\nArgs: `) ?? -1;
   return end === -1 ? description : description?.slice(0, end);
@@ -98,7 +100,7 @@ const INBOX: Readonly<Record<string, DecisionKind>> = {
   allow_ignore: "ignore",
 };
 
-/** What agents ask of an agent inbox: a HumanInterrupt, or a list of them. */
+/** Interrupts in the agent inbox format: a HumanInterrupt, or a list of them. */
 function inboxRequests(value: unknown): Question | undefined {
   const asked: unknown[] = Array.isArray(value) ? value : [value];
   const requests = asked.map((each): ReviewRequest | undefined => {
@@ -118,7 +120,7 @@ function inboxRequests(value: unknown): Question | undefined {
   return { kind: "review", requests, spelling: "inbox" };
 }
 
-/** The resume value of a review, in the form that the interrupt expects. */
+/** The resume value of a review, in the format that the interrupt expects. */
 export function reviewAnswer(
   { requests, spelling }: Extract<Question, { kind: "review" }>,
   decisions: readonly Decision[],
@@ -158,7 +160,7 @@ function inboxAnswer(
   }
 }
 
-/** `command.resume` for these answers: one by itself, several as a map by the ids of the interrupts. */
+/** `command.resume` for these answers: a single answer as is, several as a map by interrupt id. */
 export function resumeOf(answers: ReadonlyMap<string, unknown>, asked: number): unknown {
   const [first] = answers.values();
   return asked === 1 && first != null ? first : Object.fromEntries(answers);

@@ -4,11 +4,11 @@ import { wayKey } from "../../src/view/diagram.js";
 export type NodeState = "running" | "done" | "failed" | "waits";
 
 interface Level {
-  /** Nodes of the superstep before. */
+  /** Nodes of the previous superstep. */
   before: string[];
-  /** Nodes of this superstep that have ended. */
+  /** Finished nodes of this superstep. */
   ended: string[];
-  /** Tasks that run: ids and nodes. */
+  /** Nodes of running tasks, by task id. */
   running: Map<string, string>;
 }
 
@@ -16,14 +16,14 @@ const START = "__start__";
 const END = "__end__";
 
 export class RunProgress {
-  /** States by the ids that nodes have in a drawing: `child:inner` inside of a subgraph. */
+  /** States by node id in the drawing; nodes of a subgraph are named `child:inner`. */
   readonly nodes = new Map<string, NodeState>();
-  /** Ways that were taken, as `wayKey` names them. */
+  /** Keys of the edges taken; see `wayKey`. */
   readonly ways = new Set<string>();
   readonly #levels = new Map<string, Level>();
   readonly #drawn: ReadonlySet<string>;
 
-  /** @param drawn ids of the nodes of the drawing */
+  /** @param drawn node ids of the drawing */
   constructor(drawn: ReadonlySet<string>) {
     this.#drawn = drawn;
   }
@@ -37,7 +37,7 @@ export class RunProgress {
     level.running.set(task, node);
     const id = inside(namespace, node);
     this.nodes.set(id, "running");
-    // Of a node that is a graph, only what is inside of it is drawn.
+    // For a node that is a subgraph, only its inner nodes are drawn.
     if (this.#drawn.has(id)) for (const from of this.#origins(namespace)) this.ways.add(wayKey(from, id));
   }
 
@@ -55,17 +55,16 @@ export class RunProgress {
     else this.nodes.set(inside(namespace, node), "done");
   }
 
-  /** The superstep is over. */
+  /** End all tasks of the superstep. */
   endAll(namespace: string): void {
     for (const [task, node] of [...this.#level(namespace).running]) this.end(namespace, task, node);
   }
 
-  /** The node interrupted, or stopped at a breakpoint. */
+  /** The node was interrupted, or stopped at a breakpoint. */
   wait(namespace: string): void {
     for (const [task, node] of [...this.#level(namespace).running]) this.end(namespace, task, node, "waits");
   }
 
-  /** The run is over. */
   finish(status: string): void {
     const running = [...this.nodes].flatMap(([id, state]) => (state === "running" ? [id] : []));
     for (const id of running) this.nodes.delete(id);
@@ -85,7 +84,7 @@ export class RunProgress {
     return level;
   }
 
-  /** Where the nodes of the superstep that begins here came from. */
+  /** Nodes from which the current superstep was reached. */
   #origins(namespace: string): string[] {
     const { before } = this.#level(namespace);
     if (before.length > 0) return before.flatMap((node) => this.#exits(namespace, node));
@@ -93,7 +92,7 @@ export class RunProgress {
     return this.#origins(parentOf(namespace));
   }
 
-  /** The nodes that are drawn for one that has ended. */
+  /** Drawn nodes at which a finished node was left: for a subgraph, its last nodes. */
   #exits(namespace: string, node: string): string[] {
     const id = inside(namespace, node);
     return this.#drawn.has(id) ? [id] : this.#last(id);
@@ -108,6 +107,6 @@ const inside = (namespace: string, node: string): string =>
   namespace === "" ? node : `${namespace}:${node}`;
 const parentOf = (namespace: string): string => namespace.slice(0, Math.max(0, namespace.lastIndexOf(":")));
 
-/** `child:UUID|leaf:UUID` of a frame's name as drawings write it: `child:leaf`. */
+/** Converts the namespace of a frame, `child:UUID|leaf:UUID`, to that of drawings, `child:leaf`. */
 export const drawnNamespace = (parts: readonly string[]): string =>
   parts.map((part) => part.split(":", 1)[0]).join(":");

@@ -8,28 +8,27 @@ import { drawnNamespace, type NodeState, RunProgress } from "./run-progress.js";
 
 interface ToolState {
   state: "running" | "done" | "failed";
-  /** What went wrong. */
   error?: string;
   /** Duration; undefined if the stream does not report it. */
   ms?: number;
 }
 
-/** A call of a tool: what goes in, and what is known of what came of it. */
+/** A tool call with its progress and result. */
 export interface Call {
   id: string;
   name: string;
   args: unknown;
   state: ToolState | undefined;
-  /** The message that answers it. */
+  /** The tool message with the result. */
   result: MessageLike | undefined;
 }
 
-/** A message as it is shown; the answers of tools stand with their calls. */
+/** A displayed message. Tool messages are attached to their calls. */
 export interface Entry {
   id: string;
   message: MessageLike;
   calls: readonly Call[];
-  /** Whether a model is still writing it. */
+  /** True while a model is still writing it. */
   isGrowing: boolean;
   /** The node that emitted it, if the message is not in the state. */
   within: string | undefined;
@@ -41,25 +40,25 @@ export interface RunEnd {
   error: string | undefined;
 }
 
-/** What can be seen of a run; what has not changed since the last picture is the same object. */
+/** Snapshot of a run. Unchanged parts keep their object identity. */
 export interface Picture {
   entries: readonly Entry[];
   nodes: ReadonlyMap<string, NodeState>;
   ways: ReadonlySet<string>;
   /** The state of the graph, as far as the stream reported it. */
   values: unknown;
-  /** What nodes wrote to the stream themselves, the last of it. */
+  /** Latest custom events of nodes. */
   custom: readonly unknown[];
-  /** The frames, the last of them. */
+  /** Latest frames. */
   frames: readonly Frame[];
   end: RunEnd | undefined;
-  /** Counts checkpoints: more of them mean new steps. */
+  /** Counts checkpoints: an increase means new steps. */
   checkpoints: number;
 }
 
 const MOST_FRAMES = 2000;
 const MOST_CUSTOM = 200;
-/** How many frames more than the ring holds may gather before it is cut. */
+/** Frames above `MOST_FRAMES` that may accumulate before the list is trimmed. */
 const SLACK = 500;
 
 /** The state key with the conversation: `messages`, or the first key that holds messages. */
@@ -71,13 +70,13 @@ function conversationOf(values: unknown): MessageLike[] {
   return Object.values(values).find(isConversation) ?? [];
 }
 
-/** Takes frames and gives pictures. */
+/** Accumulates frames and creates snapshots. */
 export class RunView {
   readonly #progress: RunProgress;
   readonly #growing = new Map<string, { message: MessageLike; within: string; after: string | undefined }>();
   #tools = new Map<string, ToolState>();
   #entries = new Map<string, Entry>();
-  /** Messages that came again, by the object that they first were. */
+  /** Maps repeated messages to the object that was received first. */
   readonly #first = new WeakMap<MessageLike, MessageLike>();
   readonly #last = new Map<string, MessageLike>();
   #values: unknown;
@@ -87,9 +86,9 @@ export class RunView {
   #checkpoints = 0;
 
   /**
-   * @param values of the thread as the run begins
-   * @param drawn ids of the nodes of the graph's drawing
-   * @param before what was shown of the thread: calls of earlier runs keep their times
+   * @param values values of the thread before the run
+   * @param drawn node ids of the graph's drawing
+   * @param before previous view of the thread, which supplies the durations of earlier tool calls
    */
   constructor(values: unknown, drawn: ReadonlySet<string>, before?: RunView) {
     this.#values = values;
@@ -129,7 +128,7 @@ export class RunView {
     }
   }
 
-  /** The state that the run left; with `forget`, what models said beside it counts no more. */
+  /** Set the final state after a run; `forget` also removes model output that is not in the state. */
   settle(values: unknown, forget: boolean): void {
     this.#values = values;
     if (forget) this.#growing.clear();
@@ -194,14 +193,14 @@ export class RunView {
     else if (type === "checkpoint") this.#takeState(namespace, payload);
   }
 
-  /** A superstep has ended, and the tasks of the next one begin. */
+  /** Ends the superstep and begins the tasks of the next one. */
   #takeCheckpoint(namespace: readonly string[], checkpoint: unknown): void {
     this.#takeState(namespace, checkpoint);
     const place = drawnNamespace(namespace);
     this.#progress.endAll(place);
     const tasks = isRecord(checkpoint) && Array.isArray(checkpoint.tasks) ? checkpoint.tasks : [];
     for (const { id, name } of tasks.filter(isRecord)) {
-      // LangGraph's own first one says nothing to a reader.
+      // Skip LangGraph's internal first node.
       if (name === "__start__") continue;
       this.#progress.begin(place, String(id), String(name));
     }
@@ -228,13 +227,13 @@ export class RunView {
     const place = drawnNamespace(namespace);
     for (const [node, update] of Object.entries(updates)) {
       if (!node.startsWith("__")) this.#progress.endOne(place, node);
-      // Nothing is asked at a breakpoint.
+      // An empty list means a breakpoint, not a question.
       else if (node === "__interrupt__" && Array.isArray(update) && update.length > 0)
         this.#progress.wait(place);
     }
   }
 
-  /** Calls with an answer of which it is not known how long they took. */
+  /** Finished tool calls without a known duration. */
   untimedCalls(): Set<string> {
     const calls = [...this.#entries.values()].flatMap((entry) => entry.calls);
     return new Set(
@@ -242,12 +241,12 @@ export class RunView {
     );
   }
 
-  /** How long calls took, once that is known. */
+  /** Set the durations of tool calls. */
   takeTimes({ tasks }: RunTasks): void {
     for (const { tool_call_id: call, state, started_at, ended_at } of tasks) {
       if (call === undefined || ended_at === null) continue;
       const tool = this.#tools.get(call) ?? { state: state === "failed" ? "failed" : "done" };
-      // A call that interrupted is repeated by the run that brings the answer.
+      // A call that interrupted is repeated by the run that resumes it.
       if (tool.state === "running") continue;
       this.#tools.set(call, { ...tool, ms: Date.parse(ended_at) - Date.parse(started_at) });
     }
@@ -275,7 +274,9 @@ export class RunView {
       if (tool.state === "running") this.#tools.set(call, { state: "failed", error: this.#end.status });
   }
 
-  /** The conversation, with model output outside of it inserted after the messages that existed when it began. */
+  /**
+   * The conversation, with model output outside of it inserted after the messages that existed when it began.
+   */
   #picturedEntries(): Entry[] {
     const messages = conversationOf(this.#values);
     const ids = new Set(messages.map(({ id }) => id));
@@ -312,7 +313,7 @@ export class RunView {
     });
   }
 
-  /** The same entry as in the last picture where nothing is new. */
+  /** Returns the previous entry if it is unchanged. */
   #entry(entry: Entry): Entry {
     const before = this.#entries.get(entry.id);
     const message = this.#known(entry.message, before?.message);
@@ -326,7 +327,7 @@ export class RunView {
     return { ...entry, message };
   }
 
-  /** Each frame brings a state with new objects; a message that has not changed is the one that was there before. */
+  /** Each frame contains new objects: returns the previous object of an unchanged message. */
   #known(message: MessageLike, before = this.#last.get(String(message.id))): MessageLike {
     const known = this.#first.get(message);
     if (known) return known;
@@ -347,19 +348,19 @@ const sameCalls = (one: readonly Call[], other: readonly Call[]): boolean =>
     return call.id === id && call.state === state && call.result === result && sameJson(call.args, args);
   });
 
-/** Behind those that began at the same place before. */
+/** Index after the entries that were inserted earlier at the same position. */
 function endOfOthers(entries: readonly { id: string }[], from: number, ids: ReadonlySet<unknown>): number {
   const next = entries.findIndex(({ id }, index) => index >= from && (ids.has(id) || id.startsWith("at ")));
   return next < 0 ? entries.length : next;
 }
 
-/** By the messages that call, and the ids of their calls. */
+/** Tool messages, by the calling message and call id. */
 type Answers = ReadonlyMap<MessageLike, ReadonlyMap<string, MessageLike>>;
 
 const callsOf = ({ tool_calls }: MessageLike): JsonObject[] =>
   Array.isArray(tool_calls) ? tool_calls.filter(isRecord) : [];
 
-/** Answers of tools with the last message before them that calls what they answer. */
+/** Assigns tool messages to the last preceding message with a matching call. */
 function answersOf(entries: readonly { message: MessageLike }[]) {
   const callers = new Map<string, MessageLike>();
   const answers = new Map<MessageLike, Map<string, MessageLike>>();

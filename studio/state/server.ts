@@ -1,4 +1,4 @@
-/** What the server says of itself, read once. */
+/** Server information, read once. */
 import type { ServerInfo } from "../../src/models/info.js";
 import { ask } from "../api.js";
 import { load, loading } from "./loading.js";

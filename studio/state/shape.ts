@@ -1,13 +1,12 @@
-/** What a form asks for: JSON schemas as far as a form can show them; the rest is asked for as JSON. */
+/** Converts JSON schemas to form fields; unsupported parts become JSON fields. */
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 
 export interface Shape {
   kind: "text" | "number" | "boolean" | "choice" | "object" | "list" | "any";
   title?: string;
   description?: string;
-  /** Whether null will do, too. */
   isNullable: boolean;
-  /** Of a number: whether it is whole. */
+  /** For a number: whether it must be an integer. */
   isWhole?: boolean;
   choices?: readonly unknown[];
   fields?: readonly Field[];
@@ -24,7 +23,7 @@ export interface Field {
 const DEEPEST = 6;
 const ANY: Shape = { kind: "any", isNullable: false };
 
-/** @param root the schema that references are looked up in */
+/** @param root schema for resolving references */
 export function shapeOf(schema: unknown, root: unknown = schema, depth = 0): Shape {
   if (!isRecord(schema) || depth > DEEPEST) return ANY;
   const told = toldOf(schema);
@@ -52,7 +51,7 @@ function lookedUp(ref: string, root: unknown): unknown {
   );
 }
 
-/** Something or null; or one of some constants. What has several shapes is any value to a form. */
+/** Supports a nullable type and a choice of constants. Other unions accept any value. */
 function oneOfShapes(options: readonly unknown[], root: unknown, depth: number): Shape {
   const isNull = (option: unknown) => isRecord(option) && option.type === "null";
   const others = options.filter((option) => !isNull(option));
@@ -112,7 +111,7 @@ function objectShape(schema: JsonObject, root: unknown, depth: number, isNullabl
   return { kind: "object", isNullable, fields };
 }
 
-/** What a field begins with, once its part is asked for. */
+/** Initial value of an added field. */
 export function blankOf({ kind, fields = [], choices = [] }: Shape): unknown {
   switch (kind) {
     case "text":
@@ -134,12 +133,12 @@ export function blankOf({ kind, fields = [], choices = [] }: Shape): unknown {
   }
 }
 
-/** Whether the graph takes a conversation: the key `messages`. */
+/** True if the graph accepts a conversation under the key `messages`. */
 export function takesMessages(schema: unknown): boolean {
   return isRecord(schema) && isRecord(schema.properties) && "messages" in schema.properties;
 }
 
-/** A value typed as JSON or as plain text; undefined if empty. */
+/** Parses JSON or plain text; undefined if empty. */
 export function anyValue(text: string): unknown {
   if (text.trim() === "") return undefined;
   try {
@@ -149,7 +148,7 @@ export function anyValue(text: string): unknown {
   }
 }
 
-/** The text that `anyValue` reads as this value. */
+/** Inverse of `anyValue`. */
 export function anyText(value: unknown): string {
   if (value === undefined) return "";
   if (typeof value === "string" && anyValue(value) === value) return value;

@@ -1,4 +1,7 @@
-/** What is seen of states: what clients see, or all that is stored. A reload shows again what the server itself shows. */
+/**
+ * Which state values are shown: those visible to clients, or all. A page reload resets to the server's
+ * default.
+ */
 import { computed, signal } from "@preact/signals";
 import type { Shown } from "../../src/models/studio.js";
 import { type Answer, ask } from "../api.js";
@@ -16,7 +19,7 @@ export const shown = computed<Shown | undefined>(() => {
 
 export const show = (next: Shown): void => void (isOther.value = next !== hello.value?.shows);
 
-/** As `ask`, for states of threads: by the helper, where the public interface does not show what is to be seen. */
+/** Like `ask`, for thread states: uses the helper if the public API does not show the selected values. */
 export const askStates = <T>(method: string, path: string, body?: unknown): Promise<Answer<T>> =>
   shown.value === undefined || !isOther.value
     ? ask<T>(method, path, { body })

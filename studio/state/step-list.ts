@@ -1,4 +1,4 @@
-/** The steps of a thread as rows, newest first, of which stretches may not be read yet. */
+/** Steps of a thread as rows, newest first. Some ranges may not be loaded. */
 import type { SelectedState } from "../../src/models/state.js";
 
 /** A checkpoint as a row of the list. */
@@ -10,12 +10,12 @@ export interface Step {
   runId: string | undefined;
   createdAt: string | null;
   next: readonly string[];
-  /** Null when the checkpoint before is gone. */
+  /** Changed state keys; null if the previous checkpoint no longer exists. */
   changed: readonly string[] | null;
   asks: number;
 }
 
-/** What is asked of a state to make a step of it. */
+/** State fields needed for a step. */
 export const STEP_FIELDS = [
   "checkpoint",
   "parent_checkpoint",
@@ -43,29 +43,29 @@ export function stepOf(state: SelectedState): Step {
 }
 
 export interface StepList {
-  /** Those that are read. */
+  /** Loaded steps. */
   steps: readonly Step[];
-  /** Estimated rows of an unread range, by the step above it. */
+  /** Estimated rows of an unloaded range, by the id of the step above it. */
   gaps: ReadonlyMap<string, number>;
 }
 
 export const NO_STEPS: StepList = { steps: [], gaps: new Map() };
 
-/** A stretch that is not read, and a row of it. */
+/** A row in an unloaded range. */
 export interface GapRow {
   above: Step;
   /** Undefined at the end of the list. */
   below: Step | undefined;
-  /** Rows of the stretch before this one. */
+  /** Rows of the range above this one. */
   offset: number;
 }
 
-/** The number that LangGraph gives to the first step of a thread. */
+/** LangGraph's number of the first step of a thread. */
 const FIRST = -1;
 
 /**
- * Steps below one whose number is this, and above the other, where no branch is among them; a stretch is one row at
- * least, since only reading it shows that it is empty.
+ * Number of steps between two steps, assuming that there are no branches. At least 1, because only loading
+ * can show that a range is empty.
  */
 function rowsBetween(above: Step, below: Step | undefined): number {
   const least = below ? below.number : FIRST - 1;
@@ -73,10 +73,10 @@ function rowsBetween(above: Step, below: Step | undefined): number {
   return Math.max(1, above.number - least - 1);
 }
 
-/** Ids of checkpoints are in the order of their making. */
+/** Checkpoint ids sort by creation time. */
 const isNewer = (one: string, other: string): boolean => one > other;
 
-/** The newest steps of a thread, `isWhole` where there are no others. */
+/** Merges the newest steps; `isWhole` means that there are no others. */
 export function withNewest(
   { steps, gaps }: StepList,
   fresh: readonly Step[],
@@ -84,7 +84,7 @@ export function withNewest(
 ): StepList {
   const last = fresh.at(-1);
   if (isWhole || !last) return { steps: fresh, gaps: new Map() };
-  // What is newer than the last of them and not among them was taken back.
+  // Loaded steps newer than `last` but missing from `fresh` were rolled back.
   const older = steps.filter(({ id }) => isNewer(last.id, id));
   const kept = new Map([...gaps].filter(([id]) => older.some((step) => step.id === id)));
   const meets = steps.some(({ id }) => id === last.id);
@@ -94,13 +94,13 @@ export function withNewest(
 }
 
 interface Read {
-  /** Rows of the stretch that were passed over; 0 for a page that begins where it does. */
+  /** Rows skipped at the start of the range; 0 for a page at its start. */
   skipped: number;
-  /** No step comes after the page. */
+  /** True if no step follows the page. */
   isEnd: boolean;
 }
 
-/** With a page of the stretch below a step. */
+/** Inserts a page into the unloaded range below a step. */
 export function withPage(
   list: StepList,
   { id: above }: Step,
@@ -109,7 +109,7 @@ export function withPage(
 ): StepList {
   const { steps, gaps } = list;
   const at = steps.findIndex(({ id }) => id === above) + 1;
-  // It was taken back meanwhile.
+  // The step was rolled back in the meantime.
   if (at === 0) return list;
   const below = steps[at];
   const fresh = below ? page.filter(({ id }) => isNewer(id, below.id)) : page;
@@ -123,7 +123,7 @@ export function withPage(
   return { steps: [...steps.slice(0, at), ...fresh, ...steps.slice(at)], gaps: next };
 }
 
-/** With a page from a step on that an address names, wherever it stands. */
+/** Inserts a page that starts with the step of the address, at any position. */
 export function withNamed(list: StepList, page: readonly Step[], isEnd: boolean): StepList {
   const [first] = page;
   const above = first && list.steps.findLast(({ id }) => isNewer(id, first.id));
@@ -131,11 +131,11 @@ export function withNamed(list: StepList, page: readonly Step[], isEnd: boolean)
   return withPage(list, above, page, { skipped: rowsBetween(above, first), isEnd });
 }
 
-/** The rows that a list is shown in. */
+/** Maps list indexes to rows. */
 export class StepRows {
   readonly count: number;
   readonly #list: StepList;
-  /** The first row of each stretch that is read, and the place of its first step. */
+  /** First row of each loaded range, and the list index of its first step. */
   readonly #parts: { row: number; at: number }[] = [{ row: 0, at: 0 }];
 
   constructor(list: StepList) {
@@ -151,7 +151,7 @@ export class StepRows {
     this.count = row;
   }
 
-  /** List index of the step in this row; undefined in an unread range. */
+  /** List index of the step in this row; undefined in an unloaded range. */
   placeAt(row: number): number | undefined {
     const index = this.#parts.findLastIndex((part) => part.row <= row);
     const part = this.#parts[index];
@@ -160,14 +160,17 @@ export class StepRows {
     return place < (this.#parts[index + 1]?.at ?? this.#list.steps.length) ? place : undefined;
   }
 
-  /** The row of the step at this place of the list; -1 for none. */
+  /** Row of the step at this list index; -1 for a negative index. */
   rowOf(place: number): number {
     if (place < 0) return -1;
     const part = this.#parts.findLast(({ at }) => at <= place);
     return part ? part.row + place - part.at : -1;
   }
 
-  /** The first row of these that is not read; as far up as a page of so many rows still comes down to what is read. */
+  /**
+   * First unloaded row in the range. Moved up if needed, so that a page of this size reaches the next loaded
+   * row.
+   */
   gapIn(from: number, to: number, page: number): GapRow | undefined {
     for (let row = Math.max(0, from); row < Math.min(to, this.count); row += 1) {
       if (this.placeAt(row) !== undefined) continue;
@@ -183,7 +186,7 @@ export class StepRows {
   }
 }
 
-/** The number of the step in this row, derived from its neighbours. */
+/** The number of the step in this row, derived from its neighbors. */
 export function numberAt({ above, below, offset }: GapRow): number | undefined {
   if (above.number === null) return undefined;
   const number = above.number - 1 - offset;
@@ -191,7 +194,7 @@ export function numberAt({ above, below, offset }: GapRow): number | undefined {
   return least !== null && number > least ? number : undefined;
 }
 
-/** A name between this checkpoint and the next newer one: what stands before it begins with the checkpoint. */
+/** An id that sorts directly after this one, so that a page before it starts with this checkpoint. */
 export function justAfter(id: string): string {
   const hex = id.replaceAll("-", "");
   if (!/^[\da-f]{32}$/i.test(hex)) return `${id}~`;

@@ -1,16 +1,16 @@
-/** The event stream of a run, read to its end: over connections that break, from where the last one was. */
+/** Reads the event stream of a run to its end, with reconnects that resume after the last frame. */
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { ApiError } from "../api.js";
 import type { Frame } from "./frame.js";
 
 interface StreamOptions {
-  /** Opens a connection that begins after this frame; -1 is the beginning. */
+  /** Opens a connection that starts after this frame; -1 starts at the beginning. */
   connect: (after: number, signal: AbortSignal) => Promise<Response>;
   take: (frame: Frame) => void;
-  /** Whether the connection is there. */
+  /** Called when the connection opens or breaks. */
   onLine?: (isConnected: boolean) => void;
   signal: AbortSignal;
-  /** Id of the last frame that was taken. */
+  /** Id of the last received frame. */
   after?: number;
 }
 
@@ -40,9 +40,9 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Read until the stream has ended; a connection that breaks is made again.
+ * Read the stream to its end; reconnects if the connection breaks.
  * @returns the id of the last frame
- * @throws ApiError for what the server refuses; AbortError when `signal` says so
+ * @throws ApiError for error responses; AbortError when `signal` aborts
  */
 export async function readStream({
   connect,
@@ -71,7 +71,7 @@ export async function readStream({
   }
 }
 
-/** Faults of the line, rather than answers of the server. */
+/** Network and gateway errors, after which the stream reconnects. */
 const isBroken = (error: unknown): boolean =>
   !(error instanceof ApiError) || [0, 502, 503, 504].includes(error.status);
 

@@ -1,4 +1,4 @@
-/** One thread: its row, its steps newest first, and the states that are looked at. */
+/** One thread: its row, its steps newest first, and the selected states. */
 import { batch, computed, signal } from "@preact/signals";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
 import { userNodes } from "../../src/view/diagram.js";
@@ -24,52 +24,54 @@ import { graphOf, type ListedThread, readRow } from "./threads.js";
 
 const FIRST_PAGE = 50;
 const PAGE = 100;
-/** Rows around those in sight that are read with them. */
+/** Rows to preload around the visible ones. */
 const MARGIN = 20;
 
 export const threadId = computed(() =>
   place.value.path[0] === "threads" ? (place.value.path[1] ?? "") : "",
 );
-/** Namespace of the graph inside of the graph whose steps are shown; empty for the whole one. */
+/** Namespace of the selected subgraph; empty for the root graph. */
 export const namespace = computed(() => place.value.query.ns ?? "");
 export const row = loading<ListedThread>();
 const list = signal<StepList>(NO_STEPS);
-/** Those that are read, newest first. */
+/** Loaded steps, newest first. */
 export const steps = computed(() => list.value.steps);
-/** Whether the step in the list after this one is not read. */
+/** True if the next step in the list is not loaded. */
 export const isAboveGap = ({ id }: Step): boolean => list.value.gaps.has(id);
 export const rows = computed(() => new StepRows(list.value));
 export const page = loading<void>();
-/** Nodes of the graph that are graphs themselves. */
+/** Nodes of the graph that are subgraphs. */
 export const subgraphs = signal<ReadonlySet<string>>(new Set());
 
 const byId = computed(() => new Map(steps.value.map((step) => [step.id, step])));
 const newest = computed(() => steps.value[0]?.id);
 const named = computed(() => (place.value.path[2] === "at" ? place.value.path[3] : undefined));
-/** The step that is looked at: the one of the address, else the newest. */
+/** The selected step: the step of the address or, without one, the newest. */
 export const chosenId = computed(() => named.value ?? newest.value);
 const chosenIndex = computed(() => steps.value.findIndex(({ id }) => id === chosenId.value));
 export const chosenStep = computed(() => steps.value[chosenIndex.value]);
 export const chosenRow = computed(() => rows.value.rowOf(chosenIndex.value));
 export const isFollowing = computed(() => named.value === undefined);
-/** Steps that came since the reader chose one of his own. */
+/** Number of steps that arrived after the user selected one. */
 export const newerCount = signal(0);
 
-/** The step before this one, as far as it is loaded. */
+/** The previous step, if it is loaded. */
 export const parentOf = ({ parent }: Step): Step | undefined =>
   parent === undefined ? undefined : byId.value.get(parent);
 
-/** The tasks whose superstep this checkpoint ends; undefined while the step before it is not loaded. */
+/**
+ * The tasks of the superstep that created this checkpoint; undefined while the previous step is not loaded.
+ */
 export const ranIn = (step: Step): readonly string[] | undefined =>
   step.source === "loop" ? parentOf(step)?.next : [];
 
-/** The same without LangGraph's own first one. */
+/** Like `ranIn`, without LangGraph's internal first node. */
 export function nodesOf(step: Step): readonly string[] | undefined {
   const ran = ranIn(step);
   return ran && userNodes(ran);
 }
 
-/** Time of the superstep; none where the step before it is of another run. */
+/** Duration of the superstep in milliseconds; undefined if the previous step belongs to another run. */
 export function durationOf(step: Step): number | undefined {
   const { source, runId, createdAt } = step;
   const before = parentOf(step);
@@ -78,13 +80,13 @@ export function durationOf(step: Step): number | undefined {
   return Date.parse(createdAt) - Date.parse(before.createdAt);
 }
 
-/** Whether another step than the one above in the list came of this one's parent. */
+/** True if the step above in the list is not a child of this step. */
 export const isBranch = (step: Step, above: Step | undefined): boolean =>
   above !== undefined && above.parent !== step.id;
 
 let generation = 0;
 
-/** Show the thread of the address, from its newest step on. */
+/** Show the thread of the address, starting with its newest steps. */
 export async function open(): Promise<void> {
   const mine = ++generation;
   states.clear();
@@ -111,7 +113,7 @@ const readSteps = (limit: number, before?: string): Promise<Step[]> =>
 interface StepsWish {
   limit: number;
   before?: string | undefined;
-  /** The number that they all have. */
+  /** Only steps with this number. */
   step?: number;
 }
 
@@ -142,7 +144,7 @@ const loadNewest = (isStale: () => boolean): Promise<void> =>
     isStale,
   );
 
-/** Read a page of a stretch: from its beginning, or, far inside of it, from the step that should be there. */
+/** Load a page of an unloaded range: from its start or, far inside it, from the step expected there. */
 const loadGap = (gap: GapRow, isStale: () => boolean): Promise<void> =>
   load(
     page,
@@ -156,7 +158,7 @@ const loadGap = (gap: GapRow, isStale: () => boolean): Promise<void> =>
     isStale,
   );
 
-/** Id of the step with the number that the row should have; undefined where branches make it another. */
+/** Id of the step with the expected number; undefined if branches make that number ambiguous. */
 async function findIn(gap: GapRow): Promise<string | undefined> {
   const step = numberAt(gap);
   if (step === undefined) return undefined;
@@ -171,7 +173,7 @@ async function findIn(gap: GapRow): Promise<string | undefined> {
 let seen = { from: 0, to: 0 };
 let reading: Promise<void> | undefined;
 
-/** These rows are in sight: what is not read of them, and around them, is read. */
+/** Load the unloaded rows in the visible range and around it. */
 export function see(from: number, to: number): Promise<void> {
   seen = { from: from - MARGIN, to: to + MARGIN };
   reading ??= readSeen().finally(() => (reading = undefined));
@@ -186,16 +188,16 @@ async function readSeen(): Promise<void> {
   }
 }
 
-/** Read on where reading failed. */
+/** Continue loading after an error. */
 export function readAgain(): void {
   page.error.value = undefined;
   reading ??= readSeen().finally(() => (reading = undefined));
 }
 
-/** The step that was looked for last: one that is not there is looked for once. */
+/** The last requested step, so that a missing step is requested only once. */
 let sought: string | undefined;
 
-/** An address may name a step far down: it is read, with those after it. Call it in an effect. */
+/** Load the step of the address and the steps after it, at any depth. Call it in an effect. */
 export function findNamed(): void {
   const id = named.value;
   if (id === undefined || id === sought || steps.value.length === 0 || chosenIndex.value >= 0) return;
@@ -219,11 +221,11 @@ async function findSubgraphs(isStale: () => boolean): Promise<void> {
     );
     if (!isStale()) subgraphs.value = new Set(Object.keys(body));
   } catch {
-    // A graph that is not here has no drawing either.
+    // The graph is not available, so it has no drawing either.
   }
 }
 
-/** Look for newer steps, and what became of the thread. */
+/** Load newer steps and the current status of the thread. */
 export async function refresh(): Promise<void> {
   const mine = generation;
   const isStale = () => mine !== generation;
@@ -239,7 +241,7 @@ export async function refresh(): Promise<void> {
     list.value = withNewest(list.value, fresh, { isWhole: fresh.length < FIRST_PAGE });
   });
   void see(seen.from + MARGIN, seen.to - MARGIN);
-  // What its tasks wrote, or asked, may have come after it was looked at.
+  // The head's task results and interrupts may have changed since it was loaded.
   const [head] = fresh;
   if (head && known.has(head.id)) states.delete(stateKey(head.id));
   stateVersion.value += 1;
@@ -248,7 +250,7 @@ export async function refresh(): Promise<void> {
 const REFRESH_MS = 400;
 let soon: Promise<void> | undefined;
 
-/** Refresh, once for all that asks for it meanwhile. */
+/** Like `refresh`, debounced. */
 export function refreshSoon(): Promise<void> {
   soon ??= new Promise((resolve) => setTimeout(resolve, REFRESH_MS)).then(() => {
     soon = undefined;
@@ -257,18 +259,18 @@ export function refreshSoon(): Promise<void> {
   return soon;
 }
 
-/** Address of a step with the tab, and the namespace, that are shown. */
+/** Address of a step that keeps the current tab and namespace. */
 export function stepHref(id: string | undefined, query: Record<string, string | undefined> = {}): string {
   const path = ["threads", threadId.value, ...(id === undefined ? [] : ["at", id])];
   const { tab, ns, path: value } = place.value.query;
   return href(path, { tab, ns, path: value, ...query });
 }
 
-/** Look at the step in this row, which may have to be read first. */
+/** Select the step in this row; loads it first if needed. */
 export async function choose(row: number): Promise<void> {
   const wanted = Math.max(0, Math.min(row, rows.value.count - 1));
   if (rows.value.placeAt(wanted) === undefined) await see(wanted, wanted + 1);
-  // There may be fewer of them than it seemed.
+  // The range may contain fewer steps than estimated.
   const place = rows.value.placeAt(Math.min(wanted, rows.value.count - 1));
   const step = place === undefined ? undefined : steps.value[place];
   if (step) go(stepHref(step.id), { replace: true });
@@ -279,7 +281,7 @@ export function follow(): void {
   go(stepHref(undefined), { replace: true });
 }
 
-// States in full: only those that are looked at, and the ones before them.
+// Full states are loaded only for the selected step and its parent.
 
 const MOST_STATES = 12;
 const states = new Map<string, Promise<ThreadState>>();
@@ -305,14 +307,14 @@ function stateAt(id: string): Promise<ThreadState> {
 
 export interface Looked {
   state: ThreadState;
-  /** The one before; undefined for the first, and where it is gone. */
+  /** The previous state; undefined for the first step, or if it no longer exists. */
   parent: ThreadState | undefined;
 }
 
 export const looked = loading<Looked>();
 let looks = 0;
 
-/** Read the chosen state and the one before it. Call it in an effect. */
+/** Load the selected state and the previous one. Call it in an effect. */
 export function look(): void {
   const id = chosenId.value;
   void stateVersion.value;

@@ -1,4 +1,4 @@
-/** The list of threads: a page at a time, newest first, with the counts of each status. */
+/** List of threads: paginated, newest first, with counts per status. */
 import { batch, computed, signal } from "@preact/signals";
 import type { Run } from "../../src/models/run.js";
 import type { Thread, ThreadStatus } from "../../src/models/thread.js";
@@ -11,7 +11,7 @@ import { loading, load } from "./loading.js";
 import { isLeaving, removeLater } from "./undo.js";
 
 const PAGE = 50;
-/** A longer text is none that the server looks for. */
+/** Maximum query length accepted by the server. */
 const LONGEST_QUERY = 200;
 export const STATUSES = ["idle", "busy", "interrupted", "error"] as const satisfies readonly ThreadStatus[];
 
@@ -24,19 +24,19 @@ export interface ListedThread extends Pick<
 
 const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
 const LAST = "values.messages[-1]";
-/** The whole message may be large: these say enough. */
+/** Messages may be large: load only these fields. */
 const EXTRACT = { type: `${LAST}.type`, content: `${LAST}.content`, tool_calls: `${LAST}.tool_calls` };
 
 export const threads = signal<readonly ListedThread[]>([]);
-/** Of all pages; null where a text was not looked for in all of them. */
+/** Number of matching threads; null if the server did not search all of them. */
 export const total = signal<number | null>(0);
 export const counts = signal<Partial<Record<ThreadStatus | "all", number>>>({});
-/** Offset of the page to come; null at the end. */
+/** Offset of the next page; null at the end. */
 const next = signal<number | null>(0);
 export const page = loading<void>();
 export const hasMore = computed(() => next.value !== null);
 
-/** `user=ada`, `user={"id":1}`: a filter of the metadata; undefined for what is none. */
+/** Parses a metadata filter: `user=ada`, `user={"id":1}`; undefined if invalid. */
 export function parseMeta(text: string): Record<string, unknown> | undefined {
   const [, key, value] = /^\s*([^=\s]+)\s*=\s*(.*)$/.exec(text) ?? [];
   if (key === undefined || value === undefined || value === "") return undefined;
@@ -55,9 +55,9 @@ function filterOf({ meta = "", q = "" }: Readonly<Record<string, string>>): Reco
   };
 }
 
-/** Tokens that models reported in the runs of a thread, for those whose runs are all known. */
+/** Reported tokens by thread, for threads whose runs were all read. */
 export const tokens = signal<ReadonlyMap<string, number>>(new Map());
-/** Runs of a page of threads that are summed up. */
+/** Maximum pages of runs read to sum up tokens. */
 const MOST_RUN_PAGES = 5;
 
 async function sumTokens(listed: readonly ListedThread[]): Promise<void> {
@@ -105,7 +105,7 @@ export async function loadMore(mine = generation, anew = false): Promise<void> {
       const answer = await ask<ListedThread[]>("POST", "/threads/search", { body });
       if (isStale()) return;
       const after = answer.headers.get("X-Pagination-Next");
-      // The rows are there without them.
+      // Rows do not wait for the token counts, and work without them.
       if (answer.body.length > 0) sumTokens(answer.body).catch(() => undefined);
       batch(() => {
         threads.value = anew ? answer.body : [...threads.value, ...answer.body];
@@ -120,7 +120,7 @@ export async function loadMore(mine = generation, anew = false): Promise<void> {
 
 async function countAll(mine: number): Promise<void> {
   const filter = filterOf(place.value.query);
-  // To count the threads with a text all of them would be read, once for each status.
+  // Counting with a text query would read all threads, once per status.
   if ("query" in filter) return void (counts.value = {});
   const count = async (status?: ThreadStatus) =>
     (await ask<number>("POST", "/threads/count", { body: { ...filter, ...(status && { status }) } })).body;
@@ -129,11 +129,11 @@ async function countAll(mine: number): Promise<void> {
     if (mine !== generation) return;
     counts.value = { all, ...Object.fromEntries(STATUSES.map((status, index) => [status, each[index]])) };
   } catch {
-    // The list tells of the fault.
+    // The list reports the error.
   }
 }
 
-/** The last message in one line; empty where there is none. */
+/** The last message in one line; empty if there is none. */
 export function previewOf({ extracted: { type, content, tool_calls } }: ListedThread): string {
   if (typeof type !== "string") return "";
   return messageLine({ type, content, tool_calls });
@@ -142,7 +142,7 @@ export function previewOf({ extracted: { type, content, tool_calls } }: ListedTh
 export const graphOf = ({ metadata }: Pick<ListedThread, "metadata">): string =>
   typeof metadata.graph_id === "string" ? metadata.graph_id : "";
 
-/** Those that are not about to be deleted. */
+/** Threads without pending deletions. */
 export const shown = computed(() => threads.value.filter(({ thread_id }) => !isLeaving(thread_id)));
 
 export function removeThread({ thread_id }: ListedThread, text: string): void {
@@ -161,7 +161,7 @@ export function removeThread({ thread_id }: ListedThread, text: string): void {
   removeLater({ id: thread_id, text, send, action });
 }
 
-/** One thread, by a search, which can leave the values out. */
+/** Loads one thread by search, which can omit the values. */
 export async function readRow(id: string): Promise<ListedThread> {
   const { body } = await ask<ListedThread[]>("POST", "/threads/search", {
     body: { ids: [id], select: SELECT },

@@ -1,4 +1,4 @@
-/** When what ran in the runs of a thread began and ended, and the tokens that models reported. */
+/** Times and token usage of the thread's runs. */
 import { computed, effect } from "@preact/signals";
 import type { Run, RunTasks } from "../../src/models/run.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
@@ -10,12 +10,11 @@ import { chosenStep, row, threadId } from "./thread.js";
 
 type ListedRun = Pick<Run, "run_id" | "usage" | "status">;
 
-/** Runs whose tokens are summed up. */
+/** Maximum number of runs to sum up. */
 const MOST_RUNS = 1000;
 
 const runPath = () => `/threads/${encodeURIComponent(threadId.value)}/runs`;
 
-/** The run of the chosen step. */
 export const chosenRun = computed(() => chosenStep.value?.runId);
 export const times = loading<{ of: string; tasks: RunTasks }>();
 export const runs = loading<{ of: string; runs: ListedRun[] }>();
@@ -29,7 +28,7 @@ export async function tasksOf(runId: string): Promise<RunTasks> {
   return body;
 }
 
-/** Read what the chosen step's run and the thread took. Call it in an effect. */
+/** Load the tasks of the selected step's run and the thread's runs. Call it in an effect. */
 export function readTimes(): void {
   const run = chosenRun.value;
   const thread = threadId.value;
@@ -51,17 +50,17 @@ async function listRuns(): Promise<ListedRun[]> {
   return (await ask<ListedRun[]>("GET", `${runPath()}?limit=${MOST_RUNS}&${select}`)).body;
 }
 
-/** Tokens of all runs, as models reported them. */
+/** Tokens of all runs, as reported by models. */
 export const threadTokens = computed(() =>
   (runs.value.value?.runs ?? [])
     .map(({ usage }) => reportedTokens(usage))
     .reduce(added, reportedTokens(null)),
 );
 
-/** Runs whose models are asked for, to say what a thread cost. */
+/** Maximum number of runs for which the thread's cost is computed. */
 const MOST_PRICED = 50;
 
-/** What all runs of the thread cost; undefined where there are too many to ask for. */
+/** Cost of all runs of the thread; undefined above `MOST_PRICED` runs. */
 export const threadCost = loading<Cost>();
 
 effect(() => {

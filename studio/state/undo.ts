@@ -1,19 +1,18 @@
-/** Sends a deletion some seconds later; until then it can be undone. */
+/** Delays deletions so that they can be undone. */
 import { signal } from "@preact/signals";
 import type { ApiError } from "../api.js";
 import type { Action } from "./copy-as.js";
 
-/** Time to think again. It does not pass while the offer to undo is pointed at, or has the focus. */
+/** The countdown pauses while the undo bar is hovered or focused. */
 const UNDO_MS = 5000;
 
 interface Removal {
-  /** Names what goes, such as the path of its address. */
+  /** Unique id of the deleted object, such as its path. */
   id: string;
-  /** What is said of it. */
+  /** Text of the undo bar. */
   text: string;
-  /** Sends it; a list that shows what goes takes it out here. */
+  /** Sends the deletion and updates the list. */
   send: () => Promise<unknown>;
-  /** The same, for others to do. */
   action: Action;
 }
 
@@ -24,7 +23,7 @@ interface Pending extends Removal {
 export const removals = signal<readonly Pending[]>([]);
 export const refusedRemoval = signal<ApiError | undefined>(undefined);
 
-/** Whether it is on its way out: lists do not show it. */
+/** True while a deletion is pending; lists hide the object. */
 export const isLeaving = (id: string): boolean => removals.value.some((each) => each.id === id);
 
 export function removeLater(removal: Removal): void {
@@ -49,7 +48,7 @@ export function goOn(): void {
   for (const each of removals.value) each.timer = setTimeout(() => void send(each), UNDO_MS);
 }
 
-/** Until the answer has come it stays out of sight; what is refused comes back. */
+/** The object stays hidden until the response arrives; it reappears if the deletion fails. */
 async function send({ id, send: act }: Removal): Promise<void> {
   refusedRemoval.value = undefined;
   try {

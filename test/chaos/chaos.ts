@@ -1,6 +1,6 @@
 /**
- * Runs on several servers while processes are killed, stand still or are told to end, and the database fails. By HTTP
- * and by signals alone: `npm run test:all:chaos -- [--runs 1000] [--seconds 60] [--seed 31]`.
+ * Runs on several servers while processes are killed, frozen or shut down and the database restarts. Uses
+ * only HTTP and signals: `npm run test:all:chaos -- [--runs 1000] [--seconds 60] [--seed 31]`.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "../../src/config/settings.js";
@@ -15,29 +15,26 @@ import { type Accepted, Traffic } from "./traffic.js";
 export interface ChaosOptions {
   database: PostgresCluster;
   settings?: Partial<Settings>;
-  /** How many processes, and how many that execute runs alone; the others take requests, and execute none then. */
+  /** Number of processes. `workers` of them only execute runs; the others then only accept requests. */
   servers: number;
-  /** How far the clocks of the servers are apart, at most. */
+  /** Largest clock difference between servers, in seconds. */
   skewSeconds?: number;
   workers?: number;
   runs: number;
   threads: number;
   seconds: number;
   seed: number;
-  /** How often the database fails. */
   restarts: number;
-  /** Time for everything to end after the last fault. */
+  /** Time for all runs to end after the last fault, in seconds. */
   settleSeconds: number;
-  /** Hears what is done. */
   say?: (text: string) => void;
 }
 
 const FAULTS = ["SIGKILL", "SIGSTOP", "SIGTERM"] as const;
-/** Between two faults. */
+/** Time between two faults, in ms. */
 const FAULT_MS = 3000;
 const FROZEN_MS = 8000;
 
-/** What became of the runs. */
 export async function chaos(options: ChaosOptions): Promise<Verdict> {
   const { database, seconds, seed, settleSeconds, servers, workers = 0 } = options;
   const stored = { checkpointer_scheme: "postgres", checkpointer_uri: database.uri };
@@ -51,20 +48,20 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
     const traffic = new Traffic({ ...options, urls: fleet.asked.map(({ url }) => url), random, ms });
     const made = traffic.make();
     const befell = await disturb(fleet, options, randomOf(seed + 1));
-    // Who was frozen may accept some when the last fault is over.
+    // A frozen server may still accept runs after the last fault.
     await made;
-    options.say?.(`the last fault is over, ${traffic.accepted.length} runs were accepted`);
+    options.say?.(`faults are over, ${traffic.accepted.length} runs were accepted`);
     const last = new Stopwatch();
     const end = AbortSignal.timeout(settleSeconds * 1000);
     const rows = await settled(fleet, traffic.accepted, end);
-    options.say?.(`${rows.size} runs were read until ${(last.elapsed() / 1000).toFixed(1)} s after`);
+    options.say?.(`${rows.size} run rows read ${(last.elapsed() / 1000).toFixed(1)} s later`);
     await traffic.followers(end);
-    options.say?.(`their readers are done ${(last.elapsed() / 1000).toFixed(1)} s after`);
+    options.say?.(`readers finished ${(last.elapsed() / 1000).toFixed(1)} s later`);
     return judge({
       ...traffic,
       ...befell,
       rows,
-      // Its tables are empty after a crash.
+      // PostgreSQL empties the unlogged frame tables after a crash.
       lossesAt: options.settings?.stream === "postgres" ? befell.restartsAt : [],
       trails: await trailsOf(fleet, traffic.accepted),
       turns: fleet.turns(),
@@ -75,14 +72,13 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
 }
 
 interface Befell {
-  /** The processes that faults befell, and those of them that ended. */
+  /** Processes that were disturbed, and those of them that ended. */
   disturbed: Set<number>;
   ended: Set<number>;
-  /** When the database was there again. */
+  /** Times at which the database was available again. */
   restartsAt: number[];
 }
 
-/** One fault after another until the time is over. */
 async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Promise<Befell> {
   const { database, seconds, restarts, say = () => undefined } = options;
   const befell: Befell = { disturbed: new Set(), ended: new Set(), restartsAt: [] };
@@ -95,12 +91,12 @@ async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Pro
   for (let index = 0; index < count; index += 1) {
     await sleep(FAULT_MS);
     if (restartAt.has(index)) {
-      say("the database fails");
+      say("the database restarts");
       await database.restart();
       befell.restartsAt.push(Date.now());
       continue;
     }
-    // One is left that nothing befalls at the time.
+    // At least one server stays undisturbed.
     const choice = [...free];
     if (choice.length < 2) continue;
     const server = choice[Math.floor(random() * choice.length)];
@@ -114,7 +110,7 @@ async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Pro
       if (fault !== "SIGSTOP") befell.ended.add(pid);
       free.add(server);
     });
-    // A rejection is heard of at the end.
+    // The rejection is reported at the end.
     isOver.catch(() => undefined);
     faults.push(isOver);
   }
@@ -122,7 +118,7 @@ async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Pro
   return befell;
 }
 
-/** The rows of all runs once each has ended, or the time is over; and all of them once more. */
+/** Reads the rows of all runs until each has ended or `end` aborts, then reads all of them once more. */
 async function settled(
   fleet: Fleet,
   accepted: readonly Accepted[],
@@ -141,7 +137,7 @@ async function settled(
 
 const isUnfinished = (run: Run | undefined): boolean => !run || ["pending", "running"].includes(run.status);
 
-/** A server may stand at the time: another is asked then. */
+/** Any server may be down, so each is tried twice. */
 async function ask<T>(fleet: Fleet, path: string): Promise<T | undefined> {
   for (const { url } of [...fleet.asked, ...fleet.asked]) {
     try {

@@ -1,4 +1,4 @@
-/** Servers in processes of their own, each at an address that stays, and what befalls them. */
+/** Servers in separate processes, each at a fixed address, and the faults injected into them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -15,9 +15,9 @@ const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const GRAPH = fileURLToPath(new URL("graph.ts", import.meta.url));
 const SHIFT = new URL("../helpers/shift-clock.mjs", import.meta.url).href;
 const ARGUMENTS = ["--import", "tsx", "--import", SHIFT];
-/** From a start to the first answer. */
+/** Maximum time from start to the first response, in ms. */
 const READY_MS = 60_000;
-/** Without its database a server does not start: whoever keeps it running tries again, so often. */
+/** A server does not start without its database, so it is started up to this many times. */
 const MOST_STARTS = 10;
 
 export type Role = Settings["role"];
@@ -37,17 +37,19 @@ class Server {
     process.once("exit", this.#onExit);
   }
 
-  /** Resolves when it answers. */
   async start(): Promise<void> {
     for (let starts = 0; starts < MOST_STARTS; starts += 1) {
       if (this.#isStopped) throw new Error(`${this.url} was stopped`);
       const child = (this.#child = this.#spawn());
       if (await this.#comesUp(child)) return;
     }
-    throw new Error(`${this.url} did not come up`);
+    throw new Error(`${this.url} did not start`);
   }
 
-  /** End it as `signal` does, wait until it is gone, and start another in its place. Returns the pid that ended. */
+  /**
+   * Ends the process with `signal`, waits until it is gone and starts another. Returns the pid of the ended
+   * process.
+   */
   async replace(signal: "SIGKILL" | "SIGTERM"): Promise<number> {
     const pid = this.#child?.pid ?? 0;
     await this.#end(signal);
@@ -63,14 +65,14 @@ class Server {
     return child?.pid ?? 0;
   }
 
-  /** For good, also where it was about to be started again. */
+  /** Stops the server permanently, even while it restarts. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#end("SIGKILL");
     process.off("exit", this.#onExit);
   }
 
-  /** False when it ended instead. */
+  /** Returns false if the process ended instead. */
   async #comesUp(child: ChildProcess): Promise<boolean> {
     const end = performance.now() + READY_MS;
     while (!hasEnded(child)) {
@@ -80,7 +82,7 @@ class Server {
         () => false,
       );
       if (isUp) return true;
-      if (performance.now() > end) throw new Error(`${this.url} did not come up in ${READY_MS / 1000} s`);
+      if (performance.now() > end) throw new Error(`${this.url} did not start in ${READY_MS / 1000} s`);
       await sleep(50);
     }
     return false;
@@ -107,12 +109,12 @@ export class Fleet {
     this.#folder = folder;
   }
 
-  /** Those that take requests. */
+  /** Servers that accept requests. */
   get asked(): Server[] {
     return this.servers.filter(({ role }) => role !== "worker");
   }
 
-  /** @param skewSeconds how far the clocks of the first and the last server are apart */
+  /** @param skewSeconds clock difference between the first and the last server */
   static async start(
     roles: readonly Role[],
     settings: Partial<Settings>,
@@ -138,7 +140,7 @@ export class Fleet {
       servers.push(server);
     }
     try {
-      // One after the other: the first makes the tables.
+      // Sequentially: the first one creates the tables.
       for (const server of servers) await server.start();
     } catch (error) {
       await fleet.stop();
@@ -147,7 +149,6 @@ export class Fleet {
     return fleet;
   }
 
-  /** What the nodes wrote down, in order. */
   turns(): Turn[] {
     const text = readFileSync(join(this.#folder, "turns.log"), "utf8");
     return text

@@ -1,28 +1,27 @@
-/** Three nodes that write down each of their turns in the file CHAOS_LOG, and tell of themselves in frames. */
+/** Three nodes that log each turn to the file CHAOS_LOG and stream frames. */
 import { appendFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Annotation, END, type LangGraphRunnableConfig, START, StateGraph } from "@langchain/langgraph";
 
 export const NODES = ["a", "b", "c"] as const;
-/** Frames that each node writes. */
+/** Frames per node. */
 export const FRAMES = 10;
 const TURN_MS = 60;
 
-/** A line of the log: a node of a run began or ended its turn. */
+/** A log line: a node of a run began or ended. */
 export interface Turn {
   what: "begin" | "end";
   thread: string;
   run: string;
   node: string;
   pid: number;
-  /** By the clock of the machine. */
+  /** Epoch milliseconds on the server's clock. */
   at: number;
-  /** Which attempt of the run it is of. */
   attempt: number;
 }
 
 const State = Annotation.Root({
-  /** `tag:in`, `tag:a`, `tag:b`, `tag:c` of each run, in the order in which it came about. */
+  /** `tag:in`, `tag:a`, `tag:b`, `tag:c` of each run, in the order of writing. */
   trail: Annotation<string[]>({ reducer: (trail, more) => [...trail, ...more], default: () => [] }),
   tag: Annotation<string>,
 });

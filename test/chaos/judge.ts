@@ -1,43 +1,41 @@
-/** What went wrong: read from the servers, from the graphs' own log, and from what clients were told. */
+/** Finds violations in the servers' rows, the nodes' log and the frames that clients received. */
 import type { Run } from "../../src/models/run.js";
 import { FRAMES, NODES, type Turn } from "./graph.js";
 import type { SseEvent } from "../helpers/sse.js";
 import type { Accepted, Followed } from "./traffic.js";
 
-/** What a fault may do to no run; each with what was seen. */
+/** Violations by kind; each entry names a run and what was observed. */
 export interface Verdict {
   accepted: number;
-  /** Runs that did not end well, with their status and error. */
+  /** Runs that did not succeed, with their status and error. */
   notSurvived: string[];
-  /** Runs that are gone. */
   lost: string[];
   /** Runs that have not ended, or ended twice. */
   unended: string[];
-  /** Runs that are not in the state of their thread as they should be: once, whole, and together. */
+  /** Runs that are missing, duplicated, incomplete or interleaved in the state of their thread. */
   state: string[];
-  /** Runs that began before one that was accepted earlier. */
+  /** Runs that began before a run accepted earlier. */
   order: string[];
-  /** Two runs of a thread at once. */
+  /** Runs of one thread that overlapped. */
   inFlight: string[];
-  /** Readers that were not told all, or not in order. */
+  /** Readers that missed frames or received them out of order. */
   frames: string[];
 }
 
 export interface Evidence {
   accepted: readonly Accepted[];
-  /** Of requests that had no answer. */
+  /** Tags of requests without a response. */
   unknown: readonly string[];
   followed: readonly Followed[];
   turns: readonly Turn[];
-  /** Processes that were killed, or stood still for a while: what they did at the end is nobody's. */
+  /** Processes that were killed or frozen; overlaps of their turns are ignored. */
   disturbed: ReadonlySet<number>;
-  /** Those of them that ended. */
+  /** The disturbed processes that ended. */
   ended: ReadonlySet<number>;
-  /** The rows of runs, by id, read twice. */
+  /** Rows of runs by id, each read twice. */
   rows: ReadonlyMap<string, readonly [Run | undefined, Run | undefined]>;
-  /** When what carries the frames lost all it had. */
+  /** Times at which the frame storage lost its data. */
   lossesAt: readonly number[];
-  /** `trail` of each thread. */
   trails: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -69,7 +67,7 @@ export function judge(evidence: Evidence): Verdict {
   return verdict;
 }
 
-/** Tags of the runs of a thread that ended well, in the order in which they were accepted. */
+/** Tags of the thread's successful runs, in the order of acceptance. */
 function tagsOf({ accepted, rows }: Evidence, thread: string): string[] {
   return accepted
     .filter((one) => one.thread === thread && rows.get(one.run)?.[1]?.status === "success")
@@ -92,7 +90,7 @@ function stateBroken(trail: readonly string[], tags: readonly string[]): string[
   return broken;
 }
 
-/** By the state, and by the log of the nodes. */
+/** Compares the order of acceptance with the state and with the nodes' log. */
 function orderBroken({ accepted, trails, turns }: Evidence): string[] {
   return [...trails].flatMap(([thread, trail]) => {
     const wanted = accepted.filter((one) => one.thread === thread);
@@ -102,7 +100,7 @@ function orderBroken({ accepted, trails, turns }: Evidence): string[] {
       .filter((at) => at >= 0);
     return [
       ...(isRising(inState) ? [] : [`${thread}: in the state`]),
-      ...(isRising(begun) ? [] : [`${thread}: in its beginnings`]),
+      ...(isRising(begun) ? [] : [`${thread}: in the log`]),
     ];
   });
 }
@@ -110,7 +108,7 @@ function orderBroken({ accepted, trails, turns }: Evidence): string[] {
 const isRising = (numbers: readonly number[]): boolean =>
   numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
 
-/** A node that began while one of another run had not ended, in processes that nothing befell. */
+/** Nodes that began before a node of another run ended, in undisturbed processes. */
 function overlapping({ turns, disturbed }: Evidence): string[] {
   const open = new Map<string, Turn>();
   const found: string[] = [];
@@ -126,24 +124,27 @@ function overlapping({ turns, disturbed }: Evidence): string[] {
   return found;
 }
 
-/** Ids that the frames of an attempt may have; a summary has the last three of them. */
+/** Range of frame ids of one attempt; a summary uses the last three. */
 const IDS = 1e9;
 const SUMMARY = 3;
 
-/** Whether nothing is left out between two frames: an attempt begins with its first, a summary takes the place of the rest. */
+/**
+ * Whether no frame is missing between two ids: an attempt begins with its first frame, a summary replaces the
+ * rest.
+ */
 const follow = (id: number, next: number): boolean =>
   next === id + 1 || (next > id && (next % IDS === 0 || next % IDS >= IDS - SUMMARY));
 
 interface Told {
-  /** Nodes whose frames a reader has to have. */
+  /** Nodes whose frames a reader must receive. */
   nodes: readonly string[];
-  /** Whether a summary does in their place. */
+  /** Whether a summary may replace their frames. */
   mayBeSummary: boolean;
 }
 
 /**
- * All of them; where frames were lost, those that the last attempt executed. A process that lives puts them there again:
- * they are gone for good where it ended too.
+ * All nodes or, after a loss of frames, the nodes that the last attempt executed. A live process republishes
+ * its frames; they stay lost if the process ended too.
  */
 function toldOf({ run }: Followed, { turns, rows, lossesAt, ended }: Evidence): Told {
   if (lossesAt.length === 0) return { nodes: NODES, mayBeSummary: false };
@@ -155,13 +156,13 @@ function toldOf({ run }: Followed, { turns, rows, lossesAt, ended }: Evidence): 
 
 const isSummary = (ids: readonly number[]): boolean => ids.some((id) => id % IDS >= IDS - SUMMARY);
 
-/** What the reader of a run was told wrongly, or not at all. */
+/** Violations in the frames that the reader of a run received. */
 function framesMissing({ events, isWhole, tag, run }: Followed, { nodes, mayBeSummary }: Told): string[] {
   const name = `${tag} (${run})`;
-  if (!isWhole) return [`${name}: the end did not come`];
+  if (!isWhole) return [`${name}: the end frame is missing`];
   const ids = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id)]));
   const gap = ids.findIndex((id, index) => index > 0 && !follow(ids[index - 1] ?? -1, id));
-  if (gap >= 0) return [`${name}: after the frame ${ids[gap - 1]} came ${ids[gap]}`];
+  if (gap >= 0) return [`${name}: frame ${ids[gap - 1]} is followed by ${ids[gap]}`];
   if (mayBeSummary && isSummary(ids)) return [];
   const frames = new Set(events.flatMap(frameOf));
   const wanted = nodes.flatMap((node) =>

@@ -1,7 +1,7 @@
-/** A number from 0 up to 1. */
+/** Returns a number from 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
-/** The same numbers for the same seed (mulberry32). */
+/** Returns a generator of the same numbers for the same seed (mulberry32). */
 export function randomOf(seed: number): Random {
   let state = seed;
   return () => {

@@ -1,23 +1,22 @@
-/** Clients: runs are made one after another on each thread, and most are followed, wherever they execute. */
+/** Clients: create runs one after another on each thread and follow most of them, on any server. */
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { newId } from "../../src/support/ids.js";
 import { readEvents, type SseEvent } from "../helpers/sse.js";
 import type { Random } from "./random.js";
 
-/** A run that a server said yes to. */
 export interface Accepted {
   thread: string;
   run: string;
-  /** What its input and its nodes are called in the state. */
+  /** Prefix of the run's entries in `trail`. */
   tag: string;
 }
 
-/** What came to the reader of a run, over all its connections. */
+/** Frames that the reader of a run received over all its connections. */
 export interface Followed extends Accepted {
   events: SseEvent[];
   connections: number;
-  /** Whether the last frame came. */
+  /** Whether the last frame was received. */
   isWhole: boolean;
 }
 
@@ -26,7 +25,7 @@ export interface TrafficOptions {
   runs: number;
   threads: number;
   random: Random;
-  /** Time over which the runs are made. */
+  /** Time over which the runs are created, in ms. */
   ms: number;
 }
 
@@ -37,7 +36,7 @@ const ASK_MS = 10_000;
 export class Traffic {
   readonly accepted: Accepted[] = [];
   readonly followed: Followed[] = [];
-  /** Requests that had no answer: whether their runs were made is not known. */
+  /** Tags of requests without a response; it is unknown whether their runs were created. */
   readonly unknown: string[] = [];
   readonly #options: TrafficOptions;
   readonly #readers: Promise<void>[] = [];
@@ -46,17 +45,17 @@ export class Traffic {
 
   constructor(options: TrafficOptions) {
     this.#options = options;
-    // Every connection of a reader listens.
+    // Every connection of a reader adds a listener.
     setMaxListeners(0, this.#over.signal);
   }
 
-  /** Resolves when all runs have been made. */
+  /** Resolves when all runs have been created. */
   async make(): Promise<void> {
     const { threads } = this.#options;
     await Promise.all(Array.from({ length: threads }, () => this.#thread(newId())));
   }
 
-  /** Resolves when those who follow the runs are done; they go on until `end` at the latest. */
+  /** Resolves when all readers are done, at the latest when `end` aborts. */
   async followers(end: AbortSignal): Promise<void> {
     const leave = () => this.#over.abort();
     end.addEventListener("abort", leave);
@@ -85,7 +84,7 @@ export class Traffic {
         signal: AbortSignal.timeout(ASK_MS),
       });
       const { run_id } = (await answer.json()) as { run_id?: string };
-      // A refusal is an answer: there is no such run.
+      // A rejected request created no run.
       if (!answer.ok || run_id === undefined) return;
       const accepted = { thread, run: run_id, tag };
       this.accepted.push(accepted);
@@ -95,7 +94,7 @@ export class Traffic {
     }
   }
 
-  /** Goes on elsewhere where a connection ends, after the last frame that came. */
+  /** Reconnects to any server after the last received frame. */
   async #follow(accepted: Accepted): Promise<void> {
     const followed: Followed = { ...accepted, events: [], connections: 0, isWhole: false };
     this.followed.push(followed);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withCommandPrefix, COMMAND_NAMES } from "../../src/cli/called-as.js";
+import { withCommandPrefix, COMMAND_NAMES } from "../../src/cli/terminal/called-as.js";
 import { COMMAND_GROUPS } from "../../src/cli/commands.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
 

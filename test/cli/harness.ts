@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } f
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { Readable } from "node:stream";
-import type { Input, Output } from "../../src/cli/io.js";
+import type { Input, Output } from "../../src/cli/terminal/io.js";
 import { main } from "../../src/cli/main.js";
 
 export class Capture implements Output {

@@ -3,7 +3,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
-import { openService } from "../../src/service.js";
+import { openService } from "../../src/service/service.js";
 import { cli, createProject, type Project } from "./harness.js";
 
 const THREAD = "0198c0de-0000-7000-8000-000000000000";

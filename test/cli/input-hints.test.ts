@@ -1,6 +1,6 @@
 /** Suggested input for a graph: a message if it takes messages, otherwise its own keys. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { inputFlag } from "../../src/cli/graph-keys.js";
+import { inputFlag } from "../../src/cli/session/graph-keys.js";
 import { askingGraph, cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
 
 let project: Project;

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it, vi } from "vitest";
-import type { CliIo, Output } from "../../src/cli/io.js";
+import type { CliIo, Output } from "../../src/cli/terminal/io.js";
 import { main } from "../../src/cli/main.js";
 import { startTestServer } from "../helpers/app.js";
 import { Capture } from "./harness.js";

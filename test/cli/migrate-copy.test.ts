@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { StoragePlace } from "../../src/migration.js";
+import type { StoragePlace } from "../../src/service/migration.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { withRedis } from "../helpers/redis.js";

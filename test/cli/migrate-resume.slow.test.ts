@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import type { StoragePlace } from "../../src/migration.js";
+import type { StoragePlace } from "../../src/service/migration.js";
 import { cli, createProject, startCli, type Project } from "./harness.js";
 import { makeTravellers, onStorage, portraits, type Travellers } from "./travellers.js";
 

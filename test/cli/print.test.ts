@@ -1,7 +1,7 @@
 import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
 import { escapeControl } from "../../src/view/text.js";
-import { errorDocument, errorText } from "../../src/cli/report-error.js";
+import { errorDocument, errorText } from "../../src/cli/session/report-error.js";
 import { formatTable } from "../../src/cli/terminal/table.js";
 import { ConfigError, InvalidRequestError } from "../../src/support/errors.js";
 

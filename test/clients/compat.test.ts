@@ -5,7 +5,7 @@ import { remoteClient } from "../../src/client/remote.js";
 import { RunSoFar } from "../../src/client/run-events.js";
 import { COMPAT_DEFAULTS, type Compat } from "../../src/config/compat.js";
 import type { Settings } from "../../src/config/settings.js";
-import type { Service } from "../../src/service.js";
+import type { Service } from "../../src/service/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { deferred } from "../helpers/deferred.js";
 import { collect, graphs, openClient, says } from "./open.js";

@@ -4,7 +4,7 @@
  */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { encodeFrames } from "../../src/http/response-writer.js";
+import { encodeFrames } from "../../src/http/core/response-writer.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, client as rawClient, type TestServer } from "../helpers/app.js";
@@ -70,7 +70,7 @@ const KINDS: Record<string, Kind> = {
     }),
     sdk: (client, { name }) => client.runs.stream(null, "journey", sdkPayload(name)) as AsyncIterable<Chunk>,
   },
-  "that is joined": {
+  "of a joined run": {
     isJoin: true,
     request: ({ thread, run }) => ({ method: "GET", path: `/threads/${thread}/runs/${run}/stream` }),
     sdk: (client, { thread, run }) => client.runs.joinStream(thread, run, { lastEventId: "-1" }),
@@ -145,7 +145,7 @@ const journeysOver = (sizes: readonly number[]): Journey[] =>
   placesIn(sizes).map((cut) => [cut, (cut.frames + (cut.bytes > 0 ? 1 : 0)) % 2 ? follow : followBySdk]);
 
 describe.each(Object.entries(KINDS))("a stream %s, disconnected at every frame", (_kind, kind) => {
-  it("is whole for the SDK and for a plain reader", async () => {
+  it("is complete for the SDK and for a plain reader", async () => {
     const opened = await open();
     const { server, client } = opened;
     const { frames, waitsAfter, sizes } = await sampleOf(opened);

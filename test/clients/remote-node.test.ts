@@ -72,7 +72,7 @@ describe("a remote graph as a node", () => {
 
   it.each([
     ["on a thread", true],
-    ["without one", false],
+    ["without a thread", false],
   ])("streams its own steps %s", async (_how, onThread) => {
     const { remote } = await openRemote("subgraph");
     const local = around(remote).compile();
@@ -93,7 +93,7 @@ describe("a remote graph as a node", () => {
 
   it.each([
     ["on a thread", true],
-    ["without one", false],
+    ["without a thread", false],
   ])("streams its subgraphs %s", async (_how, onThread) => {
     const { remote } = await openRemote("subgraph");
     const local = new StateGraph(MessagesAnnotation)

@@ -1,4 +1,4 @@
-/** The nginx configuration of docs/deployment.md, as it stands there but for ports and folders. */
+/** The nginx configuration of docs/deployment.md, with only ports and folders replaced. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../src/http/server.js";
 import { newId } from "../../src/support/ids.js";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -24,7 +24,7 @@ async function startNginx(program: string, upstreams: readonly number[]): Promis
   const [block] = markedBlocks("docs/deployment.md").filter(({ name }) => name === "nginx.conf");
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "graph-serve-nginx-"));
-  // Its workers are another user than root.
+  // The nginx workers do not run as root.
   chmodSync(folder, 0o755);
   for (const name of ["body", "proxy", "fastcgi", "uwsgi", "scgi"]) {
     mkdirSync(join(folder, name));
@@ -52,7 +52,7 @@ async function startNginx(program: string, upstreams: readonly number[]): Promis
 interface Node {
   service: Service;
   port: number;
-  /** Requests that came here. */
+  /** Number of requests that reached this server. */
   requests: () => number;
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ withProgram("nginx", "behind nginx", (program) => {
       return ((await request("POST", "/threads", {})).body as { thread_id: string }).thread_id;
     }
 
-    it("frames arrive one by one", { timeout: STREAM_TEST_MS }, async () => {
+    it("frames are streamed one by one", { timeout: STREAM_TEST_MS }, async () => {
       const { request, fetch } = await start();
       const [id, name] = [await thread(request), newId()];
       const body = { assistant_id: "gate", input: { gate: name }, stream_mode: "updates" };
@@ -96,13 +96,14 @@ withProgram("nginx", "behind nginx", (program) => {
       const seen: unknown[] = [];
       for await (const { event, data } of readEvents(response)) {
         seen.push(event === "updates" ? Object.keys(data as object)[0] : event);
-        // The node behind this frame waits: were frames held back, this one would never come.
+        // The node after this frame waits at the gate: if nginx buffered frames, this frame would never
+        // arrive.
         if (seen.at(-1) === "before") gateOf(name).open();
       }
       expect(seen).toEqual(["metadata", "before", "wait", "after", "end"]);
     });
 
-    it("a stream that is silent for long goes on", { timeout: STREAM_TEST_MS }, async () => {
+    it("an idle stream stays open", { timeout: STREAM_TEST_MS }, async () => {
       const { request, fetch } = await start();
       const [id, name] = [await thread(request), newId()];
       const body = { assistant_id: "gate", input: { gate: name }, stream_mode: "updates" };
@@ -115,7 +116,7 @@ withProgram("nginx", "behind nginx", (program) => {
       expect(text).toMatch(/: heartbeat\n[^]*: heartbeat\n[^]*event: end\n/);
     });
 
-    it("both take requests, and one takes all when the other is gone", async () => {
+    it("both servers receive requests, and one receives all if the other is down", async () => {
       const { nodes, request } = await start();
       const id = await thread(request);
       const run = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hello" }] } };
@@ -132,7 +133,7 @@ withProgram("nginx", "behind nginx", (program) => {
       expect(values.messages).toHaveLength(20);
     });
 
-    it("one thread is run by one of them at a time", async () => {
+    it("a thread is run by one server at a time", async () => {
       const { request } = await start();
       const [id, name] = [await thread(request), newId()];
       const waiting = request("POST", `/threads/${id}/runs/wait`, {
@@ -147,7 +148,7 @@ withProgram("nginx", "behind nginx", (program) => {
       expect((await waiting).status).toBe(200);
     });
 
-    it("a client that leaves stops its run", async () => {
+    it("a client that disconnects cancels its run", async () => {
       const { request, fetch } = await start();
       const [id, name] = [await thread(request), newId()];
       const leave = new AbortController();
@@ -161,7 +162,7 @@ withProgram("nginx", "behind nginx", (program) => {
       await expect.poll(statusOf, { timeout: 30_000 }).toBe("interrupted");
     });
 
-    it("bodies are bounded, and names are those of the settings", async () => {
+    it("request bodies are limited, and only allowed hosts are served", async () => {
       const { request, url } = await start();
       const large = "x".repeat(19 * 1024 * 1024);
       expect((await request("POST", "/threads", { metadata: { large } })).status).toBe(200);

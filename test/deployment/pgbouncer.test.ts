@@ -1,4 +1,4 @@
-/** The pgbouncer configuration of docs/deployment.md in transaction mode, and the settings that go with it. */
+/** The pgbouncer configuration of docs/deployment.md in transaction mode, with the matching server settings. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ withProgram("pgbouncer", "behind pgbouncer in transaction mode", (program) => {
     });
     afterAll(() => postgres.close());
 
-    /** The settings of the document, on this test's server and schema. */
+    /** Settings from the document, on this test's server and schema. */
     function settings(more: object = {}): Partial<Settings> {
       const { graphs: _, ...documented } = JSON.parse(block("graph-server.config.json")) as Settings;
       expect(Object.keys(documented.checkpointer_options)).toEqual(["prepare", "lock_uri"]);
@@ -61,7 +61,7 @@ withProgram("pgbouncer", "behind pgbouncer in transaction mode", (program) => {
     const open = (more?: object) =>
       openTestService({ graphs: { chat, gate, hitl }, settings: settings(more) });
 
-    it("runs, streams, interrupts and searches do", async () => {
+    it("runs, streams, interrupts and searches work", async () => {
       const { threads, runs, state, store } = await open({ pool_max_size: 3 });
       const input = { messages: [{ role: "user", content: "hello" }] };
       const ids = await Promise.all(
@@ -85,7 +85,7 @@ withProgram("pgbouncer", "behind pgbouncer in transaction mode", (program) => {
       await threads.delete(thread_id);
     });
 
-    it("locks hold between servers", async () => {
+    it("thread locks hold across servers", async () => {
       const [one, two] = [await open(), await open()];
       const { thread_id } = await one.threads.create({});
       const name = newId();
@@ -102,7 +102,7 @@ withProgram("pgbouncer", "behind pgbouncer in transaction mode", (program) => {
       expect([(await running).status, (await queued).status]).toEqual(["success", "success"]);
     });
 
-    it("without prepare: false it says what is wrong", async () => {
+    it("the storage does not open with prepare: true", async () => {
       await expect(open({ prepare: true })).rejects.toMatchObject({ code: "storage_unavailable" });
     });
   });

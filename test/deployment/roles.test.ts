@@ -1,4 +1,4 @@
-/** The Compose file of docs/deployment.md: its processes, as they are started there, on the databases of the tests. */
+/** The Compose file of docs/deployment.md: its processes, started on the test databases. */
 import { afterAll, expect, it } from "vitest";
 import { Client } from "@langchain/langgraph-sdk";
 import { parse } from "yaml";

@@ -1,10 +1,10 @@
-/** The documents of one collection, and the changes that MongoDB's plain commands make to them; the queries are mingo's. */
+/** The documents of one collection and the updates of MongoDB's plain commands; mingo evaluates queries. */
 import { calculateObjectSize, ObjectId, serialize, type Document } from "bson";
 import { find } from "mingo";
 import { update as mingoUpdate } from "mingo/updater";
 import { readDocument } from "./mongodb-wire.js";
 
-/** An error as a server words it. */
+/** An error in MongoDB's format. */
 export class CommandError extends Error {
   readonly code: number;
   readonly details: Document;
@@ -36,7 +36,7 @@ export interface FindOptions {
 
 export class Collection {
   #documents: Document[] = [];
-  /** Keys of the unique indexes. */
+  /** Key fields of each unique index. */
   readonly #unique: string[][] = [["_id"]];
 
   addIndex(key: Document, { unique = false }: { unique?: boolean }): void {
@@ -84,7 +84,7 @@ export class Collection {
     return { ...result, after: inserted, upserted: inserted._id };
   }
 
-  /** As strict as the strictest server: no name begins with "$", and a document has its limit. */
+  /** Applies the strictest server limits: field names must not begin with "$", and documents have a maximum size. */
   #check(document: Document, replacedId?: unknown): void {
     if (hasOperatorName(document)) {
       throw new CommandError(52, "The dollar ($) prefixed field is not valid for storage.");
@@ -108,7 +108,7 @@ export class Collection {
 const keyOf = (value: unknown): string => JSON.stringify(value) ?? "undefined";
 const copy = (document: Document): Document => readDocument(serialize(document));
 
-/** The document with the change: a document in its place, or operators. */
+/** Returns the changed document: a replacement, or the result of update operators. */
 function changed(document: Document, change: Document, isInsert = false): Document {
   if (!Object.keys(change).some((name) => name.startsWith("$"))) {
     return { ...(document._id !== undefined && { _id: document._id as unknown }), ...change };
@@ -121,7 +121,7 @@ function changed(document: Document, change: Document, isInsert = false): Docume
   return document;
 }
 
-/** What a filter says that a new document is. */
+/** Fields of a new document that an upsert takes from its filter. */
 function equalitiesOf(filter: Document): Document {
   const plain = Object.entries(filter).filter(
     ([name, value]) => !name.startsWith("$") && !hasOperatorName(value),

@@ -1,4 +1,4 @@
-/** The commands that the double knows: plain reads and writes. Any other is refused, as a small server would. */
+/** The commands that the double supports: plain reads and writes. Other commands are rejected with an error. */
 import { Long, type Document } from "bson";
 import { Collection, CommandError } from "./mongodb-collection.js";
 
@@ -6,7 +6,6 @@ const FIRST_BATCH = 101;
 
 type Handler = (command: Document, database: string) => Document;
 
-/** All databases of a double. */
 export class Databases {
   readonly #collections = new Map<string, Collection>();
   readonly #cursors = new Map<number, { namespace: string; left: Document[] }>();
@@ -93,7 +92,7 @@ export class Databases {
     },
   };
 
-  /** The answer to a command; a failure is one as well. */
+  /** Returns the response to a command; a failure is a response too. */
   run(command: Document): Document {
     const [name = ""] = Object.keys(command);
     const handler = this.#handlers[name];
@@ -142,7 +141,7 @@ const greeting = (): Document => ({
   readOnly: false,
 });
 
-/** One write after the other; the first that fails is the last (writes are ordered). */
+/** Applies writes in order and stops at the first failure. */
 function eachWrite(
   writes: Document[],
   write: (one: Document, index: number) => { n: number; nModified?: number; upserted?: Document[] },

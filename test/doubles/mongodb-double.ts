@@ -1,6 +1,6 @@
 /**
- * A double of a MongoDB server, for machines that have none: it speaks the wire protocol to the real driver and keeps
- * documents in memory. It is no MongoDB: one process, no indexes but unique ones, no transactions, plain commands only.
+ * A double of a MongoDB server for machines without one: it speaks the wire protocol to the real driver and
+ * keeps documents in memory. Limits: one process, only unique indexes, no transactions, plain commands only.
  */
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
@@ -9,16 +9,19 @@ import type { Document } from "bson";
 import { Databases } from "./mongodb-commands.js";
 import { RequestReader, writeAnswer, type Request } from "./mongodb-wire.js";
 
-/** What becomes of a command: it runs; the connection ends before it, or after it and before its answer; no answer; or it waits for `release`. */
+/**
+ * How a command is handled: run it; close the connection before it, or after it without a response; never
+ * respond; or hold it until `release`.
+ */
 export type Fate = "run" | "drop" | "drop after" | "hang" | "hold";
 
 export class MongodbDouble {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #databases = new Databases();
-  /** Names of the commands that were sent, in order. */
+  /** Names of the received commands, in order. */
   readonly commands: string[] = [];
-  /** Decides over each command but the driver's greetings. */
+  /** Decides how each command is handled, except for the driver's handshake. */
   fateOf: (name: string, command: Document) => Fate = () => "run";
 
   readonly #held: (() => void)[] = [];
@@ -38,12 +41,11 @@ export class MongodbDouble {
     return `mongodb://127.0.0.1:${port}`;
   }
 
-  /** How many commands wait for `release`. */
+  /** Number of commands held until `release`. */
   get held(): number {
     return this.#held.length;
   }
 
-  /** Run the commands that were held. */
   release(): void {
     for (const run of this.#held.splice(0)) run();
   }

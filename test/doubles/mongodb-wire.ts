@@ -1,4 +1,4 @@
-/** MongoDB's wire protocol as far as a driver needs it: OP_MSG, and OP_QUERY for the first greeting. */
+/** MongoDB's wire protocol as far as drivers need it: OP_MSG, and OP_QUERY for the handshake. */
 import { deserialize, serialize, type Document } from "bson";
 
 const OP_REPLY = 1;
@@ -9,16 +9,15 @@ const MORE_TO_COME = 2;
 
 export interface Request {
   id: number;
-  /** What the answer has to look like. */
+  /** Format of the response. */
   format: "message" | "reply";
   command: Document;
   wantsAnswer: boolean;
 }
 
-/** Numbers become numbers; bytes stay wrapped, so that they are written as they were read. */
+/** Converts numbers to JavaScript numbers; keeps binary data wrapped so that it is written unchanged. */
 export const readDocument = (bytes: Uint8Array): Document => deserialize(bytes, { promoteBuffers: false });
 
-/** Splits what arrives on a socket into requests. */
 export class RequestReader {
   #buffer = Buffer.alloc(0);
 
@@ -41,7 +40,7 @@ function parse(message: Buffer): Request {
     const afterName = body.indexOf(0, 4) + 1;
     return { id, format: "reply", command: readDocument(body.subarray(afterName + 8)), wantsAnswer: true };
   }
-  if (opCode !== OP_MSG) throw new Error(`the double does not speak opcode ${opCode}`);
+  if (opCode !== OP_MSG) throw new Error(`the double does not support opcode ${opCode}`);
   const wantsAnswer = (body.readInt32LE(0) & MORE_TO_COME) === 0;
   return { id, format: "message", command: readSections(body.subarray(4)), wantsAnswer };
 }
@@ -69,7 +68,6 @@ function readSequence(bytes: Buffer): Document[] {
   return documents;
 }
 
-/** The bytes of an answer. */
 export function writeAnswer({ id, format }: Request, answer: Document): Buffer {
   const document = serialize(answer, { ignoreUndefined: true });
   const isMessage = format === "message";

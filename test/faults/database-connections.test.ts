@@ -1,20 +1,20 @@
-/** Connections to a database that all end at once, or on which nothing moves any more: calls end, service goes on. */
+/** Database connections that all close at the same time, or that stall: calls end, and the service recovers. */
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it, onTestFinished } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { Checkpointer, StorageOptions } from "../../src/storage/storage.js";
+import type { Checkpointer, StorageOptions } from "../../src/storage/contract/storage.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { withRedis } from "../helpers/redis.js";
 import { TcpRelay } from "../helpers/tcp-relay.js";
 
-/** More than the sockets on the way take in. */
+/** Larger than the socket buffers on the way. */
 const LARGE = "x".repeat(15 * 1024 * 1024);
-/** Calls are to end within 20 s; a busy machine may notice later. */
+/** Calls must end within 20 s; the rest is slack for a busy machine. */
 const LONGEST = { timeout: 40_000 };
-/** Drivers look for their server at once after a failed call when their last look is older than this. */
+/** Longer than this after their last check, in ms, drivers check the server immediately when a call fails. */
 const DRIVER_PAUSE = 500;
 const CUTS = 6;
 const CALLERS = 8;
@@ -29,7 +29,7 @@ async function openRelayed(options: StorageOptions, defaultPort: number) {
   return { relay, checkpointer: storage.checkpointer };
 }
 
-/** Whether a reading was served; a refusal has to say that the storage is away. */
+/** Returns whether a read succeeded; a failure must report that the storage is unavailable. */
 async function isServed(checkpointer: Checkpointer): Promise<boolean> {
   try {
     await checkpointer.getTuple(placeOf(newId()));
@@ -47,7 +47,7 @@ function putLarge(checkpointer: Checkpointer): Promise<unknown> {
 }
 
 function promises(options: () => StorageOptions, defaultPort: number): void {
-  it("all end at once, again and again", { timeout: 300_000 }, async () => {
+  it("are re-established each time all of them close", { timeout: 300_000 }, async () => {
     const { relay, checkpointer } = await openRelayed(options(), defaultPort);
     for (let cut = 0; cut < CUTS; cut += 1) {
       const end = performance.now() + DRIVER_PAUSE + 100 * Math.random();
@@ -64,7 +64,7 @@ function promises(options: () => StorageOptions, defaultPort: number): void {
     }
   });
 
-  it("nothing moves: a large write and a read end", { timeout: 120_000 }, async () => {
+  it("fail pending reads and writes when they stall, then recover", { timeout: 120_000 }, async () => {
     const { relay, checkpointer } = await openRelayed(options(), defaultPort);
     relay.block();
     const begin = performance.now();

@@ -1,4 +1,4 @@
-/** Two edits of one thread, of which the first has lost its lock: an edit that was acknowledged is in the state. */
+/** Two edits of one thread, the first of which lost its lock: an acknowledged edit is in the state. */
 import pg from "pg";
 import { expect, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
@@ -10,7 +10,7 @@ import { openTestService } from "../helpers/service.js";
 const ROUNDS = 100;
 
 withOwnSchema("edits on postgres", (postgres) => {
-  it(`are never lost in ${ROUNDS} races`, { timeout: 300_000 }, async () => {
+  it(`an acknowledged edit is never lost in ${ROUNDS} races`, { timeout: 300_000 }, async () => {
     const open = async () =>
       serve(await openTestService({ graphs, storage: await openStorage(postgres.options()) }));
     const [one, two] = [await open(), await open()];

@@ -1,4 +1,4 @@
-/** Servers that share frames, while what carries them dies and comes back with nothing: no reader gets a gap. */
+/** Servers share frames while the frame storage loses its data and restarts: no reader sees a gap. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -23,10 +23,10 @@ const CARRIERS = [
 ] as const;
 
 describe.each(CARRIERS)(
-  "shared frames, when $stream dies (skipped: $missing)",
+  "shared frames when $stream dies (skipped: $missing)",
   ({ stream, missing, start }) => {
     if (missing) {
-      process.stderr.write(`The death of ${stream} that carries frames is not tested: ${missing}.\n`);
+      process.stderr.write(`Losing the shared frames of ${stream} is not tested: ${missing}.\n`);
       it.skip(`skipped: ${missing}`, () => undefined);
       return;
     }
@@ -36,7 +36,7 @@ describe.each(CARRIERS)(
     }, 120_000);
     afterAll(() => carrier?.stop());
 
-    withPostgres("are put there again", (postgres) => {
+    withPostgres("republished frames", (postgres) => {
       const open = async () => {
         const settings: Partial<Settings> = { stream, stream_uri: carrier.uri };
         const storage = await openStorage(postgres.options());
@@ -56,7 +56,7 @@ describe.each(CARRIERS)(
         return { gate: gateOf(name), path: `/threads/${thread}/runs/${run_id}/stream` };
       };
 
-      it("of a run that goes on, and of one that has ended", { timeout: 120_000 }, async () => {
+      it("are complete for running and ended runs", { timeout: 120_000 }, async () => {
         const [here, there] = [await open(), await open()];
         const ended = await begin(here);
         ended.gate.open();

@@ -36,7 +36,7 @@ async function call<T>(url: string, path: string, body?: object): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** What the server said is done: threads, and for each the runs that ended. */
+/** What the server acknowledged: threads, and the finished runs of each. */
 class Ledger {
   readonly threads = new Map<string, Run[]>();
   count = 0;
@@ -54,7 +54,7 @@ class Ledger {
   }
 }
 
-/** One client: threads, runs, streams, until the server is gone. */
+/** One client: creates threads, runs and streams until the server is gone. */
 async function client(url: string, ledger: Ledger): Promise<void> {
   for (let turn = 0; ; turn++) {
     const { thread_id } = await call<Thread>(url, "/threads", {});
@@ -76,7 +76,7 @@ async function client(url: string, ledger: Ledger): Promise<void> {
   }
 }
 
-/** A run that cannot end: in flight when the server is killed. Resolves when its first superstep has ended. */
+/** Starts a run that never ends, in flight when the server is killed. Resolves when its first superstep has ended. */
 async function hang(url: string): Promise<string> {
   const { thread_id } = await call<Thread>(url, "/threads", {});
   const response = await fetch(`${url}/threads/${thread_id}/runs/stream`, {
@@ -108,7 +108,7 @@ async function assertCutOff(url: string, threadId: string): Promise<void> {
     status: "idle",
     values: { log: ["before never"] },
   });
-  const input = { messages: [{ role: "user", content: "go on" }] };
+  const input = { messages: [{ role: "user", content: "hello again" }] };
   expect(await call<Run>(url, `/threads/${threadId}/runs`, { assistant_id: "chat", input })).toMatchObject({
     status: "success",
   });
@@ -121,7 +121,7 @@ async function kill(): Promise<void> {
 }
 
 describe("a server killed under load", () => {
-  it("has lost nothing it acknowledged", { timeout: 300_000 }, async () => {
+  it("loses nothing it acknowledged", { timeout: 300_000 }, async () => {
     let url = await start();
     for (let kills = 0; kills < KILLS; kills++) {
       const ledger = new Ledger();

@@ -1,11 +1,14 @@
-/** Whatever a graph returns, throws, asks or writes: the run ends, the thread goes on, what was stored can be read. */
+/**
+ * Whatever a graph returns, throws, asks or writes: the run ends, the thread stays usable and stored data can
+ * be read.
+ */
 import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { errorMessage } from "../../src/support/errors.js";
 import { startServer, type RunningServer } from "../../src/http/server.js";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { client } from "../helpers/app.js";
 import { onEveryBackend } from "../helpers/backends.js";
 import { oddValues, thrownValues, type Odd } from "../helpers/odd-values.js";
@@ -15,7 +18,7 @@ import { DOORS, functional, FUNCTIONAL_DOORS, graph, hand, THROWING } from "../f
 const seed = Number(process.env.GRAPH_SERVE_TEST_SEED ?? randomInt(2 ** 31));
 const RUNS = 40;
 const MODES = ["values", "updates", "custom", "messages", "messages-tuple", "debug", "tasks", "checkpoints"];
-/** Ways in which a client has a run. */
+/** Ways in which a client starts a run. */
 const WAYS = ["stream", "events", "wait", "run"] as const;
 
 interface Case {
@@ -63,7 +66,7 @@ onEveryBackend(`odd values (seed ${seed})`, (backend) => {
     const { settings, cwd } = backend();
     service = await openService({
       graphs: { odd: graph, functional },
-      // It reads errors through, as that of a deployed server does.
+      // Serializes errors, as the logger of a deployed server does.
       logger: pino({}, { write: () => undefined }),
       settings: { ...settings, allow_unfiltered_events: true },
       cwd,
@@ -92,7 +95,7 @@ onEveryBackend(`odd values (seed ${seed})`, (backend) => {
       input: assistant_id === "odd" ? { door: "keep" } : "keep",
     });
 
-  /** The run's last word: its error, or none. */
+  /** The error that the client receives, or null. */
   async function run(threadId: string, { assistant_id, door, way }: Case): Promise<unknown> {
     const request = { assistant_id, input: assistant_id === "odd" ? { door, kept: null } : door };
     if (way === "run") return (await ask<Stored>("POST", `/threads/${threadId}/runs`, request)).error;
@@ -144,7 +147,7 @@ onEveryBackend(`odd values (seed ${seed})`, (backend) => {
     expect(loose).toEqual([]);
   }
 
-  it("end no server, hold no thread and spoil nothing", { timeout: 600_000 }, async () => {
+  it("do not crash the server, block a thread or corrupt stored data", { timeout: 600_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (one) => {
         await expectSurvived(one).catch((error: unknown) => {

@@ -1,8 +1,11 @@
-/** Who follows a run of another process, while the database is away for a moment: the run goes on, and so does the reader. */
+/**
+ * A reader follows a run of another process while the database is unavailable: the run and the stream both
+ * continue.
+ */
 import { expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { silentLogger } from "../../src/support/log.js";
-import { openService } from "../../src/service.js";
+import { openService } from "../../src/service/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { serve, type TestServer } from "../helpers/app.js";
@@ -10,7 +13,7 @@ import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
 import { readEvents } from "../helpers/sse.js";
 import { TcpRelay } from "../helpers/tcp-relay.js";
 
-/** A server on the schema of the test, whose way to the database is its own. */
+/** Starts a server on the test's schema that reaches the database through its own relay. */
 async function serveThrough(postgres: TestPostgres): Promise<TestServer & { relay: TcpRelay }> {
   const { relay, uri } = await TcpRelay.before(postgres.named("pool"), 5432);
   onTestFinished(() => relay.close());
@@ -25,7 +28,7 @@ async function serveThrough(postgres: TestPostgres): Promise<TestServer & { rela
   return { ...(await serve(service)), relay };
 }
 
-/** A run on one server that waits at a gate, and another server. */
+/** Starts two servers, one of them with a run that waits at a gate. */
 async function runAtGate(postgres: TestPostgres) {
   const [runs, reads] = [await serveThrough(postgres), await serveThrough(postgres)];
   const { thread_id } = await runs.service.threads.create({});
@@ -36,14 +39,14 @@ async function runAtGate(postgres: TestPostgres) {
   return { reads, path: `/threads/${thread_id}/runs/${run_id}`, open: () => gateOf(name).open() };
 }
 
-/** The database is away until the server has looked for it in vain. */
+/** Keeps the database unreachable until the server has tried to reconnect and failed. */
 async function outage(relay: TcpRelay): Promise<void> {
   const turnedAway = relay.down();
   await expect.poll(turnedAway, { timeout: 30_000 }).toBeGreaterThan(2);
 }
 
 withPostgres("a run of another process", (postgres) => {
-  it("its stream outlasts an outage of the database", { timeout: 60_000 }, async () => {
+  it("is streamed across a database outage", { timeout: 60_000 }, async () => {
     const { reads, path, open } = await runAtGate(postgres);
     const events = readEvents(await reads.fetch("GET", `${path}/stream`));
     expect(await events.next()).toMatchObject({ value: { event: "metadata" } });
@@ -55,7 +58,7 @@ withPostgres("a run of another process", (postgres) => {
     expect(rest).toEqual(["values", "end"]);
   });
 
-  it("a join of it outlasts an outage of the database", { timeout: 60_000 }, async () => {
+  it("is joined across a database outage", { timeout: 60_000 }, async () => {
     const { reads, path, open } = await runAtGate(postgres);
     const joined = reads.fetch("GET", `${path}/join`);
     const response = await joined;

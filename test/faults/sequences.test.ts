@@ -1,9 +1,12 @@
-/** Whatever users ask in whatever order: nobody sees what is another's or hidden, nothing fails, no thread stays busy. */
+/**
+ * Users send any requests in any order: no one sees hidden data or data of other users, nothing fails, no
+ * thread stays busy.
+ */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import type { Authenticate } from "../../src/models/caller.js";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
@@ -32,7 +35,7 @@ const MODES = [
 type User = (typeof USERS)[number];
 
 const scopeOf = (user: User) => Object.fromEntries([user.split(" ")]) as Record<string, string>;
-/** Stands in all that a user sends. */
+/** A word in everything that a user sends. */
 const wordOf = (user: User) => `word-of-${user.replace(" ", "-")}`;
 const authenticate: Authenticate = ({ headers }) => {
   const user = String(headers.user) as User;
@@ -41,7 +44,7 @@ const authenticate: Authenticate = ({ headers }) => {
 
 interface Step {
   user: User;
-  /** Whose scope, and whose word, stands in metadata and filters. */
+  /** The user whose scope and word are used in metadata and filters. */
   named: User;
   graph: (typeof GRAPHS)[number];
   thread: string;
@@ -125,7 +128,7 @@ onEveryBackend(`sequences of requests (seed ${seed})`, (backend) => {
     await service.close(0);
   });
 
-  /** Requests of a user, whose answers hold nothing that is not for that user. */
+  /** Sends requests as a user and checks that responses contain no hidden data and no data of other users. */
   const askAs =
     (user: User): Ask =>
     async (method, path, body) => {
@@ -137,7 +140,7 @@ onEveryBackend(`sequences of requests (seed ${seed})`, (backend) => {
       return { text, ...rest };
     };
 
-  it("show nobody what is another's or hidden", { timeout: 600_000 }, async () => {
+  it("never expose hidden data or data of other users", { timeout: 600_000 }, async () => {
     const places = [0, 1, 2];
     const property = fc.asyncProperty(steps(places.map(String)), async (sequence) => {
       const threads = places.map(() => newId());

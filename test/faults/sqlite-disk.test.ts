@@ -1,4 +1,4 @@
-/** SQLite on a disk that is full or read-only, under a server in a process of its own. */
+/** SQLite on a full or read-only disk, under a server in a separate process. */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
@@ -61,7 +61,7 @@ describe.skipIf(noDisk)(title, () => {
   });
   const idOf = ({ body }: Answer) => (body as { thread_id: string }).thread_id;
 
-  it("a full disk is told, and nothing is lost", { timeout: 120_000 }, async () => {
+  it("a full disk is reported and no data is lost", { timeout: 120_000 }, async () => {
     const disk = newDisk();
     const { child, request } = await serve(disk.path("store.db"));
     const create = (body: object = {}) => request("POST", "/threads", body);
@@ -71,18 +71,18 @@ describe.skipIf(noDisk)(title, () => {
     });
 
     disk.fill();
-    // What is in the log already may take a few more pages.
+    // The write-ahead log may have room for a few more pages.
     const large = { metadata: { text: "x".repeat(200_000) } };
     await expect.poll(() => create(large), { timeout: 30_000 }).toMatchObject(FULL);
     const refused = await request("POST", `/threads/${running}/runs`, say("x".repeat(200_000)));
     expect(refused).toMatchObject(FULL);
-    // Reading goes on, and the server lives.
+    // Reads still work, and the server is alive.
     expect((await request("GET", `/threads/${kept}/state`)).body).toMatchObject({
       values: { messages: [{ content: "before" }, { content: "You said: before" }] },
     });
     expect((await request("GET", "/api/health")).status).toBe(200);
     expect(child.exitCode).toBeNull();
-    // Requests are better sent elsewhere: the next heartbeat is not stored.
+    // The server reports that it is not ready: its next heartbeat cannot be stored.
     const ready = async () => (await request("GET", "/ready")).status;
     await expect.poll(ready, { timeout: 30_000 }).toBe(503);
     expect(await request("GET", "/ready")).toMatchObject(FULL);
@@ -105,7 +105,7 @@ describe.skipIf(noDisk)(title, () => {
     expect(found.body).toMatchObject([{ thread_id: kept, status: "idle" }]);
   });
 
-  it("a run that meets a full disk fails, and its thread goes on", { timeout: 120_000 }, async () => {
+  it("a run on a full disk fails and its thread stays usable", { timeout: 120_000 }, async () => {
     const disk = newDisk();
     const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: disk.path("store.db") };
     const { service, request, fetch } = await startTestServer({ graphs: { chat, gate }, settings });
@@ -131,7 +131,7 @@ describe.skipIf(noDisk)(title, () => {
   it.each([
     ["file", "store.db", "the database is read-only"],
     ["folder", undefined, "the database file cannot be opened"],
-  ])("a read-only %s stops the start, with the reason", async (_, name, reason) => {
+  ])("a read-only %s prevents the start with a clear error", async (_, name, reason) => {
     const disk = newDisk();
     const file = disk.path("store.db");
     const open = () =>

@@ -1,9 +1,9 @@
-/** The n-th call of the storage fails, for n = 1, 2, 3 ... until none is left to fail, on every backend. */
+/** Fails the n-th storage call for n = 1, 2, 3 ... until all calls succeed, on every backend. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { GraphServeError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
-import { openService, type Service } from "../../src/service.js";
-import type { Storage } from "../../src/storage/storage.js";
+import { openService, type Service } from "../../src/service/service.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { onEveryBackend, openBackend } from "../helpers/backends.js";
@@ -23,12 +23,12 @@ const write: Step = async ({ state }, id) =>
   (await state.update(id, { values: { messages: ["x"] } })).thread_id;
 
 interface Case {
-  /** Makes the thread ready; nothing of it fails. */
+  /** Prepares the thread; no call fails here. */
   before?: Step;
   step: Step;
-  /** What the step answers when nothing fails. */
+  /** Result of the step if nothing fails. */
   end: unknown;
-  /** Calls that it makes, among others. */
+  /** Storage calls that the step must make, among others. */
   calls: string[];
 }
 
@@ -77,7 +77,7 @@ const CASES: Record<string, Case> = {
     end: true,
     calls: ["locks.acquire", "checkpointer.put", "threads.update"],
   },
-  "a reading": {
+  "a read": {
     before: write,
     step: async ({ threads, state }, id) => [
       (await threads.update(id, { metadata: { a: 1 } })).thread_id === id,
@@ -99,7 +99,7 @@ const CASES: Record<string, Case> = {
   },
 };
 
-/** A stream and an interrupt store what a run stores: for a lost answer they are no other case. */
+/** A stream and an interrupt make the storage calls of a run, so the lost response is not tested for them again. */
 const TRIALS = Object.keys(CASES).flatMap((name): [string, Failure][] =>
   /stream|interrupt/.test(name)
     ? [[name, "refused"]]
@@ -109,7 +109,7 @@ const TRIALS = Object.keys(CASES).flatMap((name): [string, Failure][] =>
       ],
 );
 
-/** After whatever failed, the thread is free, its runs have ended, and it takes the next run. */
+/** After any failure the thread is free, its runs have ended, and the next run succeeds. */
 async function expectSound(service: Service, storage: Storage, threadId: string, context: string) {
   await expect.poll(() => isHeld(storage.locks, threadId), { message: context }).toBe(false);
   expect((await service.runs.create(threadId, SAY)).status, context).toBe("success");
@@ -119,7 +119,7 @@ async function expectSound(service: Service, storage: Storage, threadId: string,
   await expect.poll(() => isHeld(storage.locks, threadId), { message: context }).toBe(false);
 }
 
-onEveryBackend("failing calls", (backend) => {
+onEveryBackend("failing storage calls", (backend) => {
   let inner: Storage;
   beforeAll(async () => {
     inner = await openBackend(backend());

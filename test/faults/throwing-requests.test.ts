@@ -1,10 +1,10 @@
 /**
- * The n-th look into a request throws, for n = 1, 2, 3 ... until none is left: whatever code reads it, between taking a
- * thread's lease and beginning the run or edit, must free the thread.
+ * The n-th read of a request throws, for n = 1, 2, 3 ... until none throws: any code that reads it between
+ * acquiring the thread's lease and starting the run or edit must free the thread.
  */
 import { expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
-import type { Service } from "../../src/service.js";
+import type { Service } from "../../src/service/service.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { onEveryBackend, openBackend } from "../helpers/backends.js";
@@ -75,7 +75,7 @@ onEveryBackend("a request that throws when it is read", (backend) => {
       const reads = throwingAt(nth, structuredClone(request));
       const outcome = await step(service, thread_id, reads.value as never).catch((error: unknown) => error);
       if (!reads.hasThrown()) {
-        expect(outcome, `without a fault: ${String(outcome)}`).not.toBeInstanceOf(Error);
+        expect(outcome, `without a throwing read: ${String(outcome)}`).not.toBeInstanceOf(Error);
         break;
       }
       thrown += 1;

@@ -1,6 +1,6 @@
 /**
- * A server is killed in the middle of a superstep, and the next one goes on with no run: what had ended of it is shown as
- * what it is.
+ * A server is killed in the middle of a superstep and its successor does not resume runs: finished tasks are
+ * shown as an unfinished superstep.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -46,7 +46,7 @@ async function kill(): Promise<void> {
 }
 
 it(
-  "after a kill, the state and inspect tell whose the unfinished superstep is, until a run with new input drops it",
+  "after a kill, the state and inspect show the run of the unfinished superstep until new input discards it",
   { timeout: 120_000 },
   async () => {
     let request = await start();

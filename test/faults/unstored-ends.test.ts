@@ -1,8 +1,8 @@
-/** Runs that end while the database is away for longer than anybody waits for it. */
+/** Runs that end while the database is unavailable for longer than any retry waits. */
 import { expect, it, onTestFinished } from "vitest";
-import { openService } from "../../src/service.js";
+import { openService } from "../../src/service/service.js";
 import type { Settings } from "../../src/config/settings.js";
-import type { ThreadLocks } from "../../src/storage/locks.js";
+import type { ThreadLocks } from "../../src/storage/contract/locks.js";
 import { openStorage } from "../../src/storage/open.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -11,13 +11,13 @@ import { withPostgres } from "../helpers/postgres.js";
 import { refusing } from "../helpers/refusing.js";
 import { readAll } from "../helpers/service.js";
 
-/** What stores that a run has ended, or is to go on elsewhere. */
+/** Storage calls that store the end of a run or requeue it. */
 const ENDS = ["settle", "update"];
-/** How often an end is stored before it is kept for later. */
+/** Attempts to store an end before it is deferred. */
 const TRIES = 3;
 
 withPostgres("a run whose end cannot be stored", (postgres) => {
-  /** @param refusals what is refused while the database is away */
+  /** @param refusals storage calls that fail while the database is unavailable */
   async function open(refusals = ENDS, settings: Partial<Settings> = {}) {
     const inner = await openStorage({ ...postgres.options(), max_queued_runs: 10 });
     onTestFinished(() => inner.close());
@@ -50,7 +50,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
     const request = { assistant_id: "gate", input: { gate: name } };
     return {
       ...{ service, thread_id, name, request },
-      /** Resolves when the end has been refused so many times. */
+      /** Opens the gate and resolves when storing the end has failed `times` times. */
       leave: async (times: number) => {
         await gateOf(name).entered;
         isAway = true;
@@ -65,10 +65,10 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
     };
   }
 
-  it("ends as it did once the database is there, and nothing of it is done again", async () => {
+  it("is settled without running again when the database returns", async () => {
     const { service, thread_id, name, request, leave, comeBack } = await open();
     const { run_id } = await service.runs.background(thread_id, request);
-    // Its end, and that it is to go on elsewhere.
+    // Storing the end, then requeueing the run.
     await leave(2 * TRIES);
     expect((await service.runs.get(thread_id, run_id)).status).toBe("running");
     comeBack();
@@ -81,7 +81,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
     expect((await service.threads.get(thread_id)).status).toBe("idle");
   });
 
-  it("is that of a run that goes on here, though its thread was lost after its graph had stopped", async () => {
+  it("is resumed by the same process if its thread was lost after the graph stopped", async () => {
     const { service, thread_id, request, leave, loseThreads, comeBack } = await open([...ENDS, "putWrites"]);
     const { run_id } = await service.runs.background(thread_id, request);
     await leave(TRIES);
@@ -92,7 +92,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
       .toMatchObject({ status: "success", error: null, attempt: 2 });
   });
 
-  it("is an error for a client that waits for it", async () => {
+  it("is reported as an error to a waiting client", async () => {
     const { service, thread_id, request, leave, comeBack } = await open();
     const stream = await service.runs.stream(thread_id, request);
     const told = readAll(stream);
@@ -104,7 +104,7 @@ withPostgres("a run whose end cannot be stored", (postgres) => {
       .toMatchObject({ status: "error", error: expect.stringContaining("could not be stored") as string });
   });
 
-  it("is dead in the end, where it is this run for which the storage is away", async () => {
+  it("fails after max_attempts if only its own storage calls fail", async () => {
     const { service, thread_id, name, request, goAway, loseThreads } = await open(["getTuple"], {
       max_attempts: 1,
     });

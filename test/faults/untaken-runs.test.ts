@@ -1,18 +1,18 @@
-/** Runs of the queue that the database does not let a process take at first. */
+/** Queued runs whose claim fails in the database at first. */
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { openService } from "../../src/service.js";
+import { openService } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 import { silentLogger } from "../../src/support/log.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { withPostgres } from "../helpers/postgres.js";
 
-/** Statements by which a process stores what nodes wrote, and takes a run that nobody executes. */
+/** Statements that store node writes, and that claim a run without an owner. */
 const STORES = /^WITH held AS [^]*checkpoint_writes/;
 const TAKES = /^WITH run AS [^]* FROM run WHERE t.thread_id = \$2 RETURNING 1$/;
 
-withPostgres("a run that was given back and cannot be taken", (postgres) => {
+withPostgres("a requeued run that cannot be claimed", (postgres) => {
   async function open() {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const service = await openService({
@@ -27,7 +27,7 @@ withPostgres("a run that was given back and cannot be taken", (postgres) => {
     return { service, thread_id, start };
   }
 
-  it("is taken later, and its process keeps it", async () => {
+  it("is claimed later and keeps its process", async () => {
     const { service, thread_id, start } = await open();
     const name = newId();
     const { run_id } = await start(name);
@@ -40,7 +40,7 @@ withPostgres("a run that was given back and cannot be taken", (postgres) => {
     expect(left).toEqual([]);
   });
 
-  it("is executed though the statement that takes it comes after the one that was given up", async () => {
+  it("is executed even if the failed claim is applied late", async () => {
     const { service, thread_id, start } = await open();
     const [first, second] = [newId(), newId()];
     await start(first);
@@ -58,7 +58,10 @@ withPostgres("a run that was given back and cannot be taken", (postgres) => {
 type Query = (config: { text?: string }, values: unknown, answer: (error: Error) => void) => void;
 const client = pg.Client.prototype as unknown as { query: Query };
 
-/** The first statement like this seems to fail, and is carried out before the next one. Returns whether it has been. */
+/**
+ * The first matching statement reports a failure but is executed before the next one. Returns whether it was
+ * executed.
+ */
 function delayOnce(statement: RegExp): () => boolean {
   const { query } = client;
   let kept: Parameters<Query> | undefined;
@@ -79,7 +82,10 @@ function delayOnce(statement: RegExp): () => boolean {
   return () => isDone;
 }
 
-/** The connection seems to end under the next statement that is like the first of these, then under one like the next. */
+/**
+ * Fails the next statement that matches the first pattern, then the next pattern, as if the connection had
+ * closed.
+ */
 function cutOff(statements: RegExp[]): readonly RegExp[] {
   const { query } = client;
   client.query = function (this: unknown, ...args) {

@@ -83,22 +83,19 @@ describe("ModelCallbacks", () => {
   it.each([
     ["invoke", undefined],
     ["messages", "messages"],
-  ] as const)(
-    "callbacks of the graph receive the same events with ModelCallbacks: %s",
-    async (_, streamMode) => {
-      const graph = compile(new FakeModel());
-      const heard = async (callbacks: Callbacks) => {
-        const handler = watched();
-        const config = { ...configOf(callbacks), streamMode };
-        const chunks = await graph.withConfig({ callbacks: [handler] }).stream(QUESTION, config);
-        for await (const _chunk of chunks);
-        return handler.heard;
-      };
-      const expected = await heard([usage]);
-      expect(expected.length).toBeGreaterThan(4 * CALLS);
-      expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
-    },
-  );
+  ] as const)("callbacks of the graph receive the same events: %s", async (_, streamMode) => {
+    const graph = compile(new FakeModel());
+    const heard = async (callbacks: Callbacks) => {
+      const handler = watched();
+      const config = { ...configOf(callbacks), streamMode };
+      const chunks = await graph.withConfig({ callbacks: [handler] }).stream(QUESTION, config);
+      for await (const _chunk of chunks);
+      return handler.heard;
+    };
+    const expected = await heard([usage]);
+    expect(expected.length).toBeGreaterThan(4 * CALLS);
+    expect(await heard(new ModelCallbacks(usage))).toEqual(expected);
+  });
 
   it("a tracer registered by a configure hook receives the whole tree, including the root", async () => {
     const graph = compile(new FakeModel());

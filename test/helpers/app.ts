@@ -1,7 +1,7 @@
 /** A server on a free port, closed at the end of the test. */
 import { onTestFinished } from "vitest";
 import { startServer, type ListenOptions, type RunningServer } from "../../src/http/server.js";
-import type { Service } from "../../src/service.js";
+import type { Service } from "../../src/service/service.js";
 import type { TestServiceOptions } from "./service.js";
 
 export interface Answer {

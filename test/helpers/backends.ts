@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import { openMemory } from "../../src/storage/memory/open.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage, StorageOptions } from "../../src/storage/storage.js";
+import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
 import { withRedis } from "./redis.js";

@@ -1,4 +1,4 @@
-/** Every bound of the server, for docs/safety.md: its value is read from the settings or the constant that holds it. */
+/** All limits of the server, for docs/safety.md. The values are read from the settings schema and from constants. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
@@ -9,12 +9,12 @@ type Unit = "bytes" | "text" | "characters" | "ms" | "seconds" | "minutes" | "";
 
 export interface Bound {
   what: string;
-  /** A setting, or where its constant stands: `ops/run-log.ts MAX_FRAMES`. */
+  /** A setting, or a constant as file and name: `frames/run-log.ts MAX_FRAMES`. */
   from: SettingName | `${string}.ts ${string}`;
-  /** What sets it, where that is an option of a setting. */
+  /** The option that sets the limit, if it is not the whole setting `from`. */
   setting?: string;
   unit: Unit;
-  /** What happens beyond it. */
+  /** What happens when the limit is exceeded. */
   beyond: string;
 }
 
@@ -30,397 +30,422 @@ const REFUSED = "422 `invalid_request`";
 
 export const BOUNDS = {
   requests: [
-    bound("A body, also once it is unpacked", "body_limit", "bytes", "413 `payload_too_large`"),
-    bound("Levels of a body", "http/json-body.ts MAX_DEPTH", "", REFUSED),
+    bound("Request body, compressed or decompressed", "body_limit", "bytes", "413 `payload_too_large`"),
+    bound("Nesting depth of a request body", "http/core/json-body.ts MAX_DEPTH", "", REFUSED),
+    bound("Values in a request body, nested ones included", "http/core/json-body.ts MAX_VALUES", "", REFUSED),
     bound(
-      "Values in a body: objects, lists, and what they hold",
-      "http/json-body.ts MAX_VALUES",
+      "Pending messages of one WebSocket",
+      "http/websocket/websocket.ts MOST_WAITING",
       "",
-      REFUSED,
+      "the socket is not read until some are processed",
     ),
     bound(
-      "Messages of one WebSocket that wait",
-      "http/websocket.ts MOST_WAITING",
-      "",
-      "the socket is not read until fewer wait",
-    ),
-    bound(
-      "Wait for a clock that is behind the thread, with a waiting client",
-      "ops/thread-heads.ts CLOCK_WAIT_MS",
+      "Wait for a clock that is behind the thread, while the client waits",
+      "context/thread-heads.ts CLOCK_WAIT_MS",
       "ms",
       "503 `clock_behind`",
     ),
     bound(
-      "Time in which a request has to arrive",
+      "Time to receive a complete request",
       "http/server.ts REQUEST_TIMEOUT_MS",
       "ms",
-      "408, the connection is closed",
+      "408, and the connection is closed",
     ),
-    bound("`limit` of a list, and the ids that a request names", "models/common.ts MAX_LIMIT", "", REFUSED),
+    bound("`limit` of a list, and ids in a request", "models/common.ts MAX_LIMIT", "", REFUSED),
     bound(
-      "`limit` of a list that does not say",
+      "Default `limit` of a list",
       "models/common.ts DEFAULT_LIMIT",
       "",
-      "`X-Pagination-Next` of a search says where the rest begins",
+      "`X-Pagination-Next` of a search is the offset of the next page",
     ),
     bound(
-      "Namespaces of a list that does not say",
-      "ops/store-items.ts DEFAULT_NAMESPACES",
+      "Default `limit` of a list of namespaces",
+      "threads/store-items.ts DEFAULT_NAMESPACES",
       "",
-      "ask with `offset`",
-    ),
-    bound("Values in a filter, inner ones counted", "ops/request-limits.ts MAX_FILTER_VALUES", "", REFUSED),
-    bound("Keys and texts of a filter", "ops/request-limits.ts MAX_FILTER_CHARACTERS", "text", REFUSED),
-    bound("Keys of a thread's metadata", "ops/request-limits.ts MAX_METADATA_KEYS", "", REFUSED),
-    bound("A path of `extract`", "models/value-path.ts MAX_PATH_LENGTH", "characters", REFUSED),
-    bound("Values to `extract`", "models/thread.ts MOST_EXTRACTED", "", REFUSED),
-    bound("A text that threads are searched for", "models/thread.ts LONGEST_QUERY", "characters", REFUSED),
-    bound(
-      "A text without a space that is searched, in values and metadata",
-      "ops/thread-text.ts LONGEST_WORD",
-      "characters",
-      "taken for data, such as a picture, and not searched",
+      "request more with `offset`",
     ),
     bound(
-      "How far ahead `after_seconds` may be",
-      "ops/delayed-runs.ts LONGEST_DELAY_MINUTES",
-      "minutes",
+      "Values in a filter, nested ones included",
+      "context/request-limits.ts MAX_FILTER_VALUES",
+      "",
       REFUSED,
     ),
+    bound("Keys and strings of a filter", "context/request-limits.ts MAX_FILTER_CHARACTERS", "text", REFUSED),
+    bound("Keys of a thread's metadata", "context/request-limits.ts MAX_METADATA_KEYS", "", REFUSED),
+    bound("Path in `extract`", "models/value-path.ts MAX_PATH_LENGTH", "characters", REFUSED),
+    bound("Paths in `extract`", "models/thread.ts MOST_EXTRACTED", "", REFUSED),
+    bound("Search text for threads", "models/thread.ts LONGEST_QUERY", "characters", REFUSED),
     bound(
-      "Runs that wait for their time on a thread",
-      "ops/delayed-runs.ts MOST_WAITING_OF_THREAD",
+      "String without spaces that full-text search covers, in values and metadata",
+      "threads/thread-text.ts LONGEST_WORD",
+      "characters",
+      "it is treated as binary data, such as an image, and not searched",
+    ),
+    bound("`after_seconds`", "scheduling/delayed-runs.ts LONGEST_DELAY_MINUTES", "minutes", REFUSED),
+    bound(
+      "Delayed runs of a thread",
+      "scheduling/delayed-runs.ts MOST_WAITING_OF_THREAD",
       "",
       "409 `thread_busy`",
     ),
     bound(
-      "Runs that wait for their time, crons, and webhooks that have not arrived: of each",
-      "ops/timer-room.ts MAX_TIMERS",
+      "Delayed runs, crons, and undelivered webhooks: of each",
+      "context/timer-limits.ts MAX_TIMERS",
       "",
       "429 `too_many_runs`",
     ),
-    bound("The same of one user", "ops/timer-room.ts MAX_TIMERS_PER_USER", "", "429 `too_many_runs`"),
+    bound("The same for one user", "context/timer-limits.ts MAX_TIMERS_PER_USER", "", "429 `too_many_runs`"),
     bound(
-      "Crons of a user that may begin at the same moment",
-      "ops/crons.ts TOGETHER",
+      "Crons of a user that can fire at the same time",
+      "scheduling/crons.ts TOGETHER",
       "",
-      "the others begin up to 20 s later, in turn with those of other users",
+      "the others fire up to 20 s later, interleaved with those of other users",
     ),
     bound(
-      "Runs that a process without a queue has in flight or waiting; half of them of one user",
+      "Runs in flight or waiting in a process without a queue; half of them for one user",
       "max_active_runs",
       "",
       "429 `too_many_runs`; crons and delayed runs wait",
     ),
-    bound("An idempotency key", "ops/idempotency.ts LONGEST_KEY", "characters", REFUSED),
-    bound("An idempotency key, by time", "ops/idempotency.ts KEEP_KEY_MINUTES", "minutes", "it is forgotten"),
-    bound("The URL of a webhook", "support/outbound.ts LONGEST_URL", "characters", REFUSED),
-    bound("Runs of a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
+    bound("Idempotency key", "runs/idempotency.ts LONGEST_KEY", "characters", REFUSED),
     bound(
-      "Threads that a search for runs goes through, in a storage of your own without `runs.search`",
+      "Retention of an idempotency key",
+      "runs/idempotency.ts KEEP_KEY_MINUTES",
+      "minutes",
+      "the key can be used for a new run",
+    ),
+    bound("URL of a webhook", "support/outbound.ts LONGEST_URL", "characters", REFUSED),
+    bound("Runs in a batch", "models/run.ts MOST_RUNS_OF_BATCH", "", REFUSED),
+    bound(
+      "Threads that a run search reads, in a custom storage without `runs.search`",
       "storage/run-search.ts MOST_THREADS_WALKED",
       "",
-      "runs of threads that changed earlier are not found",
+      "runs of less recently updated threads are not found",
     ),
     bound(
-      "Runs of a thread that `POST /runs/cancel` looks at, newest first",
-      "ops/cancel.ts MOST_RUNS",
+      "Runs of a thread that one `POST /runs/cancel` considers, newest first",
+      "coordination/cancel.ts MOST_RUNS",
       "",
-      "older ones go on: call again",
+      "older runs continue; repeat the request",
     ),
-    bound("Channels that a stream of events asks for", "models/protocol.ts MOST_CHANNELS", "", REFUSED),
-    bound("Namespaces that it asks for", "models/protocol.ts MOST_NAMESPACES", "", REFUSED),
+    bound("Channels of an event stream", "models/protocol.ts MOST_CHANNELS", "", REFUSED),
+    bound("Namespaces of an event stream", "models/protocol.ts MOST_NAMESPACES", "", REFUSED),
     bound("Segments of a namespace", "models/protocol.ts MOST_SEGMENTS", "", REFUSED),
     bound(
-      "Streams of events of one thread",
-      "ops/thread-feeds.ts MOST_STREAMS_A_THREAD",
+      "Event streams of one thread",
+      "delivery/thread-feeds.ts MOST_STREAMS_A_THREAD",
       "",
       "429 `too_many_streams`",
     ),
-    bound("Subscriptions of one WebSocket", "http/websocket.ts MOST_SUBSCRIPTIONS", "", "an `error` answer"),
-    bound("Pings that a WebSocket leaves unanswered", "http/websocket.ts MOST_PINGS", "", "it is closed"),
-    bound("Time to live of a thread or an item", "models/thread.ts MAX_TTL_MINUTES", "minutes", REFUSED),
+    bound(
+      "Subscriptions of one WebSocket",
+      "http/websocket/websocket.ts MOST_SUBSCRIPTIONS",
+      "",
+      "an `error` response",
+    ),
+    bound(
+      "Unanswered pings of a WebSocket",
+      "http/websocket/websocket.ts MOST_PINGS",
+      "",
+      "the connection is closed",
+    ),
+    bound("Time to live of a thread or store item", "models/thread.ts MAX_TTL_MINUTES", "minutes", REFUSED),
   ],
   runs: [
-    bound("Callers that wait for one thread", "max_queued_runs", "", "409 `thread_busy`"),
+    bound("Callers waiting for one thread", "max_queued_runs", "", "409 `thread_busy`"),
     bound(
-      "Execution of a run, waiting not counted",
+      "Execution time of a run, without waiting",
       "run_timeout_seconds",
       "seconds",
-      "the run ends as `timeout`",
+      "the run ends with status `timeout`",
     ),
     bound(
-      "Time in which a graph has to heed that its run was stopped",
-      "ops/execute.ts ABORT_GRACE_MS",
+      "Time for a graph to react to the abort signal",
+      "runs/execute.ts ABORT_GRACE_MS",
       "ms",
-      "the run ends without it, its later writes are refused",
+      "the run ends anyway, and later writes of the graph are rejected",
     ),
     bound(
-      "Attempts of a run that fails in the network before its first event",
-      "ops/network-retry.ts MAX_ATTEMPTS",
+      "Attempts of a run with network errors before its first event",
+      "runs/network-retry.ts MAX_ATTEMPTS",
       "",
-      "the run ends as `error`",
+      "the run ends with status `error`",
     ),
     bound(
-      "What a webhook sends of a run",
-      "ops/webhooks.ts LARGEST_PAYLOAD",
+      "Webhook payload",
+      "webhooks/webhooks.ts LARGEST_PAYLOAD",
       "bytes",
-      "`values` is null, then `kwargs` empty",
+      "`values` is null; if still too large, `kwargs` is empty",
     ),
-    bound("The answer of a webhook's receiver", "ops/webhook-sender.ts ANSWER_MS", "ms", "it is sent again"),
-    bound("Sendings of a webhook", "ops/webhook-sender.ts MOST_SENDINGS", "", "it is given up"),
     bound(
-      "Pause before a webhook is sent again",
-      "ops/webhook-sender.ts LONGEST_PAUSE_MS",
+      "Response time of a webhook receiver",
+      "webhooks/webhook-sender.ts ANSWER_MS",
       "ms",
-      "it is no longer",
+      "the webhook is retried",
     ),
     bound(
-      "Until a server sees what others have scheduled",
-      "ops/timekeeper.ts LONGEST_SLEEP_MS",
+      "Attempts to deliver a webhook",
+      "webhooks/webhook-sender.ts MOST_SENDINGS",
+      "",
+      "the webhook fails",
+    ),
+    bound(
+      "Delay between attempts to deliver a webhook",
+      "webhooks/webhook-sender.ts LONGEST_PAUSE_MS",
       "ms",
-      "it looks again",
+      "the delay no longer increases",
     ),
-    bound("Processes that may die over a run", "max_attempts", "", "the run ends as `error`"),
     bound(
-      "Levels of a value that a graph yields",
+      "Poll interval for timers that other servers scheduled",
+      "scheduling/timekeeper.ts LONGEST_SLEEP_MS",
+      "ms",
+      "the server polls again",
+    ),
+    bound("Process crashes during one run", "max_attempts", "", "the run ends with status `error`"),
+    bound(
+      "Nesting depth of a value that a graph returns",
       "support/unserializable.ts MAX_SERIALIZABLE_DEPTH",
       "",
-      "the run ends as `error` and names the key",
+      "the run ends with status `error`, and the error names the key",
     ),
     bound(
-      "Message of what a graph throws",
+      "Message of an exception of a graph",
       "support/errors.ts LONGEST_MESSAGE",
       "characters",
-      "the rest is cut off",
+      "the rest is truncated",
     ),
     bound(
-      "Causes of what a graph throws",
+      "Causes of an exception of a graph",
       "support/errors.ts MOST_CAUSES",
       "",
-      "the others are not looked at",
+      "further causes are ignored",
     ),
     bound(
-      "What a run threw, causes and parts counted, that is kept with its place",
+      "Exceptions of a run that are stored with their source position, including causes",
       "graphs/run-fault.ts MOST_THROWN",
       "",
-      "the others are left out",
+      "the others are omitted",
     ),
     bound(
-      "Tasks of a graph, and of each subgraph, among which the one that threw is looked for",
+      "Tasks of a graph, and of each subgraph, that are searched for the failed task",
       "graphs/failed-tasks.ts MOST_TASKS",
       "",
-      "those that threw come first, the others are not looked at",
+      "failed tasks come first, the others are ignored",
     ),
     bound(
-      "Message of a cause that is kept with its place",
+      "Stored message of a cause",
       "graphs/run-fault.ts LONGEST_CAUSE",
       "characters",
-      "the rest is cut off",
+      "the rest is truncated",
     ),
+    bound("Stored stack frames of your code", "graphs/run-fault.ts MOST_OWN", "", "outer frames are omitted"),
     bound(
-      "Frames of your own code in a stack that is kept",
-      "graphs/run-fault.ts MOST_OWN",
-      "",
-      "the outer ones are left out",
-    ),
-    bound(
-      "Parts of messages that `hold_messages` holds at once, of a run",
+      "Message chunks that `hold_messages` holds for a run",
       "graphs/held-messages.ts MAX_PARTS",
       "",
-      "the oldest are never streamed",
+      "the oldest are not streamed",
     ),
+    bound("Wait for an exported promise", "graphs/awaited.ts LOAD_LIMIT_MS", "ms", "the graph fails to load"),
     bound(
-      "Wait for an export that is a promise",
-      "graphs/awaited.ts LOAD_LIMIT_MS",
-      "ms",
-      "the graph does not load",
-    ),
-    bound(
-      "Runs in flight when the server stops",
+      "Graceful shutdown: time for runs in flight",
       "shutdown_grace_seconds",
       "seconds",
-      "they are stopped, and given back or ended as `error`",
+      "they are stopped and requeued, or end with status `error`",
     ),
     bound(
-      "Silence of a process, until its runs count as cut off",
-      "ops/recovery.ts SILENT_MS",
+      "Time without a heartbeat until a process counts as dead",
+      "runs/run-owners.ts SILENT_MS",
       "ms",
-      "they go on in another process; those that cannot, end as `error`",
+      "its runs resume in another process, or end with status `error`",
     ),
     bound(
-      "Thread of a stateless run that could not be removed at once",
-      "ops/stateless-runs.ts LEFTOVER_TTL_MINUTES",
+      "Thread of a stateless run that could not be deleted immediately",
+      "coordination/stateless-runs.ts LEFTOVER_TTL_MINUTES",
       "minutes",
-      "the sweep removes it",
+      "the sweep deletes it",
     ),
   ],
   readers: [
     bound(
       "Frames of a run",
-      "ops/run-log.ts MAX_FRAMES",
+      "frames/run-log.ts MAX_FRAMES",
       "",
-      "the oldest go; who needs them gets a summary, or a connection that breaks",
+      "the oldest are dropped; a reader that needs them gets a summary or is disconnected",
     ),
     bound(
-      "Nodes and calls of a run whose times are kept with it",
+      "Nodes and calls of a run with stored times",
       "graphs/usage.ts MOST_TASKS",
       "",
-      "the later ones are counted in `omitted`",
+      "later ones are counted in `omitted`",
     ),
-    bound("Frames of a run, by size", "ops/run-log.ts MAX_BYTES_A_LOG", "bytes", "the oldest go"),
     bound(
-      "Frames of an ended run, by time",
-      "ops/run-log.ts KEEP_MS",
+      "Size of the frames of a run",
+      "frames/run-log.ts MAX_BYTES_A_LOG",
+      "bytes",
+      "the oldest are dropped",
+    ),
+    bound(
+      "Retention of frames after the end of a run",
+      "frames/run-log.ts KEEP_MS",
       "ms",
       "later readers get `metadata`, the final `values` and `end`",
     ),
     bound(
-      "Frames that the process keeps, of all runs and threads together",
+      "Frames in memory, of all runs and threads of a process",
       "max_kept_frame_bytes",
       "bytes",
-      "those of ended runs go first, then the oldest of the slowest readers: these get a gap",
+      "frames of ended runs are dropped first, then the oldest of the slowest readers, which get a gap",
     ),
     bound(
-      "Callers of the queue who are looked at for one run",
+      "Callers considered when a run is claimed from the queue",
       "storage/postgres/queue.ts MOST_CALLERS",
       "",
-      "those who follow the one served last",
+      "those after the last claimed caller are considered",
     ),
     bound(
-      "Callers of the queue whose turns a process remembers",
-      "ops/shared-queue.ts MAX_RECENT_CALLERS",
+      "Recent callers of the queue that a process remembers",
+      "coordination/shared-queue.ts MAX_RECENT_CALLERS",
       "",
-      "those served longest ago are forgotten",
+      "the least recent are forgotten",
     ),
     bound(
       "Attempts of a run whose frames other processes can read",
-      "storage/frame-bus.ts MOST_ATTEMPTS",
+      "storage/contract/frame-bus.ts MOST_ATTEMPTS",
       "",
-      "those of earlier ones go",
+      "frames of earlier attempts are dropped",
     ),
     bound(
-      "Frames of ended runs that wait while other processes cannot be reached",
-      "ops/shared-frames.ts MAX_CHARACTERS_OF_ENDED",
+      "Buffered frames of ended runs while other processes are unreachable",
+      "frames/shared-frames.ts MAX_CHARACTERS_OF_ENDED",
       "text",
-      "those of the oldest run are not shared",
+      "frames of the oldest run are not shared",
     ),
     bound(
-      "Request bodies that are being read, of all together",
+      "Request bodies being read, in total",
       "max_incoming_bytes",
       "bytes",
-      "the largest are refused: 503 `server_busy`",
+      "the largest are rejected: 503 `server_busy`",
     ),
     bound(
-      "What clients have yet to read, of all together",
+      "Unread response data of all clients",
       "max_unread_bytes",
       "bytes",
-      "those that read nothing for longest are cut off",
+      "clients that have not read for the longest time are disconnected",
     ),
     bound(
-      "Time in which a client reads nothing of its answer",
+      "Time without reads by a client",
       "unread_timeout_seconds",
       "seconds",
-      "it is cut off",
+      "the client is disconnected",
     ),
-    bound("Silence of an event stream", "http/response-writer.ts HEARTBEAT_MS", "ms", "a comment is sent"),
     bound(
-      "Runs and items of a list that are read ahead of the client, by size",
+      "Time without events on an event stream",
+      "http/core/response-writer.ts HEARTBEAT_MS",
+      "ms",
+      "a comment is sent",
+    ),
+    bound(
+      "Read-ahead for lists of runs and items",
       "support/read-ahead.ts PAGE_CHARACTERS",
       "text",
-      "smaller pages are read, of one at least",
+      "smaller pages are read, with at least one element",
     ),
     bound(
-      "The same, while their size is not known",
+      "Elements in the first page of the read-ahead",
       "support/read-ahead.ts FIRST_PAGE",
       "",
-      "the next page is fitted to it",
+      "later pages adapt to the element size",
     ),
     bound(
-      "The same, however small they are",
+      "Elements in a page of the read-ahead",
       "support/read-ahead.ts LARGEST_PAGE",
       "",
-      "the next page follows",
+      "the rest is read with the next page",
     ),
     bound(
-      "States that a list of threads reads ahead",
+      "States read ahead for a list of threads",
       "support/read-ahead.ts READS",
       "",
-      "the next one is read when one was taken",
+      "the next is read when one is consumed",
     ),
     bound(
-      "Checkpoints that a history reads at once",
+      "Checkpoints in a page of a history",
       "storage/postgres/saver.ts PAGE",
       "",
-      "the next page is read when they were taken",
+      "the next page is read when they are consumed",
     ),
     bound(
-      "Text of a list before some of it is sent",
-      "http/respond.ts SMALL",
+      "Buffered text of a list before the response starts",
+      "http/core/respond.ts SMALL",
       "bytes",
-      "it is sent in parts, and a fault from then on breaks the connection",
+      "it is sent in chunks, and a later error closes the connection",
     ),
   ],
   mcp: [
     bound(
       "Sessions of a process",
-      "http/mcp-sessions.ts MOST_SESSIONS",
+      "http/agents/mcp-sessions.ts MOST_SESSIONS",
       "",
-      "that which was not used for longest is ended; 503 while all are in use",
+      "the least recently used session ends; 503 if all are in use",
     ),
     bound(
-      "The same of one user",
-      "http/mcp-sessions.ts MOST_SESSIONS_OF_USER",
+      "The same for one user",
+      "http/agents/mcp-sessions.ts MOST_SESSIONS_OF_USER",
       "",
-      "the user's own oldest ends",
+      "the oldest session of the user ends",
     ),
-    bound("An identity that the auth function gives", "auth-hook.ts LONGEST_IDENTITY", "characters", "500"),
-    bound("Time of the auth function for a request", "auth_timeout_seconds", "seconds", "503 `auth_timeout`"),
     bound(
-      "A session in which no request and no stream is open",
-      "http/mcp-sessions.ts SESSION_TTL_MS",
+      "Identity returned by the auth function",
+      "service/auth-hook.ts LONGEST_IDENTITY",
+      "characters",
+      "500",
+    ),
+    bound("Duration of the auth function", "auth_timeout_seconds", "seconds", "503 `auth_timeout`"),
+    bound(
+      "Idle session, without open requests and streams",
+      "http/agents/mcp-sessions.ts SESSION_TTL_MS",
       "ms",
-      "it ends: 404, and its client opens another",
+      "it ends: 404, and the client opens a new session",
     ),
     bound(
-      "Time in which a person has to answer a question",
+      "Time for a person to answer a question",
       "mcp/server.ts ANSWER_MS",
       "ms",
-      "the call answers with the thread to resume",
+      "the call returns the thread to resume",
     ),
     bound(
-      "Thread that a call has made, after its last run",
+      "Retention of a thread created by a call, after its last run",
       "models/thread.ts CONVERSATION_TTL_MINUTES",
       "minutes",
-      "it is deleted",
+      "the thread is deleted",
     ),
-    bound("A message of progress", "view/progress.ts LONGEST_PROGRESS", "characters", "the rest is cut off"),
+    bound("Progress message", "view/progress.ts LONGEST_PROGRESS", "characters", "the rest is truncated"),
     bound(
-      "Time between two messages of what a model says",
+      "Interval between progress messages with model output",
       "view/progress.ts PAUSE_MS",
       "ms",
-      "the next one has what came between",
+      "the next message contains the output in between",
     ),
-    bound("Name of a tool", "mcp/tools.ts LONGEST_TOOL_NAME", "characters", "the rest is cut off"),
+    bound("Tool name", "mcp/tools.ts LONGEST_TOOL_NAME", "characters", "the rest is truncated"),
     bound(
-      "Threads of a list of resources",
+      "Threads in a page of resources",
       "mcp/resources.ts PAGE",
       "",
-      "`nextCursor` says where the rest begins",
+      "`nextCursor` is the start of the next page",
     ),
   ],
   a2a: [
     bound(
-      "Runs of a thread among which the last one of a task is looked for",
+      "Runs of a thread that are searched for the last run of a task",
       "a2a/tasks.ts MOST_RUNS_OF_THREAD",
       "",
       "the task is not found",
     ),
     bound(
-      "Thread that a message has made, after its last run",
+      "Retention of a thread created by a message, after its last run",
       "models/thread.ts CONVERSATION_TTL_MINUTES",
       "minutes",
-      "it is deleted",
+      "the thread is deleted",
     ),
   ],
   storage: [
@@ -434,38 +459,33 @@ export const BOUNDS = {
       setting: "checkpointer_options.pool_max_size",
     },
     {
-      ...bound("A statement (PostgreSQL)", "storage/postgres/options.ts STATEMENT_TIMEOUT", "ms", AWAY),
+      ...bound("Statement (PostgreSQL)", "storage/postgres/options.ts STATEMENT_TIMEOUT", "ms", AWAY),
       setting: "checkpointer_options.statement_timeout_ms",
     },
     bound("Connecting (PostgreSQL)", "storage/postgres/options.ts CONNECT_TIMEOUT", "ms", AWAY),
-    bound("A call, or a place in the pool (MongoDB)", "storage/mongodb/open.ts TIMEOUT", "ms", AWAY),
-    bound("A call (Redis)", "storage/redis/client.ts TIMEOUT", "ms", AWAY),
-    bound(
-      "Another process that holds the file (SQLite)",
-      "storage/sqlite/errors.ts BUSY_TIMEOUT",
-      "ms",
-      AWAY,
-    ),
-    bound("The look of `/ready` into the stores", "ops/readiness.ts DEADLINE_MS", "ms", "503"),
+    bound("Call, or wait for a pooled connection (MongoDB)", "storage/mongodb/open.ts TIMEOUT", "ms", AWAY),
+    bound("Call (Redis)", "storage/redis/client.ts TIMEOUT", "ms", AWAY),
+    bound("Wait for a lock of another process (SQLite)", "storage/sqlite/errors.ts BUSY_TIMEOUT", "ms", AWAY),
+    bound("Storage check of `/ready`", "operations/readiness.ts DEADLINE_MS", "ms", "503"),
   ],
 } satisfies Record<string, Bound[]>;
 
-/** Constants whose names are those of bounds, and that bound nothing which a client or a graph could feel. */
+/** Constants that are named like limits but have no effect that a client or a graph could observe. */
 const INWARD = [
   "graphs/held-messages.ts MAX_DEPTH",
   "graphs/run-fault.ts LONGEST_STACK",
   "graphs/run-fault.ts LONGEST_ROW",
   "graphs/run-fault.ts MOST_LIBRARY",
   "graphs/source-positions.ts LARGEST_BYTES",
-  "ops/states.ts MOST_RUNS",
-  "storage/saver-parts.ts MOST_LEVELS",
+  "threads/states.ts MOST_RUNS",
+  "storage/saver/saver-parts.ts MOST_LEVELS",
   "storage/redis/client.ts LONGEST_PAUSE",
   "storage/mongodb/locks.ts LONGEST_PAUSE",
   "storage/postgres/lock-session.ts LONGEST_PAUSE",
   "storage/postgres/frames.ts LONGEST_HINT",
   "storage/postgres/frames.ts LONGEST_PAUSE",
   "storage/postgres/threads.ts LONGEST_LIST",
-  "storage/rows.ts LONGEST_FACT",
+  "storage/rows/rows.ts LONGEST_FACT",
   "storage/sqlite/threads.ts MOST_FACTS",
   "storage/sqlite/values.ts LONGEST_CHAIN",
   "support/errors.ts LONGEST_NAME",
@@ -477,7 +497,7 @@ const INWARD = [
 const PLACE = /^(\S+\.ts) (\w+)$/;
 const CONSTANT = /^(?:export )?const (\w+) = ([\d_]+(?: \* [\d_]+)*);$/gm;
 
-/** Numbers of a source file by the names of their constants. */
+/** The numeric constants of a source file, by name. */
 function constantsOf(file: string): Map<string, number> {
   const text = readFileSync(join(ROOT, "src", file), "utf8");
   const product = (factors: string) =>
@@ -487,14 +507,14 @@ function constantsOf(file: string): Map<string, number> {
   );
 }
 
-/** The value of a bound as one reads it; a setting without a default has none. */
+/** The value with its unit; `none` for a setting without a default. */
 export function valueOf({ from, unit }: Bound): string {
   const [, file, name = ""] = PLACE.exec(from) ?? [];
   const value = file
     ? constantsOf(file).get(name)
     : ((SettingsSchema.properties[from as SettingName] as TSchema).default as number | undefined);
   if (value !== undefined) return inUnit(value, unit);
-  if (file) throw new Error(`src/${file} has no number ${name}`);
+  if (file) throw new Error(`src/${file} has no numeric constant ${name}`);
   return "none";
 }
 
@@ -510,10 +530,10 @@ function inUnit(value: number, unit: Unit): string {
   return unit === "characters" ? `${text} characters` : text;
 }
 
-/** Where a bound is set; empty for those that are fixed. */
+/** The setting of a limit; empty for a fixed one. */
 export const settingOf = ({ from, setting = PLACE.test(from) ? "" : from }: Bound): string => setting;
 
-/** Constants of these source files that are named as bounds are, and are not told above. */
+/** Constants of these files that are named like limits but not listed above. */
 export function untold(files: readonly string[]): string[] {
   const told = new Set<string>([
     ...Object.values(BOUNDS)

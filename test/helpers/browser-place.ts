@@ -24,8 +24,13 @@ export function browserAt(name: string, variable: string, places: readonly strin
     describe(what, tests) {
       if (path !== undefined) describe(what, tests);
       else if (isRequired)
-        throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS requires ${name.toLowerCase()}: set ${variable} to its path`);
-      else describe(what, () => it.skip(`requires ${name}: not found at ${places.join(", ")}; set ${variable} to its path`));
+        throw new Error(
+          `GRAPH_SERVE_REQUIRE_BACKENDS requires ${name.toLowerCase()}: set ${variable} to its path`,
+        );
+      else
+        describe(what, () =>
+          it.skip(`requires ${name}: not found at ${places.join(", ")}; set ${variable} to its path`),
+        );
     },
   };
 }

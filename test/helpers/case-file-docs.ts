@@ -6,7 +6,7 @@ import {
   ExpectationSchema,
   StepSchema,
   VerbsSchema,
-} from "../../src/testing/case-model.js";
+} from "../../src/testing/cases/case-model.js";
 import { typeText } from "./schema-text.js";
 
 type Table = (head: string[], rows: string[][]) => string;
@@ -32,7 +32,7 @@ const rowsOf = (fields: Fields): string[][] =>
   Object.entries(fields).flatMap(([name, schema]) => [row(name, schema), ...partsOf(name, schema)]);
 
 function row(name: string, schema: TSchema): string[] {
-  return [`\`${name}\`, typeText(schema), schema.description ?? ""];
+  return [`\`${name}\``, typeText(schema), schema.description ?? ""];
 }
 
 /** Table rows for the keys of an object without a table for itself. */

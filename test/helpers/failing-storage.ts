@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from "../../src/support/errors.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 
 /** A refused call was not executed. An unanswered call was executed, but its result was lost. */
 export type Failure = "refused" | "unanswered";

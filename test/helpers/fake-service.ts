@@ -5,12 +5,12 @@ import type { Assistant, GraphSchema } from "../../src/models/assistant.js";
 import type { Run } from "../../src/models/run.js";
 import type { CheckpointConfig, ThreadState } from "../../src/models/state.js";
 import type { Thread } from "../../src/models/thread.js";
-import type { Assistants } from "../../src/ops/assistants.js";
-import type { Readiness } from "../../src/ops/readiness.js";
-import type { Runs } from "../../src/ops/runs.js";
-import type { States } from "../../src/ops/states.js";
-import type { Threads } from "../../src/ops/threads.js";
-import type { RunFrame, RunStream, Service } from "../../src/service.js";
+import type { Assistants } from "../../src/threads/assistants.js";
+import type { Readiness } from "../../src/operations/readiness.js";
+import type { Runs } from "../../src/operations/runs.js";
+import type { States } from "../../src/threads/states.js";
+import type { Threads } from "../../src/operations/threads.js";
+import type { RunFrame, RunStream, Service } from "../../src/service/service.js";
 
 export const THREAD_ID = "0197f0a0-0000-7000-8000-000000000001";
 export const RUN_ID = "0197f0a0-0000-7000-8000-000000000002";

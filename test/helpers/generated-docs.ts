@@ -9,7 +9,7 @@ import { SETTING_NAMES, variableName } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
 import { ERROR_CODES, type ErrorCode } from "../../src/support/errors.js";
 import { buildOpenApi } from "../../src/http/openapi.js";
-import type { Route } from "../../src/http/route.js";
+import type { Route } from "../../src/http/core/route.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { SDK_METHODS } from "../clients/sdk-methods.js";
 import { BOUNDS, settingOf, valueOf, type Bound } from "./bounds.js";
@@ -46,7 +46,7 @@ function table(head: string[], rows: Cell[][]): string {
 }
 
 const escapeCell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
-const code = (text: string) => `\`${text}\`;
+const code = (text: string) => `\`${text}\``;
 const codes = (texts: readonly string[]) => texts.map(code).join(" ");
 
 function settingsTable(commands: CommandHelp[]): string {
@@ -65,7 +65,7 @@ function settingsTable(commands: CommandHelp[]): string {
       ...optionRows(name, schema),
     ];
   });
-  return table(["Setting", "Type", "Default", "Variable", "Flag", "What it says"], rows);
+  return table(["Setting", "Type", "Default", "Variable", "Flag", "Description"], rows);
 }
 
 /** Rows for the options of a setting that is an object. */
@@ -96,7 +96,7 @@ function commandList(commands: CommandHelp[]): string {
   const rows = commands
     .filter(({ name }) => name !== "")
     .map(({ name, description }) => [code(name), description]);
-  return table(["Command", "What it does"], rows);
+  return table(["Command", "Description"], rows);
 }
 
 function commandSection({ name, usage, description, args, options, examples }: CommandHelp): string {
@@ -104,9 +104,9 @@ function commandSection({ name, usage, description, args, options, examples }: C
   return [
     `### ${name === "" ? "Every command" : code(name)}`,
     ...(name === "" ? [] : [description]),
-    `\`\`\`text\n${usage}\n\`\`\`,
-    ...(entries.length > 0 ? [table(["Argument or flag", "What it says"], entries.map(entryRow))] : []),
-    ...(examples.length > 0 ? [`\`\`\`text\n${examples.join("\n")}\n\`\`\`] : []),
+    `\`\`\`text\n${usage}\n\`\`\``,
+    ...(entries.length > 0 ? [table(["Argument or flag", "Description"], entries.map(entryRow))] : []),
+    ...(examples.length > 0 ? [`\`\`\`text\n${examples.join("\n")}\n\`\`\``] : []),
   ].join("\n\n");
 }
 
@@ -127,7 +127,7 @@ function endpoints(): string {
   return buildOpenApi(ROUTES)
     .tags.map(({ name: tag }) => {
       const routes = ROUTES.filter((route) => route.tag === tag).sort(byPath);
-      return `### ${tag}\n\n${table(["Request", "What it does", "Takes", "Answers", "Errors"], routes.map(endpointRow))}`;
+      return `### ${tag}\n\n${table(["Request", "Description", "Parameters", "Response", "Errors"], routes.map(endpointRow))}`;
     })
     .join("\n\n");
 }
@@ -185,8 +185,8 @@ function bodies(): string {
 
 /** Errors that only the router returns, for paths and methods outside the document. */
 const OF_THE_ROUTER: Partial<Record<ErrorCode, string>> = {
-  route_not_found: "there is no such path",
-  method_not_allowed: "the path does not have this method; `Allow` names those it has",
+  route_not_found: "the path does not exist",
+  method_not_allowed: "the path does not support this method; `Allow` lists the supported methods",
 };
 
 function errorTable(): string {
@@ -222,7 +222,7 @@ function sdkMethods(): string {
     String(status),
     note,
   ]);
-  return table(["Call", "What comes of it", "Status", "To know"], rows);
+  return table(["Call", "Result", "Status", "Notes"], rows);
 }
 
 function boundTable(bounds: readonly Bound[]): string {
@@ -232,7 +232,7 @@ function boundTable(bounds: readonly Bound[]): string {
     settingOf(bound) && code(settingOf(bound)),
     bound.beyond,
   ]);
-  return table(["What", "At most", "Setting", "Beyond it"], rows);
+  return table(["Limit", "Value", "Setting", "When exceeded"], rows);
 }
 
 /** LangGraph package versions of the oldest, locked and newest test runs. */
@@ -243,7 +243,7 @@ function versions(): string {
     const { version } = manifest(`node_modules/${name}`) as { version: string };
     return [code(name), oldest[name] ?? "", version, newest];
   });
-  return table(["Package", "The oldest line", "The lock file", "The newest line"], rows);
+  return table(["Package", "Oldest tested", "Lock file", "Newest tested"], rows);
 }
 
 const manifest = (folder: string): unknown =>

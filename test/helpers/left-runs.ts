@@ -1,7 +1,7 @@
 /** Creates runs as they remain after their processes crashed. */
-import { now } from "../../src/storage/rows.js";
-import type { RunRow, Storage } from "../../src/storage/storage.js";
-import type { Service } from "../../src/service.js";
+import { now } from "../../src/storage/rows/rows.js";
+import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
+import type { Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 
 /** a -> b -> c; each appends its name to `log`. */

@@ -24,7 +24,7 @@ export interface Block {
   output?: Pick<Block, "language" | "text">;
 }
 
-const FENCED = /<!-- ([a-z]+)(?::([\w.-]+))? -->\n+``(\w+)\n([^]*?)``\n/g;
+const FENCED = /<!-- ([a-z]+)(?::([\w.-]+))? -->\n+```(\w+)\n([^]*?)```\n/g;
 
 /** The marked blocks of a document, in order. */
 export function markedBlocks(document: string): Block[] {
@@ -50,7 +50,7 @@ export function relativeLinks(document: string): { path: string; heading?: strin
     });
 }
 
-/** Paths in inline code that name files of the repository, such as `src/ops/execute.ts`. */
+/** Paths in inline code that name files of the repository, such as `src/runs/execute.ts`. */
 export function namedPaths(document: string): string[] {
   const named = read(document).matchAll(
     /(?<![\w./-])((?:src|test|templates|bench|scripts|docs|bin)\/[\w./-]*\w\/?)/g,
@@ -70,4 +70,4 @@ export function anchors(document: string): string[] {
 }
 
 const read = (document: string) => readFileSync(join(ROOT, document), "utf8");
-const withoutFences = (document: string) => read(document).replace(/^``[^]*?^``$/gm, "");
+const withoutFences = (document: string) => read(document).replace(/^```[^]*?^```$/gm, "");

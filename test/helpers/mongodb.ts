@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { MongoClient, type Db } from "mongodb";
 import { afterAll, beforeAll, describe } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage, StorageOptions } from "../../src/storage/storage.js";
+import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { MongodbDouble } from "../doubles/mongodb-double.js";
 
 const URI_VARIABLE = "GRAPH_SERVE_TEST_MONGODB_URI";
@@ -72,7 +72,9 @@ export class TestMongodb {
  */
 export function withMongodb(title: string, declare: (mongodb: () => TestMongodb) => void): void {
   if (serverUri === undefined && process.env.GRAPH_SERVE_REQUIRE_BACKENDS?.split(",").includes("mongodb")) {
-    throw new Error(`GRAPH_SERVE_REQUIRE_BACKENDS requires mongodb: set ${URI_VARIABLE} to the URI of a server`);
+    throw new Error(
+      `GRAPH_SERVE_REQUIRE_BACKENDS requires mongodb: set ${URI_VARIABLE} to the URI of a server`,
+    );
   }
   describe(serverUri === undefined ? `${title} (on a double)` : title, () => {
     let mongodb: TestMongodb;

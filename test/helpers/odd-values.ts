@@ -68,7 +68,10 @@ const PLAIN: Odd[] = [
   odd("a lone surrogate", () => "a\ud800b"),
   odd("NUL", () => "a\0b"),
   odd("a huge string", () => "ä".repeat(300_000)),
-  odd("a placeholder of LangGraph", () => "[unable to serialize, circular reference is too complex to analyze]"),
+  odd(
+    "a placeholder of LangGraph",
+    () => "[unable to serialize, circular reference is too complex to analyze]",
+  ),
   odd("__proto__", () => JSON.parse('{"__proto__": {"toJSON": 1}, "constructor": null}') as unknown),
   odd("a Date", () => new Date(0)),
   odd("no Date", () => new Date(NaN)),
@@ -128,7 +131,9 @@ const BAD: Odd[] = [
       return fail();
     },
   })),
-  odd("a non-configurable getter that throws", () => Object.defineProperty({}, "a", { get: fail, enumerable: true })),
+  odd("a non-configurable getter that throws", () =>
+    Object.defineProperty({}, "a", { get: fail, enumerable: true }),
+  ),
   odd("a revoked proxy", () => revoked()),
   odd("a revoked array proxy", () => revoked([])),
   odd("a proxy that throws", () => throwing),
@@ -160,7 +165,12 @@ const BAD: Odd[] = [
   })),
   odd("a secret", () => ({ lc: 1, type: "secret", id: ["KEY"] })),
   odd("not implemented", () => ({ lc: 1, type: "not_implemented", id: ["x"] })),
-  odd("a malformed constructor record", () => ({ lc: 2, type: "constructor", id: ["RegExp"], args: ["(", ""] })),
+  odd("a malformed constructor record", () => ({
+    lc: 2,
+    type: "constructor",
+    id: ["RegExp"],
+    args: ["(", ""],
+  })),
   odd("an escaped object", () => ({ __lc_escaped__: { lc: 1 } })),
   odd("a custom message class", () => new OwnMessage("hello")),
   odd(

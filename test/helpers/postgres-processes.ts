@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import type { StorageOptions } from "../../src/storage/storage.js";
+import type { StorageOptions } from "../../src/storage/contract/storage.js";
 import type { Order } from "../storage/postgres-child.js";
 
 const CHILD = fileURLToPath(new URL("../storage/postgres-child.ts", import.meta.url));
@@ -31,7 +31,8 @@ export class StorageProcess {
     return new Promise((resolve, reject) => {
       const look = () => {
         if (this.#news.includes(news)) resolve();
-        else if (this.#child.exitCode !== null) reject(new Error(`the process exited without sending "${news}"`));
+        else if (this.#child.exitCode !== null)
+          reject(new Error(`the process exited without sending "${news}"`));
         else return;
         this.#listeners.delete(look);
       };

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, describe, inject, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage, StorageOptions } from "../../src/storage/storage.js";
+import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { POSTGRES_VARIABLE, postgresUri } from "./global-setup.js";
 
 export class TestPostgres {

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { createClient } from "redis";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage, StorageOptions } from "../../src/storage/storage.js";
+import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 
 const URI_VARIABLE = "GRAPH_SERVE_TEST_REDIS_URI";
 const uri = process.env[URI_VARIABLE] ?? "redis://127.0.0.1:6379";

@@ -41,5 +41,5 @@ function rangeText({ minimum, maximum, exclusiveMinimum, maxProperties }: Readab
 /** The default of a field as JSON; empty if there is none. */
 export function defaultText(schema: TSchema): string {
   const value: unknown = schema.default;
-  return value === undefined ? "" : `\`${JSON.stringify(value)}\`;
+  return value === undefined ? "" : `\`${JSON.stringify(value)}\``;
 }

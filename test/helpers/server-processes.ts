@@ -128,7 +128,9 @@ export class ServerProcesses {
         const env = { ...process.env, SHIFT_MS: String(shiftMs ?? 0) };
         const child = fork(SERVER, [settings, this.#log], { execArgv, env });
         const ended = new AbortController();
-        child.once("exit", (code) => ended.abort(new Error(`a server exited with code ${code} during startup`)));
+        child.once("exit", (code) =>
+          ended.abort(new Error(`a server exited with code ${code} during startup`)),
+        );
         const [url] = (await once(child, "message", { signal: ended.signal })) as [string];
         const server = new ServerProcess(child, url);
         this.#running.push(server);

@@ -2,8 +2,8 @@ import { onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Logger } from "../../src/support/log.js";
 import type { Authenticate } from "../../src/models/caller.js";
-import { openService, type Service } from "../../src/service.js";
-import type { Storage } from "../../src/storage/storage.js";
+import { openService, type Service } from "../../src/service/service.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 
 export interface TestServiceOptions {
   graphs: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { MAX_DEPTH } from "../../src/http/json-body.js";
+import { MAX_DEPTH } from "../../src/http/core/json-body.js";
 import type { ThreadCreateRequest } from "../../src/models/thread.js";
 import { serve, type TestServer } from "../helpers/app.js";
 import { fakeService, someThread } from "../helpers/fake-service.js";

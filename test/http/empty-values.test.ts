@@ -1,7 +1,7 @@
 /** Clients that write what is not set as `name=`: on every route such a value is one left out. */
 import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/route-table.js";
-import { pathParameters, type Route } from "../../src/http/route.js";
+import { pathParameters, type Route } from "../../src/http/core/route.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
 import { webhooks } from "../helpers/webhook-receiver.js";

@@ -10,7 +10,7 @@ import {
 } from "@langchain/langgraph";
 import { describe, expect, it, vi } from "vitest";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";

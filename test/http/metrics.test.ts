@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
-import { openService } from "../../src/service.js";
+import { openService } from "../../src/service/service.js";
 import { openMemory } from "../../src/storage/memory/open.js";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { serve } from "../helpers/app.js";

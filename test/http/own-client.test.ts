@@ -4,7 +4,7 @@ import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";
 import { resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openService, type ServiceOptions } from "../../src/service.js";
+import { openService, type ServiceOptions } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as failing } from "../fixtures/graphs/fail.js";

@@ -1,9 +1,9 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames, WriteBudget } from "../../src/http/response-writer.js";
+import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames, WriteBudget } from "../../src/http/core/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
-import type { RunFrame } from "../../src/service.js";
+import type { RunFrame } from "../../src/service/service.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
 import { serve } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";

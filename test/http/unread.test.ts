@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { WriteBudget } from "../../src/http/response-writer.js";
+import { WriteBudget } from "../../src/http/core/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";

@@ -1,4 +1,5 @@
-// What a client does with a server on the oldest line of LangGraph: run by scripts/test-oldest.mjs, in a project of its own.
+// Client flows against a server on the oldest supported line of LangGraph; scripts/test-oldest.mjs runs them
+// in a separate project.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { test } from "node:test";
@@ -11,11 +12,11 @@ const textsOf = ({ messages }) => messages.map(({ content }) => content);
 const newThread = async () => (await client.threads.create()).thread_id;
 const wait = (thread, content) => client.runs.wait(thread, "agent", { input: says(content) });
 
-test("a run is waited for", async () => {
+test("runs.wait returns the final state", async () => {
   assert.deepEqual(textsOf(await wait(await newThread(), "hi")), ["hi", "one two three"]);
 });
 
-test("a run is streamed in several modes", async () => {
+test("a run streams several modes", async () => {
   const events = {};
   const streamMode = ["values", "updates", "custom", "messages-tuple"];
   for await (const { event, data } of client.runs.stream(await newThread(), "agent", {
@@ -28,10 +29,10 @@ test("a run is streamed in several modes", async () => {
   assert.deepEqual(events.custom, [{ step: "model" }]);
   const tokens = events.messages.map(([message]) => message.content);
   assert.equal(tokens.slice(0, "one two three".length).join(""), "one two three");
-  assert.ok(tokens.length > 1, "tokens come one by one");
+  assert.ok(tokens.length > 1, "tokens must arrive one by one");
 });
 
-test("a question is answered", async () => {
+test("an interrupt is answered", async () => {
   const thread = await newThread();
   const asked = await wait(thread, "ask");
   assert.equal(asked.__interrupt__[0].value, "really?");
@@ -54,7 +55,7 @@ test("a thread is forked from its history", async () => {
   assert.ok((await client.threads.getHistory(thread)).length > history.length);
 });
 
-test("schemas are read", async () => {
+test("graph schemas are returned", async () => {
   const { state_schema } = await client.assistants.getSchemas("agent");
   assert.deepEqual(Object.keys(state_schema.properties), ["messages"]);
 });
@@ -67,7 +68,7 @@ test("the store is shared with the graph", async () => {
   assert.deepEqual((await client.store.getItem(["notes"], "own")).value, { text });
 });
 
-test("the events of a thread tell a run", async () => {
+test("the events of a thread include its run", async () => {
   const path = `${process.env.SERVER_URL}/threads/${randomUUID()}`;
   const post = (to, body, signal) => fetch(path + to, { method: "POST", body: JSON.stringify(body), signal });
   const params = { assistant_id: "agent", input: says("hi") };

@@ -1,4 +1,4 @@
-/** A graph as projects on the oldest line have it: messages, an own event, long-term memory, and a question. */
+/** A graph as written on the oldest line: messages, a custom event, long-term memory and an interrupt. */
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 

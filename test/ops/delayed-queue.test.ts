@@ -2,9 +2,9 @@
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
-import { DELAYED_HOLDER } from "../../src/ops/recovery.js";
-import type { Service } from "../../src/service.js";
-import type { RunRow } from "../../src/storage/storage.js";
+import { DELAYED_HOLDER } from "../../src/runs/run-owners.js";
+import type { Service } from "../../src/service/service.js";
+import type { RunRow } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
 import { says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FramesLostError, type RunFrame } from "../../src/models/run-stream.js";
-import { FrameBudget } from "../../src/ops/frame-budget.js";
-import { type LogReader, RunLog, RunLogs } from "../../src/ops/run-log.js";
+import { FrameBudget } from "../../src/frames/frame-budget.js";
+import { type LogReader, RunLog, RunLogs } from "../../src/frames/run-log.js";
 
 const MB = 1024 * 1024;
 

@@ -1,12 +1,12 @@
 /** Publishing frames to the shared bus, and handling of a bus that fails. */
 import { expect, it, vi } from "vitest";
-import { allModeFrames } from "../../src/ops/remote-frames.js";
-import type { EngineContext } from "../../src/ops/live-runs.js";
-import { RunLog } from "../../src/ops/run-log.js";
-import { SharedFrames } from "../../src/ops/shared-frames.js";
+import { allModeFrames } from "../../src/delivery/remote-frames.js";
+import type { EngineContext } from "../../src/runs/live-runs.js";
+import { RunLog } from "../../src/frames/run-log.js";
+import { SharedFrames } from "../../src/frames/shared-frames.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
 import type { Run } from "../../src/models/run.js";
-import type { FrameBus, FramePage, FramePart } from "../../src/storage/frame-bus.js";
+import type { FrameBus, FramePage, FramePart } from "../../src/storage/contract/frame-bus.js";
 import { GraphServeError, StorageUnavailableError } from "../../src/support/errors.js";
 import { nextTurn } from "../../src/support/event-loop.js";
 import { deferred } from "../helpers/deferred.js";

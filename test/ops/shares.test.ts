@@ -1,8 +1,8 @@
 /** Per-user shares of global limits: crons, delayed runs and active runs. */
 import { expect, it } from "vitest";
-import { MAX_TIMERS, MAX_TIMERS_PER_USER } from "../../src/ops/timer-room.js";
+import { MAX_TIMERS, MAX_TIMERS_PER_USER } from "../../src/context/timer-limits.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { TimerKind } from "../../src/storage/storage.js";
+import type { TimerKind } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";

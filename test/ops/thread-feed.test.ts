@@ -1,7 +1,7 @@
 /** Thread events that are rebuilt from the frames of runs, as after a restart or an idle period. */
 import { expect, it, vi } from "vitest";
-import { RunLog } from "../../src/ops/run-log.js";
-import { ThreadFeed } from "../../src/ops/thread-feed.js";
+import { RunLog } from "../../src/frames/run-log.js";
+import { ThreadFeed } from "../../src/frames/thread-feed.js";
 
 it("rebuilt thread events keep their original timestamps and ids", async () => {
   vi.useFakeTimers({ toFake: ["Date"] });

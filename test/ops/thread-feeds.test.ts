@@ -1,9 +1,9 @@
 /** Thread feeds share one memory budget, so idle feeds must be evicted. */
 import { expect, it } from "vitest";
-import type { EngineContext } from "../../src/ops/live-runs.js";
-import { FrameBudget } from "../../src/ops/frame-budget.js";
-import { RunLog, RunLogs } from "../../src/ops/run-log.js";
-import { ThreadFeeds } from "../../src/ops/thread-feeds.js";
+import type { EngineContext } from "../../src/runs/live-runs.js";
+import { FrameBudget } from "../../src/frames/frame-budget.js";
+import { RunLog, RunLogs } from "../../src/frames/run-log.js";
+import { ThreadFeeds } from "../../src/delivery/thread-feeds.js";
 import { silentLogger } from "../../src/support/log.js";
 
 const AT = "2026-01-01T10:00:00.000Z";

@@ -1,7 +1,7 @@
 /** Webhooks, on every backend: each end of a run is sent, regardless of how it ended. */
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
-import type { Service } from "../../src/service.js";
+import type { Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";

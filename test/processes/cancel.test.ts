@@ -1,4 +1,4 @@
-/** Following and stopping a run through a server that does not execute it. */
+/** Following, cancelling and deleting runs through a server that does not execute them. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import {
@@ -20,7 +20,7 @@ const declareTests = (servers: ServerProcesses) => {
     [one, two] = (await servers.start(2)) as [ServerProcess, ServerProcess];
   }, TIMEOUT.timeout);
 
-  /** A run at a gate of its own, in flight at `server`. */
+  /** Starts a run at its own gate, in flight on `server`. */
   async function inFlight(server: ServerProcess, thread_id: string) {
     const run = await queued(server, thread_id);
     await servers.begun(run);
@@ -40,7 +40,7 @@ const declareTests = (servers: ServerProcesses) => {
   }
 
   describe("cancel", () => {
-    it("ends a run in flight elsewhere, waiting for it", TIMEOUT, async () => {
+    it("with wait returns after a run on another server has ended", TIMEOUT, async () => {
       const run = await inFlight(one, newId());
       expect((await two.request("POST", `${run.path}/cancel?wait=1`)).status).toBe(204);
       expect((await two.run(run)).status).toBe("interrupted");
@@ -48,7 +48,7 @@ const declareTests = (servers: ServerProcesses) => {
       expect(await two.client.threads.get(run.thread_id)).toMatchObject({ status: "idle" });
     });
 
-    it("ends a run in flight elsewhere, without waiting", TIMEOUT, async () => {
+    it("without wait interrupts a run on another server", TIMEOUT, async () => {
       const run = await inFlight(one, newId());
       expect((await two.request("POST", `${run.path}/cancel`)).status).toBe(202);
       await expect.poll(async () => (await two.run(run)).status, PATIENCE).toBe("interrupted");
@@ -57,7 +57,7 @@ const declareTests = (servers: ServerProcesses) => {
       expect((await two.request("POST", unknown)).status).toBe(404);
     });
 
-    it("rolls a run back that is in flight elsewhere", TIMEOUT, async () => {
+    it("with action rollback rolls back a run on another server", TIMEOUT, async () => {
       const thread_id = newId();
       await one.client.runs.wait(thread_id, "ledger", { input: { gate: null }, ifNotExists: "create" });
       const before = await two.client.threads.getState(thread_id);
@@ -69,7 +69,7 @@ const declareTests = (servers: ServerProcesses) => {
       expect(await two.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
     });
 
-    it("ends a run that waits elsewhere, and no other", TIMEOUT, async () => {
+    it("interrupts a waiting run on another server and no other run", TIMEOUT, async () => {
       const thread_id = newId();
       const running = await inFlight(one, thread_id);
       const [cancelled, left] = [await queued(one, thread_id), await queued(one, thread_id)];
@@ -84,7 +84,7 @@ const declareTests = (servers: ServerProcesses) => {
       await expectUsable(two, thread_id);
     });
 
-    it("comes with a run that takes a thread over, wherever that is busy", TIMEOUT, async () => {
+    it("by multitask_strategy interrupts the runs of a busy thread on any server", TIMEOUT, async () => {
       const thread_id = newId();
       const [running, waiting] = [await inFlight(one, thread_id), await queued(one, thread_id)];
       const payload = { input: { gate: null }, multitaskStrategy: "interrupt" as const };
@@ -96,7 +96,7 @@ const declareTests = (servers: ServerProcesses) => {
       expect(await one.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
     });
 
-    it("ends the runs of a status, wherever they are", TIMEOUT, async () => {
+    it("by status interrupts matching runs on all servers", TIMEOUT, async () => {
       const thread_id = newId();
       const running = await inFlight(one, thread_id);
       const waiting = [
@@ -125,19 +125,23 @@ const declareTests = (servers: ServerProcesses) => {
   });
 
   describe("delete", () => {
-    it("refuses a run in flight elsewhere, also when it goes on in another process", TIMEOUT, async () => {
-      const dying = await servers.one();
-      const { path } = await inFlight(dying, newId());
-      expect((await two.request("DELETE", path)).body).toMatchObject({ code: "thread_busy" });
-      await dying.kill();
-      const deleted = async () => (await two.request("DELETE", path)).status;
-      expect(await deleted()).toBe(409);
-      expect((await two.request("POST", `${path}/cancel?wait=1`)).status).toBe(204);
-      expect(await deleted()).toBe(204);
-      expect(await deleted()).toBe(404);
-    });
+    it(
+      "rejects a run in flight on another server, even after another process resumes it",
+      TIMEOUT,
+      async () => {
+        const dying = await servers.one();
+        const { path } = await inFlight(dying, newId());
+        expect((await two.request("DELETE", path)).body).toMatchObject({ code: "thread_busy" });
+        await dying.kill();
+        const deleted = async () => (await two.request("DELETE", path)).status;
+        expect(await deleted()).toBe(409);
+        expect((await two.request("POST", `${path}/cancel?wait=1`)).status).toBe(204);
+        expect(await deleted()).toBe(204);
+        expect(await deleted()).toBe(404);
+      },
+    );
 
-    it("of a thread stops its run elsewhere", TIMEOUT, async () => {
+    it("of a thread cancels its run on another server", TIMEOUT, async () => {
       const { thread_id } = await inFlight(one, newId());
       expect((await two.request("DELETE", `/threads/${thread_id}`)).status).toBe(204);
       expect((await one.request("GET", `/threads/${thread_id}`)).status).toBe(404);
@@ -146,7 +150,7 @@ const declareTests = (servers: ServerProcesses) => {
   });
 
   describe("join", () => {
-    it("waits for the end of a run elsewhere", TIMEOUT, async () => {
+    it("waits for the end of a run on another server", TIMEOUT, async () => {
       const { thread_id, run_id, gate, path } = await inFlight(one, newId());
       const joined = two.client.runs.join(thread_id, run_id);
       const frames = two.fetch("GET", `${path}/stream`).then((response) => allEvents(response));
@@ -158,7 +162,7 @@ const declareTests = (servers: ServerProcesses) => {
       expect(events[2]?.data).toMatchObject({ run_id, status: "success" });
     });
 
-    it("tells that a run elsewhere was cancelled", TIMEOUT, async () => {
+    it("reports that a run on another server was cancelled", TIMEOUT, async () => {
       const { thread_id, run_id, gate, path } = await inFlight(one, newId());
       const joined = two.client.runs.join(thread_id, run_id);
       const frames = two.fetch("GET", `${path}/stream`).then((response) => allEvents(response));
@@ -167,16 +171,20 @@ const declareTests = (servers: ServerProcesses) => {
       expect((await frames).at(-1)).toMatchObject({ event: "end", data: { status: "interrupted" } });
     });
 
-    it("that leaves cancels a run elsewhere when asked to", TIMEOUT, async () => {
-      const run = await inFlight(one, newId());
-      const leave = new AbortController();
-      const joined = await two.fetch("GET", `${run.path}/join?cancel_on_disconnect=1`, undefined, {
-        signal: leave.signal,
-      });
-      expect(joined.status).toBe(200);
-      leave.abort();
-      await expect.poll(async () => (await two.run(run)).status, PATIENCE).toBe("interrupted");
-    });
+    it(
+      "with cancel_on_disconnect cancels a run on another server when its client disconnects",
+      TIMEOUT,
+      async () => {
+        const run = await inFlight(one, newId());
+        const leave = new AbortController();
+        const joined = await two.fetch("GET", `${run.path}/join?cancel_on_disconnect=1`, undefined, {
+          signal: leave.signal,
+        });
+        expect(joined.status).toBe(200);
+        leave.abort();
+        await expect.poll(async () => (await two.run(run)).status, PATIENCE).toBe("interrupted");
+      },
+    );
   });
 };
 

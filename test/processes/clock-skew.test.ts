@@ -1,4 +1,4 @@
-/** Servers whose clocks differ, or are set back: a turn that was acknowledged is in the state, or it was refused. */
+/** Servers whose clocks differ or are set back: an acknowledged turn is in the state, any other turn was refused. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import {
 
 const TIMEOUT = { timeout: 300_000 };
 
-/** One turn; true if it was acknowledged, false if it was refused because of the clock. */
+/** Runs one turn. Returns true if it was acknowledged, false if it was refused because of the clock. */
 async function turn(server: ServerProcess, thread: string, content: string): Promise<boolean> {
   const { status, body, headers } = await server.request("POST", `/threads/${thread}/runs`, {
     assistant_id: "ledger",
@@ -31,7 +31,7 @@ async function turn(server: ServerProcess, thread: string, content: string): Pro
   return true;
 }
 
-/** What users said, by the state of the thread. */
+/** User messages in the state of the thread. */
 async function contentsOf(server: ServerProcess, thread: string): Promise<string[]> {
   const { values } = await server.client.threads.get<{ messages: { type: string; content: string }[] }>(
     thread,
@@ -39,12 +39,12 @@ async function contentsOf(server: ServerProcess, thread: string): Promise<string
   return values.messages.flatMap(({ type, content }) => (type === "human" ? [content] : []));
 }
 
-/** Redis keeps checkpoints alone: servers that share them do not share locks, and here take turns. */
+/** Redis stores only checkpoints: servers that share it do not share locks, so the tests alternate between them. */
 function onRedis(title: string, declare: (servers: ServerProcesses) => void): void {
   withRedis(`${title} on redis`, (redis) => onServers(() => settingsOf(redis.options()), declare));
 }
 
-/** `farTurns`: how many at the greatest difference. */
+/** @param farTurns number of turns at the largest clock difference */
 function inTurn(servers: ServerProcesses, farTurns = 10): void {
   it.each([
     [20, 40],
@@ -52,7 +52,7 @@ function inTurn(servers: ServerProcesses, farTurns = 10): void {
     [500, 20],
     [5000, 10],
     [-25_000, farTurns],
-  ])("are all in the state, or refused, if their clocks differ by %i ms", TIMEOUT, async (shiftMs, turns) => {
+  ])("each turn is stored or refused if the clocks differ by %i ms", TIMEOUT, async (shiftMs, turns) => {
     const pair = [...(await servers.start(1)), ...(await servers.start(1, {}, shiftMs))];
     const thread = newId();
     const acknowledged: string[] = [];
@@ -66,12 +66,12 @@ function inTurn(servers: ServerProcesses, farTurns = 10): void {
   });
 }
 
-onSharedBackends("turns by two servers in turn", (servers) => inTurn(servers));
-// Without shared rows a turn is accepted before the clock is compared, and waits until it has caught up.
-onRedis("turns by two servers in turn", (servers) => inTurn(servers, 2));
+onSharedBackends("alternating turns of two servers", (servers) => inTurn(servers));
+// Without shared rows a turn is accepted before clocks are compared, and waits until its clock has caught up.
+onRedis("alternating turns of two servers", (servers) => inTurn(servers, 2));
 
 function setBack(servers: ServerProcesses): void {
-  it("loses no turn and no edit", TIMEOUT, async () => {
+  it("loses no acknowledged turn or edit", TIMEOUT, async () => {
     const [server] = (await servers.start(1, {}, 0)) as [ServerProcess];
     const thread = newId();
     const acknowledged: string[] = [];

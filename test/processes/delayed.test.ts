@@ -1,4 +1,4 @@
-/** A process that is killed between a delayed run's timer and the run's place in the queue. */
+/** A process is killed after a delayed run is due and before the run is enqueued. */
 import { describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
@@ -6,9 +6,9 @@ import { onServers, PATIENCE, type ServerProcesses, settingsOf } from "../helper
 
 const TIMEOUT = { timeout: 120_000 };
 
-withPostgres("a process killed over a delayed run", (postgres) => {
+withPostgres("a process killed while enqueueing a delayed run", (postgres) => {
   for (const role of ["all", "api"] as const)
-    describe(`with the role ${role}`, () =>
+    describe(`with role ${role}`, () =>
       onServers(
         () => ({
           ...settingsOf(postgres.options()),
@@ -31,7 +31,7 @@ function killed(servers: ServerProcesses, postgres: TestPostgres, role: "all" | 
       new Date().toISOString(),
     ]);
 
-  /** Those of the database's processes that give the run its place, and wait for its thread's row. */
+  /** Database backends that are enqueueing the run and wait for the row lock of its thread. */
   const accepting = async () =>
     (
       await postgres.sql<{ pid: number }>(
@@ -41,7 +41,7 @@ function killed(servers: ServerProcesses, postgres: TestPostgres, role: "all" | 
       )
     ).map(({ pid }) => pid);
 
-  /** A delayed run whose process was killed while the database was about to give it its place. */
+  /** Creates a delayed run whose process is killed while the database is about to enqueue it. */
   async function cutOff(isPlaced: boolean) {
     await servers.killOthers();
     const dying = await servers.one({ role });
@@ -70,11 +70,12 @@ function killed(servers: ServerProcesses, postgres: TestPostgres, role: "all" | 
     }
   }
 
-  // The database does not see that its client is gone while a statement waits: it is executed to its end.
+  // The database does not notice a lost client while a statement waits for a lock, so the statement is still
+  // executed.
   it.each([
-    ["was not given", false],
-    ["was given all the same", true],
-  ])("its place %s, and another executes it once", TIMEOUT, async (_, isPlaced) => {
+    ["was not enqueued", false],
+    ["was enqueued", true],
+  ])("a run that %s is executed once by another process", TIMEOUT, async (_, isPlaced) => {
     const run = await cutOff(isPlaced);
     await expect.poll(accepting, PATIENCE).toEqual([]);
     const isWaiting = async () => {
@@ -83,7 +84,7 @@ function killed(servers: ServerProcesses, postgres: TestPostgres, role: "all" | 
     };
     await expect.poll(isWaiting, PATIENCE).toBe(!isPlaced);
     expect(await timerOf(run.run_id)).toHaveLength(1);
-    // So the lease of whoever had it is over.
+    // Expires the lease of the killed process.
     await makeDue(run.run_id);
     const other = await servers.one();
     await expect.poll(async () => (await other.run(run)).status, PATIENCE).toBe("success");

@@ -1,4 +1,4 @@
-/** A server that stands still for longer than its heartbeat and its locks last, and then goes on. */
+/** A server that is frozen for longer than its heartbeat and locks last, and then continues. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
@@ -8,16 +8,16 @@ import { withPostgres } from "../helpers/postgres.js";
 import { onServers, PATIENCE, settingsOf, type ServerProcess } from "../helpers/server-processes.js";
 
 const TIMEOUT = { timeout: 300_000 };
-/** Longer than a lease is trusted without a word from the server; the one wait here that is for time itself. */
+/** Longer than a lease is trusted without a heartbeat, in ms. The only wait in this file for real time to pass. */
 const STANDSTILL = 6_000;
 
-/** The checkpoints of a thread, oldest first, as the runs that wrote them. */
+/** Run ids of a thread's checkpoints, oldest first. */
 async function writers({ client }: ServerProcess, thread_id: string): Promise<unknown[]> {
   const states = await client.threads.getHistory(thread_id, { limit: 1000 });
   return states.map(({ metadata }) => (metadata as { run_id?: unknown }).run_id).reverse();
 }
 
-/** The frozen run went on elsewhere, before the one behind it: the frozen process has no say any more. */
+/** Another process resumed the frozen run before the run behind it; writes of the frozen process were rejected. */
 async function expectFenced(server: ServerProcess, frozen: Run, other: Run): Promise<void> {
   expect(await server.run(other)).toMatchObject({ status: "success", attempt: 1 });
   expect(await server.run(frozen)).toMatchObject({ status: "success", attempt: 2 });
@@ -35,11 +35,11 @@ withPostgres("a frozen server on postgres", (postgres) => {
   onServers(
     () => settingsOf(postgres.options()),
     (servers) => {
-      /** As if the process had been frozen for longer than others wait for its heartbeat. */
+      /** Makes all heartbeats look older than other processes tolerate. */
       const silence = () =>
         postgres.sql(`UPDATE "${postgres.schema}".gs_owners SET seen_at = '2020-01-01T00:00:00.000Z'`);
 
-      it("keeps its thread, and ends its run", TIMEOUT, async () => {
+      it("keeps its thread and finishes its run while it holds the lock", TIMEOUT, async () => {
         const [frozen, other] = (await servers.start(2)) as [ServerProcess, ServerProcess];
         const [thread_id, gate] = [newId(), newId()];
         const run = await frozen.begin(thread_id, gate);
@@ -47,7 +47,7 @@ withPostgres("a frozen server on postgres", (postgres) => {
         frozen.signal("SIGSTOP");
         await silence();
         const waiting = await other.begin(thread_id, null);
-        // Whoever deletes a run settles it first when its process is dead.
+        // Deleting a run reconciles it first if its process is dead.
         const deleted = await other.request("DELETE", `/threads/${thread_id}/runs/${run.run_id}`);
         expect(deleted.body).toMatchObject({ code: "thread_busy" });
         expect((await other.run(run)).status).toBe("running");
@@ -60,7 +60,7 @@ withPostgres("a frozen server on postgres", (postgres) => {
         expect(await other.client.threads.get(thread_id)).toMatchObject({ values: { count: 2 } });
       });
 
-      it("that lost its lock writes no more", TIMEOUT, async () => {
+      it("stops writing after it loses its lock", TIMEOUT, async () => {
         const [frozen, other] = (await servers.start(2)) as [ServerProcess, ServerProcess];
         const [thread_id, gate] = [newId(), newId()];
         const run = await frozen.begin(thread_id, gate, { deaf: true });
@@ -86,7 +86,7 @@ withMongodb("a frozen server on mongodb", (mongodb) => {
   onServers(
     () => settingsOf(mongodb().options()),
     (servers) => {
-      it("loses its thread to others, and writes no more", TIMEOUT, async () => {
+      it("loses its thread to another server and stops writing", TIMEOUT, async () => {
         const [frozen, other] = (await servers.start(2)) as [ServerProcess, ServerProcess];
         const [thread_id, gate] = [newId(), newId()];
         const run = await frozen.begin(thread_id, gate, { deaf: true });

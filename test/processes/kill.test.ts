@@ -1,4 +1,4 @@
-/** A server that is killed under load, while others on its database go on. */
+/** A server is killed under load while other servers on its database keep running. */
 import { beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import type { Run } from "../../src/models/run.js";
@@ -8,10 +8,10 @@ const TIMEOUT = { timeout: 300_000 };
 const THREADS = 3;
 const ACKNOWLEDGED_BEFORE_KILL = 12;
 
-/** Runs whose success a client was told of, by the text that they were sent. */
+/** Runs whose success was acknowledged to a client, by their input text. */
 type Acknowledged = Map<string, Pick<Run, "thread_id" | "run_id">>;
 
-onSharedBackends("a server killed", (servers) => {
+onSharedBackends("a killed server", (servers) => {
   let one: ServerProcess;
   let two: ServerProcess;
   let dying: ServerProcess;
@@ -19,7 +19,7 @@ onSharedBackends("a server killed", (servers) => {
     [one, two, dying] = (await servers.start(3)) as [ServerProcess, ServerProcess, ServerProcess];
   }, TIMEOUT.timeout);
 
-  /** One run after another until `isOver`, or until the server is gone. */
+  /** Creates one run after another until `isOver` returns true or the server is gone. */
   async function work(
     server: ServerProcess,
     thread_id: string,
@@ -56,7 +56,7 @@ onSharedBackends("a server killed", (servers) => {
     expect(runs.filter((run) => run.status === "pending" || run.status === "running")).toEqual([]);
   }
 
-  it("frees its threads and loses nothing acknowledged", TIMEOUT, async () => {
+  it("frees its threads and loses no acknowledged run", TIMEOUT, async () => {
     const threads = await Promise.all(
       Array.from({ length: THREADS }, async () => (await one.client.threads.create()).thread_id),
     );
@@ -72,7 +72,8 @@ onSharedBackends("a server killed", (servers) => {
     );
     await expect.poll(() => acknowledged.size, PATIENCE).toBeGreaterThan(ACKNOWLEDGED_BEFORE_KILL);
     await dying.kill();
-    // The thread is another's at once, or when the lease is over; the runs of the dead server go on there, and end first.
+    // The thread is free immediately or when the lease expires. Other servers resume the dead server's runs,
+    // which end first.
     for (const server of [one, two]) server.open(gate);
     await one.client.runs.join(held, behind[1].run_id);
     const settled = async () => [(await two.run(hanging)).status, (await two.run(behind[0])).status];

@@ -1,4 +1,4 @@
-/** Servers under load on shared threads: what the graph wrote down itself is held against what the servers say. */
+/** Servers under load on shared threads: the graph's own log is compared with what the servers report. */
 import { beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import type { Run } from "../../src/models/run.js";
@@ -6,13 +6,13 @@ import { onSharedBackends, type ServerProcess } from "../helpers/server-processe
 
 const TIMEOUT = { timeout: 300_000 };
 const THREADS = 3;
-/** A thread and a server. */
+/** Clients per thread and server. */
 const CLIENTS = 2;
 const TURNS = 4;
 
 interface Tally {
   thread_id: string;
-  /** Texts of the runs that a server said have succeeded. */
+  /** Input texts of the runs that a server reported as successful. */
   done: string[];
 }
 
@@ -22,7 +22,7 @@ onSharedBackends("servers under load", (servers) => {
     all = await servers.start(4);
   }, TIMEOUT.timeout);
 
-  /** One run after another, each by another of the SDK's ways. */
+  /** Runs one turn after another, alternating between the SDK's ways to run a graph. */
   async function work({ client }: ServerProcess, tally: Tally): Promise<void> {
     const { thread_id } = tally;
     for (let turn = 0; turn < TURNS; turn += 1) {
@@ -41,7 +41,7 @@ onSharedBackends("servers under load", (servers) => {
     }
   }
 
-  /** False when the thread was busy. */
+  /** Returns false if the thread was busy. */
   async function reject({ runs }: ServerProcess["client"], thread_id: string, payload: object) {
     try {
       await runs.wait(thread_id, "ledger", { ...payload, multitaskStrategy: "reject" });
@@ -52,7 +52,6 @@ onSharedBackends("servers under load", (servers) => {
     }
   }
 
-  /** Runs that nobody waits for. */
   async function enqueue(server: ServerProcess, tally: Tally): Promise<void> {
     for (let turn = 0; turn < 2; turn += 1) {
       const text = newId();
@@ -103,7 +102,7 @@ onSharedBackends("servers under load", (servers) => {
     }
   });
 
-  it("a thread that is busy elsewhere refuses, or lets wait", TIMEOUT, async () => {
+  it("a run on a thread that is busy on another server is rejected or enqueued", TIMEOUT, async () => {
     const [one, two] = all as [ServerProcess, ServerProcess];
     const [thread_id, gate] = [newId(), newId()];
     await servers.begun(await one.begin(thread_id, gate));

@@ -1,4 +1,4 @@
-/** A run that kills its worker, beside runs of others in the same process: it dies alone, and the others end well. */
+/** A run that kills its worker next to other runs in the same process: only this run fails. */
 import { expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
@@ -24,7 +24,7 @@ withPostgres("a run that kills its worker", (postgres) => {
 });
 
 function poison(servers: ServerProcesses): void {
-  it("takes no other run to max_attempts", { timeout: 300_000 }, async () => {
+  it("does not use up max_attempts of other runs", { timeout: 300_000 }, async () => {
     const [api] = (await servers.start(1, { role: "api" })) as [ServerProcess];
     const gates = Array.from({ length: INNOCENTS + 1 }, newId);
     const worker = async () => {
@@ -47,7 +47,7 @@ function poison(servers: ServerProcesses): void {
     await Promise.all([...innocents.map((run) => waitsAt(run, "b")), waitsAt(deadly, "kill")]);
     const first = current.pid;
     current.open(gates[0]!);
-    // As a supervisor does.
+    // Restarts the worker as a supervisor does.
     const isOver = async () => (await api.run(deadly)).status === "error";
     for (let started = 1; started <= 4; started++) {
       await current.gone();
@@ -69,14 +69,14 @@ function poison(servers: ServerProcesses): void {
   });
 }
 
-/** What the nodes of these runs wrote, for each process but the first. */
+/** Trail lines of these runs for each process except the first. */
 function linesByProcess(servers: ServerProcesses, runs: readonly Run[], first: number): TrailLine[][] {
   const lines = runs.flatMap(({ thread_id }) => servers.ledger(thread_id) as unknown as TrailLine[]);
   const pids = new Set(lines.map(({ pid }) => pid).filter((pid) => pid !== first));
   return [...pids].map((pid) => lines.filter((line) => line.pid === pid));
 }
 
-/** In a process that died, no other run was in flight: those that had begun there have ended there. */
+/** No other run was in flight in a process that died: runs that began there also ended there. */
 function expectAlone(lines: readonly TrailLine[], deadly: Run): void {
   if (!lines.some(({ run }) => run === deadly.run_id)) return;
   const others = lines.filter(({ run }) => run !== deadly.run_id);

@@ -1,4 +1,7 @@
-/** Runs that wait in the database for whichever process has room: requests come to one kind of process, another executes. */
+/**
+ * Runs queued in the database for any process with free capacity: api processes accept requests, workers
+ * execute runs.
+ */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
@@ -27,10 +30,10 @@ withPostgres("a queue in postgres", (postgres) => {
   });
   describe("with api processes and workers", () =>
     onServers(settings, (servers) => roles(servers, postgres)));
-  describe("with processes that do all", () => onServers(settings, (servers) => all(servers, postgres)));
+  describe("with role all", () => onServers(settings, (servers) => all(servers, postgres)));
 });
 
-/** Ids of the runs of a thread, in the order in which the database accepted them. */
+/** Run ids of a thread, in the order in which the database accepted them. */
 const accepted = async (postgres: TestPostgres, thread: string): Promise<string[]> => {
   const text = `SELECT run_id FROM "${postgres.schema}".gs_runs WHERE thread_id = $1 ORDER BY seq`;
   return (await postgres.sql<{ run_id: string }>(text, [thread])).map(({ run_id }) => run_id);
@@ -55,7 +58,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
   };
   const open = (gate: string) => workers.forEach((each) => each.open(gate));
 
-  /** A run at a gate of its own, in flight at a worker. */
+  /** Starts a run at its own gate, in flight on a worker. */
   async function inFlight(thread_id = newId()) {
     const gate = newId();
     const run = await one!.begin(thread_id, gate);
@@ -63,7 +66,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     return { ...run, gate, path: `/threads/${thread_id}/runs/${run.run_id}` };
   }
 
-  it("a run is executed by a worker, and its caller waits at the api", TIMEOUT, async () => {
+  it("a run is executed by a worker while its caller waits at an api process", TIMEOUT, async () => {
     const thread = newId();
     const input = { gate: null };
     const answer = await one!.client.runs.wait(thread, "ledger", { input, ifNotExists: "create" });
@@ -75,14 +78,14 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     expect((await two!.client.threads.getState<{ count: number }>(thread)).values.count).toBe(2);
   });
 
-  it("its frames come as it goes on, to whoever reads", TIMEOUT, async () => {
+  it("the frames of a run are streamed live to readers on any process", TIMEOUT, async () => {
     const [thread, gate] = [newId(), newId()];
     const body = { assistant_id: "ledger", input: { gate }, if_not_exists: "create", stream_mode: "updates" };
     const response = await one!.fetch("POST", `/threads/${thread}/runs/stream`, body);
     const events: SseEvent[] = [];
     for await (const event of readEvents(response)) {
       events.push(event);
-      // What came before the gate comes before it is open.
+      // Frames written before the gate arrive before it opens.
       if (event.event === "updates" && "begin" in (event.data as object)) open(gate);
     }
     expect(events.map(({ event }) => event)).toEqual(["metadata", "updates", "updates", "updates", "end"]);
@@ -93,7 +96,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     expectWorkers(thread);
   });
 
-  it("a run without a thread leaves nothing behind", TIMEOUT, async () => {
+  it("a run without a thread leaves no thread behind", TIMEOUT, async () => {
     const before = await one!.client.threads.search({ limit: 1000 });
     const input = { gate: null };
     expect(await one!.client.runs.wait(null, "ledger", { input })).toMatchObject({ count: 1 });
@@ -106,7 +109,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
       .toBe(before.length);
   });
 
-  it("one that begins later is executed once, behind those that were accepted before", TIMEOUT, async () => {
+  it("a delayed run is executed once, after runs accepted earlier", TIMEOUT, async () => {
     const threads = Array.from({ length: 6 }, () => newId());
     const later = async (thread: string, index: number) => {
       const input = { gate: null };
@@ -126,7 +129,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     }
   });
 
-  it("can be cancelled from any process, in flight and while it waits", TIMEOUT, async () => {
+  it("a running or waiting run can be cancelled from any process", TIMEOUT, async () => {
     const running = await inFlight();
     const { thread_id } = running;
     const waiting = [
@@ -148,7 +151,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     expect(await one!.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
   });
 
-  it("ends with its client's connection, unless it asked otherwise", TIMEOUT, async () => {
+  it("a run is cancelled when its client disconnects", TIMEOUT, async () => {
     const thread = newId();
     const leave = new AbortController();
     const body = { assistant_id: "ledger", input: { gate: newId() }, if_not_exists: "create" };
@@ -163,7 +166,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
       .toBe("interrupted");
   });
 
-  it("comes after those that were accepted before it, whichever process took them", TIMEOUT, async () => {
+  it("runs of a thread start in the order of acceptance across api processes", TIMEOUT, async () => {
     const threads = [newId(), newId(), newId()];
     const made = await Promise.all(
       threads.flatMap((thread) =>
@@ -179,7 +182,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
   });
 
   it(
-    "is refused when its thread has others and it would not wait, and when too many wait",
+    "multitask_strategy reject and interrupt apply to a thread that is busy on a worker",
     TIMEOUT,
     async () => {
       const { thread_id, gate, run_id } = await inFlight();
@@ -197,14 +200,14 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     },
   );
 
-  it("is refused with a secret, which no row keeps", TIMEOUT, async () => {
+  it("a run with a secret is rejected because secrets are not stored", TIMEOUT, async () => {
     const config = { configurable: { openai_api_key: "sk-1" } };
     const body = { assistant_id: "ledger", input: { gate: null }, config, if_not_exists: "create" };
     const refused = await one!.request("POST", `/threads/${newId()}/runs`, body);
     expect(refused).toMatchObject({ status: 422, body: { detail: [{ type: "not_storable" }] } });
   });
 
-  it("a worker serves nothing else", TIMEOUT, async () => {
+  it("a worker does not serve the API", TIMEOUT, async () => {
     const [first] = workers as [ServerProcess];
     expect((await first.request("GET", "/ok")).status).toBe(200);
     expect((await first.request("GET", "/ready")).body).toMatchObject({ ready: true });
@@ -213,7 +216,7 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
   });
 
   it(
-    "goes on with another worker when its own is killed, and those behind it after it",
+    "a run whose worker is killed is resumed by another worker before the runs behind it",
     TIMEOUT,
     async () => {
       const run = await inFlight();
@@ -234,33 +237,33 @@ function roles(servers: ServerProcesses, postgres: TestPostgres): void {
     },
   );
 
-  it("is given back by a worker that is told to end, at once", TIMEOUT, async () => {
+  it("a run is requeued immediately when its worker shuts down", TIMEOUT, async () => {
     const run = await inFlight();
     const leaving = servers.withPid([...pids(run.thread_id)][0]) as ServerProcess;
     workers = [...workers.filter((each) => each !== leaving), await servers.one(worker)];
     await leaving.kill("SIGTERM");
-    // No stale owner is waited for: that takes 10 s at least.
+    // The timeout proves that no process waits for a stale owner, which takes at least 10 s.
     await expect.poll(async () => (await one!.run(run)).attempt, { timeout: 8_000 }).toBe(2);
     open(run.gate);
     await one!.client.runs.join(run.thread_id, run.run_id);
     expect(await one!.run(run)).toMatchObject({ status: "success", attempt: 2 });
   });
 
-  it("is answered by an api process that is told to end meanwhile", TIMEOUT, async () => {
+  it("an api process that shuts down still answers a waiting client", TIMEOUT, async () => {
     const leaving = await servers.one({ ...api, shutdown_grace_seconds: 60 });
     const [thread_id, gate] = [newId(), newId()];
     const input = { gate };
     const answer = leaving.client.runs.wait(thread_id, "ledger", { input, ifNotExists: "create" });
     await expect.poll(() => servers.ledger(thread_id).length, PATIENCE).toBe(1);
     const ended = leaving.kill("SIGTERM");
-    // It takes no more, and goes on waiting for what it took.
+    // It accepts no new requests but keeps waiting for the run it accepted.
     await expect.poll(() => leaving.request("GET", "/ok").catch(() => "closed"), PATIENCE).toBe("closed");
     open(gate);
     expect(await answer).toMatchObject({ count: 1 });
     await ended;
   });
 
-  it("waits while no worker has room", TIMEOUT, async () => {
+  it("a run waits until a worker has capacity, and max_waiting_runs limits the queue", TIMEOUT, async () => {
     await Promise.all(workers.map((each) => each.kill()));
     const run = await one!.begin(newId(), null);
     const joined = two!.client.runs.join(run.thread_id, run.run_id);
@@ -295,7 +298,7 @@ function all(servers: ServerProcesses, postgres: TestPostgres): void {
     processes = await servers.start(3);
   }, TIMEOUT.timeout);
 
-  it("a run on a free thread begins in the process that accepted it", TIMEOUT, async () => {
+  it("a run on a free thread starts in the process that accepted it", TIMEOUT, async () => {
     for (const { client, pid } of processes) {
       const thread = newId();
       const input = { gate: null };
@@ -304,7 +307,7 @@ function all(servers: ServerProcesses, postgres: TestPostgres): void {
     }
   });
 
-  it("runs of a thread keep the order in which all processes accepted them", TIMEOUT, async () => {
+  it("runs of a thread start in the order in which all processes accepted them", TIMEOUT, async () => {
     const threads = [newId(), newId()];
     const made = await Promise.all(
       threads.flatMap((thread) =>
@@ -318,7 +321,7 @@ function all(servers: ServerProcesses, postgres: TestPostgres): void {
     }
   });
 
-  it("one that waits is streamed to its client by whoever executes it", TIMEOUT, async () => {
+  it("a waiting run is streamed to its client from the process that executes it", TIMEOUT, async () => {
     const [thread, gate] = [newId(), newId()];
     const [first, second] = processes as [ServerProcess, ServerProcess];
     const run = await first.begin(thread, gate);

@@ -1,4 +1,4 @@
-/** Runs whose process is killed go on: in another process, or in the next one on the same file. */
+/** Runs of a killed process are resumed: by another process, or by the next process on the same file. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,11 +19,11 @@ import { readEvents, type SseEvent } from "../helpers/sse.js";
 const TIMEOUT = { timeout: 300_000 };
 
 interface Backend {
-  /** As if those who live now had not been heard of for long. */
+  /** Makes the heartbeats of all running processes look stale. */
   silence: () => Promise<unknown>;
-  /** Let a process that stands still lose the locks of its threads. */
+  /** Drops the thread locks of a frozen process. */
   unlock: () => Promise<unknown>;
-  /** Several processes on it at once. */
+  /** Whether several processes can use the backend at the same time. */
   isShared: boolean;
 }
 
@@ -32,7 +32,7 @@ type Started = Run & { gate: string };
 const values = async ({ client }: ServerProcess, { thread_id }: Started) =>
   (await client.threads.getState<{ log: string[] }>(thread_id)).values.log;
 
-/** A run of the background, whose node `at` waits at a gate. */
+/** Starts a background run whose node `at` waits at a gate. */
 async function begin(
   server: ServerProcess,
   { graph = "trail", at = "b", thread_id = newId(), ...more }: Record<string, unknown> = {},
@@ -83,26 +83,26 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     server.open(run.gate);
     return ended(server, run);
   };
-  /** The checkpoint before this node is stored. */
+  /** Waits until the checkpoint before this node is stored. */
   const stands = (server: ServerProcess, { thread_id }: Run, node: string) =>
     expect
       .poll(async () => (await server.client.threads.getState(thread_id)).next.includes(node), PATIENCE)
       .toBe(true);
 
-  /** The process that goes on. */
+  /** Kills the process and returns the one that resumes its runs. */
   const heir = async (): Promise<ServerProcess> => {
     await dying.kill();
     return other ?? servers.one();
   };
 
-  describe("of a process that is killed", () => {
+  describe("after a process is killed", () => {
     let next: ServerProcess;
     const runs: Record<string, Started> = {};
     let streamed: Awaited<ReturnType<typeof follow>>;
     let elsewhere: Awaited<ReturnType<typeof follow>> | undefined;
     let attended: Run;
 
-    it("leaves these behind", TIMEOUT, async () => {
+    it("setup: a process with runs in every state is killed", TIMEOUT, async () => {
       dying = await servers.one();
       const asked = await dying.client.runs.wait(newId(), "ask", {
         ifNotExists: "create",
@@ -156,7 +156,7 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
       await events.return(undefined).catch(() => undefined);
     });
 
-    it.each(["async", "sync"])("goes on from its last checkpoint: %s", TIMEOUT, async (name) => {
+    it.each(["async", "sync"])("a run resumes from its last checkpoint: %s", TIMEOUT, async (name) => {
       const run = runs[name]!;
       expect(await pass(next, run)).toMatchObject({
         run_id: run.run_id,
@@ -170,20 +170,20 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
         limit: 100,
         metadata: { run_id: run.run_id },
       });
-      // The input, and each node once; what came after the death says so.
+      // The input, and each node once. Checkpoints written after the kill carry the new attempt.
       expect(
         history.map(({ metadata }) => (metadata as { run_attempt?: number }).run_attempt ?? 1).reverse(),
       ).toEqual([1, 1, 1, 2, 2]);
     });
 
-    it("begins anew when it writes at its end", TIMEOUT, async () => {
+    it("a run that stores checkpoints only on exit restarts from the beginning", TIMEOUT, async () => {
       const run = runs.exit!;
       expect(await pass(next, run)).toMatchObject({ status: "success", attempt: 2 });
       expect(servers.nodes(run)).toEqual(["a", "b", "a", "b", "c"]);
       expect(await values(next, run)).toEqual(["in", "a", "b", "c"]);
     });
 
-    it("executes only the tasks of a superstep that had not ended", TIMEOUT, async () => {
+    it("only unfinished tasks of the current superstep are retried", TIMEOUT, async () => {
       const run = runs.fork!;
       expect(await pass(next, run)).toMatchObject({ status: "success", attempt: 2 });
       expect(servers.nodes(run).filter((node) => node === "fast")).toHaveLength(1);
@@ -191,14 +191,14 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
       expect((await values(next, run)).sort()).toEqual(["fast", "in", "slow", "z"]);
     });
 
-    it("is given the answer to its question once", TIMEOUT, async () => {
+    it("the answer to an interrupt is delivered once", TIMEOUT, async () => {
       const run = runs.ask!;
       expect(await pass(next, run)).toMatchObject({ status: "success", attempt: 2 });
       expect(servers.nodes(run)).toEqual(["asked", "asked", "z"]);
       expect(await values(next, run)).toEqual(["in", "asked", "yes", "z"]);
     });
 
-    it("and those that waited behind it begin, in their order", TIMEOUT, async () => {
+    it("runs enqueued behind a resumed run start in order", TIMEOUT, async () => {
       const [first, second, third] = [runs.async!, runs.second!, runs.third!];
       for (const run of [second, third]) {
         expect(await ended(next, run)).toMatchObject({ status: "success", attempt: 1 });
@@ -210,44 +210,48 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
       expect(order.indexOf(third.run_id)).toBeGreaterThan(order.lastIndexOf(second.run_id));
     });
 
-    it("ends as interrupted when its client was connected", TIMEOUT, async () => {
+    it("a run ends as interrupted if its client was connected", TIMEOUT, async () => {
       expect(await ended(next, attended)).toMatchObject({ status: "interrupted", error: null, attempt: 1 });
       expect(servers.nodes(attended)).toEqual(["a", "b"]);
       expect(await next.client.threads.get(attended.thread_id)).toMatchObject({ status: "idle" });
     });
 
-    it("ends as error when its secrets went with the process", TIMEOUT, async () => {
+    it("a run ends as error if its secrets were lost with the process", TIMEOUT, async () => {
       const run = await ended(next, runs.secret!);
       expect(run).toMatchObject({ status: "error", attempt: 1 });
       expect(run.error).toContain("secrets, which are not stored");
     });
 
-    it("can be cancelled where it goes on", TIMEOUT, async () => {
+    it("a resumed run can be cancelled", TIMEOUT, async () => {
       const { thread_id, run_id } = runs.cancelled!;
       await next.client.runs.cancel(thread_id, run_id, true);
       expect(await next.run(runs.cancelled!)).toMatchObject({ status: "interrupted", attempt: 2 });
     });
 
-    it("is followed on by those who come back with the last frame that they have seen", TIMEOUT, async () => {
-      await streamed.ended;
-      const last = streamed.seen.at(-1)?.id;
-      const rest = await follow(next, runs.sync!, last);
-      await rest.ended;
-      expect(rest.seen[0]).toMatchObject({
-        id: "1000000000",
-        event: "metadata",
-        data: { run_id: runs.sync!.run_id, attempt: 2, checkpoint_id: expect.any(String) as string },
-      });
-      const logs = rest.seen
-        .filter(({ event }) => event === "values")
-        .map(({ data }) => (data as { log: string[] }).log);
-      expect(logs).toEqual([["in", "a"], ["in", "a", "b"], ["in", "a", "b", "c"]]); // prettier-ignore
-      expect(rest.shown().at(-1)).toBe("end");
-      expect(isAscending([...numbers(streamed.seen), ...numbers(rest.seen)])).toBe(true);
-    });
+    it(
+      "a reader that reconnects with Last-Event-ID receives the frames of the next attempt",
+      TIMEOUT,
+      async () => {
+        await streamed.ended;
+        const last = streamed.seen.at(-1)?.id;
+        const rest = await follow(next, runs.sync!, last);
+        await rest.ended;
+        expect(rest.seen[0]).toMatchObject({
+          id: "1000000000",
+          event: "metadata",
+          data: { run_id: runs.sync!.run_id, attempt: 2, checkpoint_id: expect.any(String) as string },
+        });
+        const logs = rest.seen
+          .filter(({ event }) => event === "values")
+          .map(({ data }) => (data as { log: string[] }).log);
+        expect(logs).toEqual([["in", "a"], ["in", "a", "b"], ["in", "a", "b", "c"]]); // prettier-ignore
+        expect(rest.shown().at(-1)).toBe("end");
+        expect(isAscending([...numbers(streamed.seen), ...numbers(rest.seen)])).toBe(true);
+      },
+    );
 
-    it("is told on to those who followed it from another process", TIMEOUT, async ({ skip }) => {
-      if (!elsewhere) return skip("one process has the file");
+    it("a reader on another process receives the frames of the next attempt", TIMEOUT, async ({ skip }) => {
+      if (!elsewhere) return skip("only one process can open the file");
       await elsewhere.ended;
       expect(elsewhere.seen[0]?.data).toMatchObject({ attempt: 1 });
       expect(elsewhere.seen[1]).toMatchObject({ event: "metadata", data: { attempt: 2 } });
@@ -256,7 +260,7 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     });
   });
 
-  it("a run that came behind one that was cut off finds it ended", TIMEOUT, async () => {
+  it("a run created behind the run of a killed process finds that run finished", TIMEOUT, async () => {
     await servers.killOthers(other);
     dying = await servers.one();
     const run = await begin(dying);
@@ -269,7 +273,7 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     expect(await next.run(run)).toMatchObject({ status: "success", attempt: 2 });
   });
 
-  it("the third death of a run is its end, until somebody asks that it goes on", TIMEOUT, async () => {
+  it("a run fails after its third crash and can be redriven", TIMEOUT, async () => {
     const { isShared } = backend();
     await servers.killOthers();
     const living = await servers.start(isShared ? 4 : 1);
@@ -301,13 +305,13 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     expect(await values(next, run)).toEqual(["in", "a", "b", "c"]);
   });
 
-  describe("of a process that is told to end", () => {
+  describe("after a graceful shutdown", () => {
     let next: ServerProcess;
     let running: Started;
     let behind: Started[];
     let streamed: Awaited<ReturnType<typeof follow>>;
 
-    it("are given back", TIMEOUT, async () => {
+    it("unfinished runs are requeued", TIMEOUT, async () => {
       await servers.killOthers();
       dying = await servers.one();
       next = other = backend().isShared ? await servers.one() : dying;
@@ -318,14 +322,14 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
       streamed = await follow(dying, running);
       await dying.kill("SIGTERM");
       if (!backend().isShared) next = other = await servers.one();
-      // No stale owner is waited for: that takes 30 s.
+      // The timeout proves that no process waits for a stale owner, which takes 30 s.
       await expect.poll(async () => (await next.run(running)).attempt, { timeout: 15_000 }).toBe(2);
       await streamed.ended;
       expect(streamed.shown()).not.toContain("error");
       expect(streamed.shown()).not.toContain("end");
     });
 
-    it("go on elsewhere, in their order, as if nothing had been", TIMEOUT, async () => {
+    it("requeued runs finish in order in another process", TIMEOUT, async () => {
       expect(await pass(next, running)).toMatchObject({ status: "success", attempt: 2, error: null });
       for (const run of behind)
         expect(await ended(next, run)).toMatchObject({ status: "success", attempt: 1, error: null });
@@ -337,28 +341,32 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
       expect(isAscending([...numbers(streamed.seen), ...numbers(rest.seen)])).toBe(true);
     });
 
-    it("however often: that is no fault of theirs", TIMEOUT, async () => {
-      const run = await begin(next);
-      for (const attempt of [1, 2, 3]) {
-        await expect.poll(async () => (await next.run(run)).attempt, PATIENCE).toBe(attempt);
-        await expect
-          .poll(() => servers.nodes(run).filter((node) => node === "b").length, PATIENCE)
-          .toBe(attempt);
-        const leaving = next;
-        if (backend().isShared) next = other = await servers.one();
-        await leaving.kill("SIGTERM");
-        if (!backend().isShared) next = other = await servers.one();
-      }
-      await expect.poll(() => servers.nodes(run).filter((node) => node === "b").length, PATIENCE).toBe(4);
-      expect(await pass(next, run)).toMatchObject({ status: "success", attempt: 4 });
-      if (!backend().isShared) other = undefined;
-    });
+    it(
+      "requeued runs are retried any number of times, since a shutdown is not a crash",
+      TIMEOUT,
+      async () => {
+        const run = await begin(next);
+        for (const attempt of [1, 2, 3]) {
+          await expect.poll(async () => (await next.run(run)).attempt, PATIENCE).toBe(attempt);
+          await expect
+            .poll(() => servers.nodes(run).filter((node) => node === "b").length, PATIENCE)
+            .toBe(attempt);
+          const leaving = next;
+          if (backend().isShared) next = other = await servers.one();
+          await leaving.kill("SIGTERM");
+          if (!backend().isShared) next = other = await servers.one();
+        }
+        await expect.poll(() => servers.nodes(run).filter((node) => node === "b").length, PATIENCE).toBe(4);
+        expect(await pass(next, run)).toMatchObject({ status: "success", attempt: 4 });
+        if (!backend().isShared) other = undefined;
+      },
+    );
   });
 
-  describe("of a process that stood still", () => {
+  describe("after a process freezes", () => {
     afterEach(() => dying.signal("SIGCONT"));
 
-    it("is another's: what the first still writes is refused, and it tells no end", TIMEOUT, async () => {
+    it("its run is taken over, its late writes are rejected and it sends no end frame", TIMEOUT, async () => {
       await servers.killOthers(other);
       dying = await servers.one();
       const run = await begin(dying, { on_disconnect: "continue" });
@@ -374,7 +382,7 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
       await expect.poll(() => servers.nodes(run), PATIENCE).toEqual(["a", "b", "b"]);
       dying.open(run.gate);
       dying.signal("SIGCONT");
-      // Its reader hears of the other process, and of no end.
+      // The reader receives the metadata of the next attempt, and no end frame of the first.
       await expect
         .poll(() => reader.seen.at(-1), PATIENCE)
         .toMatchObject({ event: "metadata", data: { attempt: 2 } });
@@ -414,12 +422,12 @@ withPostgres("runs on postgres", (postgres) => {
   );
 });
 
-// On a database of its own: any server on it may go on with the run.
-withPostgres("runs on postgres, where all servers live,", (postgres) => {
+// A separate database: any server on it may resume the run.
+withPostgres("runs on postgres with several running servers", (postgres) => {
   onServers(
     () => settingsOf(postgres.options()),
     (servers) => {
-      it("go on when the database drops the locks of their threads", TIMEOUT, async () => {
+      it("a run is resumed when the database drops its thread lock", TIMEOUT, async () => {
         const [one] = (await servers.start(2)) as [ServerProcess];
         const run = await begin(one);
         await expect.poll(() => servers.nodes(run), PATIENCE).toEqual(["a", "b"]);

@@ -1,4 +1,7 @@
-/** Nodes that never yield: the watchdog names them, answers probes meanwhile, and ends the process for its supervisor. */
+/**
+ * The watchdog reports nodes that never yield, answers health probes meanwhile, and kills the process for its
+ * supervisor to restart.
+ */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -13,7 +16,7 @@ import { PATIENCE } from "../helpers/server-processes.js";
 
 const TIMEOUT = { timeout: 300_000 };
 
-/** `does` names what the node does; line 9 never ends, nor does what line 12 resolves with. */
+/** `does` selects what the node does; line 9 loops forever, and so does resolving the thenable of line 12. */
 const GRAPH = `import { execSync } from "node:child_process";
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 
@@ -69,7 +72,7 @@ afterEach(async () => {
   await project.remove();
 });
 
-/** A server in a process of its own, and what it has logged so far. */
+/** A server in a separate process, with its log so far. */
 class Started {
   readonly child: ChildProcess;
   readonly exit: Promise<unknown[]>;
@@ -97,7 +100,7 @@ class Started {
       .map((line) => JSON.parse(line) as LogLine);
   }
 
-  /** A line, once it is logged. */
+  /** Resolves with the first matching line once it is logged. */
   async line(passes: (line: LogLine) => boolean): Promise<LogLine> {
     await expect.poll(() => this.lines.some(passes), PATIENCE).toBe(true);
     return this.lines.find(passes) as LogLine;
@@ -114,7 +117,6 @@ class Started {
     return { status: answer.status, body: await answer.json() };
   }
 
-  /** A run of the background. */
   async begin(does: string): Promise<Run> {
     const { request } = await this.api();
     const body = { assistant_id: "hold", input: { does }, if_not_exists: "create" };
@@ -129,7 +131,6 @@ class Started {
     return (await request("GET", `/threads/${thread_id}/runs/${run_id}`)).body as Run;
   }
 
-  /** What the log says of the stall of a run. */
   stallOf({ run_id }: Run): Promise<LogLine> {
     return this.line((line) => line.msg === STALLED && line.run_id === run_id && line.at !== undefined);
   }
@@ -139,7 +140,7 @@ describe("a node that never yields", () => {
   it.each([
     ["a loop", "loop", "hold.ts:9"],
     ["a thenable that resolves with itself", "thenable", "hold.ts:12"],
-  ])("is named, and its process is killed and recovers: %s", TIMEOUT, async (_what, does, at) => {
+  ])("is reported, and its process is killed and recovers: %s", TIMEOUT, async (_what, does, at) => {
     const settings = { stall_exit_seconds: 6, max_attempts: 2 };
     const first = new Started(settings);
     expect(await first.health()).toEqual({ status: 200, body: { ok: true } });
@@ -163,14 +164,14 @@ describe("a node that never yields", () => {
     expect(await third.exit).toEqual([0, null]);
   });
 
-  it("does not keep SIGTERM from ending the process once it is named", TIMEOUT, async () => {
+  it("does not prevent SIGTERM from ending the process", TIMEOUT, async () => {
     const server = new Started({ stall_exit_seconds: 0 });
     await server.stallOf(await server.begin("loop"));
     server.child.kill("SIGTERM");
     expect(await server.exit).toEqual([null, "SIGTERM"]);
   });
 
-  it("does not outlive the limit of a graceful shutdown", TIMEOUT, async () => {
+  it("is killed when the grace period of a shutdown expires", TIMEOUT, async () => {
     const settings = { shutdown_grace_seconds: 0, stall_warning_seconds: 3_000, stall_exit_seconds: 0 };
     const server = new Started(settings);
     const run = await server.begin("abort");
@@ -183,8 +184,8 @@ describe("a node that never yields", () => {
   });
 });
 
-describe("a call of the system that takes long", () => {
-  it("is logged with the run that was begun last, and harms nothing", TIMEOUT, async () => {
+describe("a long synchronous call", () => {
+  it("is logged with the most recently started run, and the run succeeds", TIMEOUT, async () => {
     const server = new Started({ stall_exit_seconds: 60, metrics: true });
     const run = await server.begin("call");
     const { run_id: last_begun_run_id } = run;

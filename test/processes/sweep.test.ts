@@ -1,8 +1,8 @@
-/** Two servers that maintain one database at the same moment. */
+/** Two servers that run maintenance on one database at the same time. */
 import { afterEach, expect, it, vi } from "vitest";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { StorageOptions } from "../../src/storage/storage.js";
+import type { StorageOptions } from "../../src/storage/contract/storage.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withPostgres } from "../helpers/postgres.js";
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const service of services.splice(0)) await service.close(0);
 });
 
-/** Two services, and how often they deleted or cut down the checkpoints of a thread. */
+/** Opens two services and records the threads whose checkpoints they delete or prune. */
 async function two(options: StorageOptions) {
   const swept: string[] = [];
   for (let index = 0; index < 2; index += 1) {

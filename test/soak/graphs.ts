@@ -1,4 +1,4 @@
-/** What the soak runs, beside graphs of the other tests. */
+/** Graphs of the soak test, in addition to the graphs of other tests. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -8,7 +8,7 @@ import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 
 const Work = Annotation.Root({ ms: Annotation<number>, text: Annotation<string> });
 
-/** Takes its time, unless it is stopped. */
+/** Runs slowly unless it is aborted. */
 const slow = new StateGraph(Work)
   .addNode("wait", async ({ ms }, { signal }: LangGraphRunnableConfig) => {
     await sleep(ms, undefined, { signal });
@@ -18,7 +18,7 @@ const slow = new StateGraph(Work)
   .addEdge("wait", END)
   .compile({ name: "slow" });
 
-/** Streams and keeps some hundred kilobytes. */
+/** Streams and stores some hundred kilobytes. */
 const large = new StateGraph(Work)
   .addNode("write", ({ ms }, { writer }: LangGraphRunnableConfig) => {
     const text = String(ms).repeat(20_000);

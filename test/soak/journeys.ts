@@ -1,4 +1,7 @@
-/** What clients do in the soak: each journey leaves nothing but threads, which it notes, and items of a few keys. */
+/**
+ * Client behavior in the soak test: each journey leaves only threads, which it records, and store items of a
+ * few keys.
+ */
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, StreamMode } from "@langchain/langgraph-sdk";
@@ -6,9 +9,9 @@ import type { Client, StreamMode } from "@langchain/langgraph-sdk";
 export interface Traveller {
   client: Client;
   url: string;
-  /** Counts up with every journey. */
+  /** Incremented with every journey. */
   turn: number;
-  /** A new thread, deleted some time after. */
+  /** Creates a thread, which is deleted later. */
   thread: () => Promise<string>;
 }
 
@@ -25,14 +28,14 @@ const MODES: StreamMode[] = [
 ];
 const says = (text: string) => ({ messages: [{ role: "user", content: text }] });
 const work = (ms: number) => ({ ms, text: "" });
-/** How long readers stay who do not read: longer than the server bears it, every third time. */
+/** How long stalled readers stay connected, in ms; every third exceeds the server's limit. */
 const MUTE_MS = [500, 2_000, 8_000];
 
 async function drain(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream);
 }
 
-/** Takes the first event and goes. */
+/** Reads the first event and disconnects. */
 async function leave(stream: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of stream) return;
 }

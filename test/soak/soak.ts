@@ -1,6 +1,6 @@
 /**
- * Minutes of mixed work against one server: `npm run test:all:soak -- [--minutes 15] [--storage memory,sqlite]`. Fails
- * when what it holds in memory at the end is more than a tenth above what it held after two minutes.
+ * Minutes of mixed load against one server: `npm run test:all:soak -- [--minutes 15] [--storage
+ * memory,sqlite]`. Fails if memory usage at the end is more than 10% above the usage after two minutes.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -15,15 +15,15 @@ import { JOURNEYS } from "./journeys.js";
 
 const MINUTE_MS = 60_000;
 const MB = 1024 * 1024;
-/** When what is held is measured first: caches are full by then, code is compiled. */
+/** Warm-up before the first memory measurement: caches fill and code is compiled. */
 const WARM_MINUTES = 2;
 const MOST_GROWTH = 1.1;
-/** Threads that are left before the oldest is deleted. */
+/** Number of threads kept; older ones are deleted. */
 const THREADS = 150;
-/** Between the beginnings of two journeys: about a third of a core. */
+/** Time between the starts of two journeys, in ms: uses about a third of a core. */
 const PAUSE_MS = 150;
 const MOST_UNDER_WAY = 40;
-/** For journeys under way to end, and readers that do not read to be cut off, before memory is measured. */
+/** Time for running journeys to end and stalled readers to be disconnected before memory is measured, in ms. */
 const SETTLE_MS = 12_000;
 const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
 
@@ -44,7 +44,7 @@ class Soak {
   readonly #threads: string[] = [];
   readonly #underWay = new Set<Promise<void>>();
   readonly counts = new Map<string, number>();
-  /** The last of each journey. */
+  /** The last failure of each journey. */
   readonly failures = new Map<string, string>();
 
   constructor(server: ChildProcess, url: string) {
@@ -53,7 +53,7 @@ class Soak {
     this.#client = new Client({ apiUrl: url, callerOptions: { maxRetries: 0 } });
   }
 
-  /** Journeys in turn, until a time. */
+  /** Runs journeys in turn until this time. */
   async travel(until: number): Promise<void> {
     const names = Object.keys(JOURNEYS);
     for (let turn = 0; Date.now() < until; turn += 1) {
@@ -61,12 +61,11 @@ class Soak {
       this.#underWay.add(journey);
       void journey.then(() => this.#underWay.delete(journey));
       await sleep(PAUSE_MS);
-      // A machine with other things to do gets less work, not a queue of it.
+      // On a busy machine fewer journeys run instead of piling up.
       while (this.#underWay.size >= MOST_UNDER_WAY) await Promise.race(this.#underWay);
     }
   }
 
-  /** Bytes that the server holds while nothing is under way. */
   async held(): Promise<number> {
     await Promise.all(this.#underWay);
     await sleep(SETTLE_MS);
@@ -92,11 +91,11 @@ class Soak {
     await this.#leaveBehind(made);
   }
 
-  /** Threads stay for a while. */
+  /** Records new threads and deletes the oldest ones above the limit. */
   async #leaveBehind(made: readonly string[]): Promise<void> {
     this.#threads.push(...made);
     for (const oldest of this.#threads.splice(0, Math.max(0, this.#threads.length - THREADS))) {
-      // Journeys delete some themselves.
+      // Some journeys delete their threads themselves.
       await this.#client.threads.delete(oldest).catch(() => undefined);
     }
   }
@@ -121,7 +120,9 @@ async function soak(scheme: string): Promise<boolean> {
     await work.travel(begun + minutes * MINUTE_MS);
     const after = await work.held();
     const growth = after / before;
-    say(`${scheme}: after ${minutes} min ${(after / MB).toFixed(1)} MB, ${growth.toFixed(3)} of that`);
+    say(
+      `${scheme}: after ${minutes} min ${(after / MB).toFixed(1)} MB, ${growth.toFixed(3)} times the size after warm-up`,
+    );
     say(`${scheme}: ${[...work.counts].map(([name, count]) => `${name} ${count}`).join(", ")}`);
     for (const [name, failure] of work.failures) say(`${scheme}: ${name} failed: ${failure}`);
     return growth <= MOST_GROWTH && work.failures.size === 0;

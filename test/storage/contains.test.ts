@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { contains, containing } from "../../src/storage/rows.js";
+import { contains, containing } from "../../src/storage/rows/rows.js";
 import { plainContains } from "../helpers/plain-contains.js";
 import { newSeed } from "../helpers/seeds.js";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { checkpointTests } from "./contract/checkpoints.js";
 import { deadRunTests } from "./contract/dead-runs.js";
 import { forkTests } from "./contract/forks.js";

@@ -1,6 +1,6 @@
 /** The contract of the bus that carries frames between processes, on Redis and on PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { FrameBus, FramePart } from "../../src/storage/frame-bus.js";
+import type { FrameBus, FramePart } from "../../src/storage/contract/frame-bus.js";
 import { openFrameBus } from "../../src/storage/open-frames.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { withRedis } from "../helpers/redis.js";

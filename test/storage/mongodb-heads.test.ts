@@ -1,7 +1,7 @@
 /** Checkpoints that reach MongoDB after their process has lost the thread. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
 import { MongodbDouble } from "../doubles/mongodb-double.js";
 import { idAt, idsOf, nextId, putKnowing } from "./contract/heads.js";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Storage, ThreadLocks } from "../../src/storage/storage.js";
+import type { Storage, ThreadLocks } from "../../src/storage/contract/storage.js";
 import { explainMongodb } from "../../src/storage/mongodb/errors.js";
 import { openMongodbLocks } from "../../src/storage/mongodb/locks.js";
 import { deferred } from "../helpers/deferred.js";

@@ -3,7 +3,7 @@ import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { GraphServeError } from "../../src/support/errors.js";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { MongodbDouble } from "../doubles/mongodb-double.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { client, type Answer } from "../helpers/app.js";

@@ -1,6 +1,6 @@
 /** A child process on a schema: `postgres-child.ts <options as JSON>`. Executes the commands of its parent. */
 import { openStorage } from "../../src/storage/open.js";
-import type { StorageOptions, ThreadLease } from "../../src/storage/storage.js";
+import type { StorageOptions, ThreadLease } from "../../src/storage/contract/storage.js";
 
 export interface Order {
   acquire?: string;

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, it } from "vitest";
 import type { JsonObject } from "../../src/models/common.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { CALLER } from "../../src/storage/postgres/schema.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";

@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { RunTakenError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
-import type { Checkpointer, Storage } from "../../src/storage/storage.js";
+import type { Checkpointer, Storage } from "../../src/storage/contract/storage.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { askingGraph, nestedGraph } from "./contract/graphs.js";
 import { runRow, threadRow } from "./contract/rows.js";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
-import type { Storage, ThreadQuery } from "../../src/storage/storage.js";
+import type { Storage, ThreadQuery } from "../../src/storage/contract/storage.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { threadRow, tick } from "./contract/rows.js";
 

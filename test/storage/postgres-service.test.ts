@@ -3,7 +3,7 @@ import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { type Logger, silentLogger } from "../../src/support/log.js";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";

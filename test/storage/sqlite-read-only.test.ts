@@ -8,7 +8,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 import { tempFolder } from "./temp-folder.js";
 

@@ -9,7 +9,7 @@ import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
 import { migrateSqlite } from "../../src/storage/sqlite/schema.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
-import type { Storage } from "../../src/storage/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";

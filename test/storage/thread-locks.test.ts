@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ThreadBusyError } from "../../src/support/errors.js";
-import { createThreadLocks } from "../../src/storage/thread-locks.js";
+import { createThreadLocks } from "../../src/storage/locks/thread-locks.js";
 import { isHeld } from "../helpers/locks.js";
-import type { ThreadLease } from "../../src/storage/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/storage.js";
 
 const locks = () => createThreadLocks({ maxWaiting: 2 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { UncertainLocks } from "../../src/storage/uncertain-locks.js";
+import { UncertainLocks } from "../../src/storage/locks/uncertain-locks.js";
 
 describe("threads with an unconfirmed lock owner", () => {
   it("known() resolves when the thread is settled", async () => {

@@ -121,7 +121,7 @@ describeWithChromium("comparing two branches", () => {
       ["first", "3 model_request", "2", expect.stringMatching(/^[\d.]+ m?s$/), String(asked[1])],
       ["second", "3 model_request", "2", expect.any(String), String(again?.usage?.total_tokens)],
     ]);
-    const others = page.getByRole("group", { name: "Copy difference as" });
+    const others = page.getByRole("group", { name: "Copy diff as" });
     const command = await expectCopied(others, "graph-serve", new RegExp(`diff ${id}@.+ ${id}@.+ --url`));
     const { code, stdout } = await cli(await argumentsOf(command, process.cwd()));
     expect([code, stdout]).toEqual([0, expect.stringContaining("seven")]);

@@ -5,7 +5,7 @@ import { cli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import type { Service } from "../../src/service.js";
+import type { Service } from "../../src/service/service.js";
 import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';

@@ -251,7 +251,7 @@ describeWithChromium("the thread page", () => {
     await expect.poll(() => page.locator(".message").count()).toBe(200);
     const first = (await service.state.history(id, { limit: 100 })).at(-2)?.checkpoint?.checkpoint_id ?? "";
     await visit(`#/threads/${id}/at/${first}`);
-    await page.getByRole("button", { name: "Show all 30000 characters" }).click();
+    await page.getByRole("button", { name: "Show all 30,000 characters" }).click();
     await expect.poll(async () => (await page.locator(".change .prose").innerText()).length).toBe(30_000);
   });
 });

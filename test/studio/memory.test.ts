@@ -92,7 +92,7 @@ describeWithChromium("the memory page", () => {
     const remove = async () => {
       await visit("#/store/bin?key=old");
       await page.getByRole("button", { name: "Delete" }).click();
-      await page.getByRole("status", { name: "Deleted" }).getByText("old is deleted").waitFor();
+      await page.getByRole("status", { name: "Deleted" }).getByText("old deleted").waitFor();
       expect(await rows(page).count()).toBe(0);
       const others = page.getByRole("group", { name: "Copy as" });
       await expectCopied(others, "curl", /DELETE .*\/store\/items .*"namespace":\["bin"\],"key":"old"/);
@@ -106,7 +106,7 @@ describeWithChromium("the memory page", () => {
     await page.mouse.move(1, 1);
     await page.clock.runFor(10_000);
     await expect.poll(() => service.store.get(["bin"], "old")).toBeNull();
-    await expect.poll(() => page.getByText("old is deleted").count()).toBe(0);
+    await expect.poll(() => page.getByText("old deleted").count()).toBe(0);
   });
 
   it.each([{ scheme: "light" }, { scheme: "dark" }, { scheme: "dark", width: 320 }] as const)(

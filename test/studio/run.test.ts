@@ -300,7 +300,7 @@ describeWithChromium("running a graph", () => {
       .toEqual(["interrupted"]);
     await say(page, `gate back-${Date.now()}`);
     await expect.poll(() => page.getByText("first words").count()).toBe(1);
-    const back = page.getByRole("group", { name: "Copy roll back as" });
+    const back = page.getByRole("group", { name: "Copy rollback as" });
     await expectCopied(back, "curl", new RegExp(`POST .*/threads/${id}/runs/.*/cancel\\?action=rollback`));
     await expectCopied(
       back,

@@ -54,10 +54,10 @@ describeWithChromium("a thread saved as an HTML file", () => {
     const { page: alone } = await open(pathToFileURL(file).href);
     await alone.goto(pathToFileURL(file).href);
     await alone.getByRole("listbox", { name: "Steps" }).getByText("inner", { exact: true }).waitFor();
-    const others = page.getByRole("group", { name: "Copy one file as" });
+    const others = page.getByRole("group", { name: "Copy saved page as" });
     const command = await expectCopied(others, "graph-serve", new RegExp(`replay ${id} --format html`));
     expect(await copied(command, `thread-agent-${id.slice(0, 8)}.html`)).toContain("42 [redacted]");
-    const shown = page.getByText(/^(Copy one file as|without secrets)$/).filter({ visible: true });
+    const shown = page.getByText(/^(Copy saved page as|without secrets)$/).filter({ visible: true });
     expect(await shown.count()).toBe(2);
     await page.emulateMedia({ media: "print" });
     expect(await shown.count()).toBe(0);

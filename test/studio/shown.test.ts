@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../src/http/server.js";
-import { openService } from "../../src/service.js";
+import { openService } from "../../src/service/service.js";
 import { cli, startCli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
@@ -50,7 +50,7 @@ describeWithChromium("hidden state values", () => {
     await visit(`#token=${token}`);
     await page.goto(`${url}/studio/#/threads/${id}?tab=raw`);
     const all = page.getByRole("button", { name: "All values" });
-    expect(await page.getByRole("complementary", { name: "What is shown" }).count()).toBe(0);
+    expect(await page.getByRole("complementary", { name: "Visible values" }).count()).toBe(0);
     await panel(page).getByText('"answer": "42"').waitFor();
     await all.press("Enter");
     await page.getByText("All state values are shown, including those that the graph hides").waitFor();

@@ -6,7 +6,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import type { Service } from "../../src/service.js";
+import type { Service } from "../../src/service/service.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
 
 const COUNTED = 9998;

@@ -3,9 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { CaseFileSource, CaseSource } from "../../src/testing/case-model.js";
+import type { CaseFileSource, CaseSource } from "../../src/testing/cases/case-model.js";
 import { newId } from "../../src/support/ids.js";
-import { openService, type Service } from "../../src/service.js";
+import { openService, type Service } from "../../src/service/service.js";
 import { cli, createProject, failingGraph, startCli, type CliResult, type Project } from "../cli/harness.js";
 import { openAiAgent, startModelServer } from "./model-server.js";
 

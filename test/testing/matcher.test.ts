@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mismatches } from "../../src/testing/matcher.js";
+import { mismatches } from "../../src/testing/cases/matcher.js";
 
 const MESSAGE = { type: "ai", content: "hello there", id: "1" };
 

@@ -9,7 +9,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { format, resolveConfig } from "prettier";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { publishedSchema } from "../../src/testing/case-model.js";
+import { publishedSchema } from "../../src/testing/cases/case-model.js";
 import { ROOT } from "../helpers/markdown.js";
 
 const FILE = join(ROOT, "case-file.schema.json");

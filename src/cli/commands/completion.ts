@@ -1,8 +1,8 @@
 import type { Command } from "@commander-js/extra-typings";
-import { Argument, Option } from "../commander.js";
+import { Argument, Option } from "../session/commander.js";
 import { walkThreads } from "../../client/walk.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import {
   bashCompletion,
   type CommandLike,
@@ -12,8 +12,8 @@ import {
   type Listed,
   zshCompletion,
 } from "../completion/tree.js";
-import { withRows } from "../open-client.js";
-import { loadSettings, type Session } from "../session.js";
+import { withRows } from "../session/open-client.js";
+import { loadSettings, type Session } from "../session/session.js";
 import { Printer } from "../terminal/print.js";
 
 export function completionCommand(command: Command, run: Runner): void {

@@ -2,9 +2,9 @@ import type { Command } from "@commander-js/extra-typings";
 import { maskSettings } from "../../config/settings.js";
 import { type SettingName, publishedSettingsSchema } from "../../config/settings.js";
 import { ConfigError } from "../../support/errors.js";
-import { addFormerCommand, examples, type Runner } from "../command.js";
-import { originText } from "../report-error.js";
-import { loadSettings, type Session } from "../session.js";
+import { addFormerCommand, examples, type Runner } from "../session/command.js";
+import { originText } from "../session/report-error.js";
+import { loadSettings, type Session } from "../session/session.js";
 import { printTable } from "../terminal/table.js";
 
 export function configCommand(config: Command, run: Runner): void {

@@ -1,10 +1,10 @@
 import type { Client } from "../../client/client.js";
 import type { DeadRun } from "../../models/dead-run.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { findRun } from "../find.js";
-import { withClient } from "../open-client.js";
-import { type ClientFlags, optionalNumber, wholeNumber } from "../options.js";
-import type { Session } from "../session.js";
+import { findRun } from "../session/find.js";
+import { withClient } from "../session/open-client.js";
+import { type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
+import type { Session } from "../session/session.js";
 import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import type { Column } from "../terminal/table.js";

@@ -5,25 +5,25 @@ import type { LoadedConfig } from "../../config/load.js";
 import type { JsonObject } from "../../models/common.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import { errorMessage, GraphServeError } from "../../support/errors.js";
-import { createRedaction } from "../../testing/redact.js";
-import { examples, type Runner } from "../command.js";
+import { createRedaction } from "../../testing/cases/redact.js";
+import { examples, type Runner } from "../session/command.js";
 import { type BannerFacts, bannerLines, listenForKeys, openInBrowser, plainLines } from "../dev/banner.js";
 import { DevServer } from "../dev/dev-server.js";
 import type { DevHelpers } from "../dev/studio-helpers.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
-import { TRANSCRIPTS } from "../open.js";
+import { TRANSCRIPTS } from "../session/open.js";
 import {
   addStorageOptions,
   type ListenFlags,
   listenOptions,
   listenSettings,
   settingsOfFlags,
-} from "../options.js";
-import { errorText, originText, shortPath } from "../report-error.js";
-import { inputFlag } from "../graph-keys.js";
-import type { Session } from "../session.js";
-import { Closers, listenForStop, type StopListener } from "../stop.js";
-import { ProcessWatch } from "../watchdog.js";
+} from "../session/options.js";
+import { errorText, originText, shortPath } from "../session/report-error.js";
+import { inputFlag } from "../session/graph-keys.js";
+import type { Session } from "../session/session.js";
+import { Closers, listenForStop, type StopListener } from "../session/stop.js";
+import { ProcessWatch } from "../session/watchdog.js";
 import { warnIfPublic } from "./start.js";
 
 export function devCommand(command: Command, run: Runner): void {

@@ -1,15 +1,15 @@
 import type { Command } from "@commander-js/extra-typings";
 import { changeLines, type Mark } from "../../view/change-lines.js";
 import { type Change, changesBetween, jsonPatch } from "../../view/changes.js";
-import { examples, type Runner } from "../command.js";
-import { Option } from "../commander.js";
+import { examples, type Runner } from "../session/command.js";
+import { Option } from "../session/commander.js";
 import { diffPage } from "../diff/page.js";
 import { fileSide, selectPath, type DiffSide, parsePathFlag, threadSide } from "../diff/side.js";
-import { addClientOptions, listOption, clientOptions } from "../options.js";
-import type { Session } from "../session.js";
-import { clientOf } from "../open-client.js";
+import { addClientOptions, listOption, clientOptions } from "../session/options.js";
+import type { Session } from "../session/session.js";
+import { clientOf } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
-import type { ClientFlags } from "../options.js";
+import type { ClientFlags } from "../session/options.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped } from "../terminal/text.js";
 

@@ -3,11 +3,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../support/errors.js";
 import { MANAGERS, managerOf, type PackageManager } from "../../support/package-manager.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import { compose, type ContainerProject, dockerfile, DOCKERIGNORE } from "../container/files.js";
 import { existingFiles, type ProjectFile, writeFiles } from "../init/files.js";
-import { shortPath } from "../report-error.js";
-import { loadSettings, type Session } from "../session.js";
+import { shortPath } from "../session/report-error.js";
+import { loadSettings, type Session } from "../session/session.js";
 
 export function dockerfileCommand(command: Command, run: Runner): void {
   command

@@ -5,7 +5,7 @@ import { parseGraphTarget } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
 import { maskPasswords } from "../../support/secrets.js";
 import { escapeControl, wrapped } from "../../view/text.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import {
   type Check,
   type CheckStatus,
@@ -19,10 +19,10 @@ import {
   tracingCheck,
   warn,
 } from "../doctor/check.js";
-import { type DevConfig, storageConfig } from "../open.js";
-import { addStorageOptions, type StorageFlags } from "../options.js";
-import { originText, shortPath } from "../report-error.js";
-import { type Session, ignoredFieldError, ignoredFieldText } from "../session.js";
+import { type DevConfig, storageConfig } from "../session/open.js";
+import { addStorageOptions, type StorageFlags } from "../session/options.js";
+import { originText, shortPath } from "../session/report-error.js";
+import { type Session, ignoredFieldError, ignoredFieldText } from "../session/session.js";
 import { counted } from "../terminal/text.js";
 
 export function doctorCommand(command: Command, run: Runner): void {

@@ -1,14 +1,14 @@
 import type { Command } from "@commander-js/extra-typings";
 import { InvalidRequestError } from "../../support/errors.js";
 import { escapeControl } from "../../view/text.js";
-import { addFormerFlag, examples, type Runner } from "../command.js";
+import { addFormerFlag, examples, type Runner } from "../session/command.js";
 import { fork, type Forked, graphToRun, runOn, valuesFlag, writeState } from "../fork/branch.js";
-import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../options.js";
+import { addClientOptions, checkpointOption, type ClientFlags, THREAD_AT } from "../session/options.js";
 import { nextCommand, type RunReport } from "../run/outcome.js";
-import { inputFlagFor } from "../graph-keys.js";
-import type { Session } from "../session.js";
-import { findCheckpoint, namedCheckpoint } from "../find.js";
-import { withClient } from "../open-client.js";
+import { inputFlagFor } from "../session/graph-keys.js";
+import type { Session } from "../session/session.js";
+import { findCheckpoint, namedCheckpoint } from "../session/find.js";
+import { withClient } from "../session/open-client.js";
 
 export function forkCommand(command: Command, run: Runner): void {
   const fork = addClientOptions(

@@ -4,17 +4,17 @@ import type { Command } from "@commander-js/extra-typings";
 import type { GraphDrawing } from "../../models/assistant.js";
 import { ConfigError, errorMessage } from "../../support/errors.js";
 import { type Diagram, diagramOf } from "../../view/diagram.js";
-import { examples, type Runner } from "../command.js";
-import { Option } from "../commander.js";
+import { examples, type Runner } from "../session/command.js";
+import { Option } from "../session/commander.js";
 import { marksOf, type GraphProgress, threadProgress, toDot, toMermaid } from "../draw/as-text.js";
 import { drawAscii } from "../draw/ascii.js";
-import { openGraph } from "../open.js";
-import { addClientOptions } from "../options.js";
-import type { Session } from "../session.js";
-import { findGraph, findThreadId } from "../find.js";
-import { withClient } from "../open-client.js";
+import { openGraph } from "../session/open.js";
+import { addClientOptions } from "../session/options.js";
+import type { Session } from "../session/session.js";
+import { findGraph, findThreadId } from "../session/find.js";
+import { withClient } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
-import type { ClientFlags } from "../options.js";
+import type { ClientFlags } from "../session/options.js";
 
 const FORMATS = ["ascii", "mermaid", "dot", "json"] as const;
 

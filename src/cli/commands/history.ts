@@ -2,7 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { Lanes } from "../../view/lanes.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import {
   entryLines,
   entryOf,
@@ -11,12 +11,12 @@ import {
   RunLabels,
   type HistoryLine,
 } from "../history/entries.js";
-import { addClientOptions, optionalNumber, clientOptions } from "../options.js";
-import type { Session } from "../session.js";
-import { findState, findThreadId } from "../find.js";
-import { warnHidden, withClient } from "../open-client.js";
+import { addClientOptions, optionalNumber, clientOptions } from "../session/options.js";
+import type { Session } from "../session/session.js";
+import { findState, findThreadId } from "../session/find.js";
+import { warnHidden, withClient } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
-import type { ClientFlags } from "../options.js";
+import type { ClientFlags } from "../session/options.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
 import { printJsonList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";

@@ -1,7 +1,7 @@
 import { basename, relative, resolve } from "node:path";
 import { isCancel, select } from "@clack/prompts";
 import type { Command } from "@commander-js/extra-typings";
-import { Option } from "../commander.js";
+import { Option } from "../session/commander.js";
 import { ConfigError } from "../../support/errors.js";
 import {
   callingManager,
@@ -10,11 +10,11 @@ import {
   PACKAGE_MANAGERS,
   type PackageManager,
 } from "../../support/package-manager.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
 import { quoted } from "../run/outcome.js";
 import { filesFor } from "../init/for-manager.js";
-import type { Session } from "../session.js";
+import type { Session } from "../session/session.js";
 
 export function initCommand(command: Command, run: Runner): void {
   command

@@ -4,7 +4,7 @@ import type { ThreadState, ThreadTask } from "../../models/state.js";
 import { parsePath, valueAt } from "../../models/value-path.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { errorLine, escapeControl } from "../../view/text.js";
-import { addFormerFlag, examples, type Runner } from "../command.js";
+import { addFormerFlag, examples, type Runner } from "../session/command.js";
 import { faultOf } from "../history/faults.js";
 import {
   inspectedThread,
@@ -12,7 +12,7 @@ import {
   printInspectedThread,
   superstepsOf,
   unfinishedFields,
-} from "../cards.js";
+} from "../inspect/cards.js";
 import {
   addClientOptions,
   checkpointOption,
@@ -20,10 +20,10 @@ import {
   clientOptions,
   THREAD,
   THREAD_AT,
-} from "../options.js";
-import type { Session } from "../session.js";
-import { findCheckpoint, findRun, findThreadId } from "../find.js";
-import { warnHidden, withClient } from "../open-client.js";
+} from "../session/options.js";
+import type { Session } from "../session/session.js";
+import { findCheckpoint, findRun, findThreadId } from "../session/find.js";
+import { warnHidden, withClient } from "../session/open-client.js";
 import { printFields } from "../terminal/table.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";

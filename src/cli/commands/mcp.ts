@@ -2,17 +2,17 @@ import type { Command } from "@commander-js/extra-typings";
 import { Writable } from "node:stream";
 import { noteUnhandled } from "../../support/event-loop.js";
 import { loadMcpSdk } from "../../support/mcp-sdk.js";
-import { examples, type Runner } from "../command.js";
-import { createConsoleLogger, openConfigured, requireGraphs } from "../open.js";
+import { examples, type Runner } from "../session/command.js";
+import { createConsoleLogger, openConfigured, requireGraphs } from "../session/open.js";
 import {
   addStorageOptions,
   impliedScheme,
   settingsOfFlags,
   type StorageFlags,
   storageSettings,
-} from "../options.js";
-import { loadSettings, type Session } from "../session.js";
-import { Closers, listenForStop } from "../stop.js";
+} from "../session/options.js";
+import { loadSettings, type Session } from "../session/session.js";
+import { Closers, listenForStop } from "../session/stop.js";
 
 export function mcpCommand(command: Command, run: Runner): void {
   addStorageOptions(

@@ -1,7 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
-import { Option } from "../commander.js";
-import type { SchemaPart, SchemaState } from "../../migration.js";
-import { examples, type Runner } from "../command.js";
+import { Option } from "../session/commander.js";
+import type { SchemaPart, SchemaState } from "../../service/migration.js";
+import { examples, type Runner } from "../session/command.js";
 import {
   configuredStorage,
   type CopyFlags,
@@ -10,10 +10,10 @@ import {
   ProgressView,
   migrationSides,
 } from "../migrate/sides.js";
-import { prepareProcess, storageConfig } from "../open.js";
-import { addStorageOptions, type StorageFlags } from "../options.js";
-import type { Session } from "../session.js";
-import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
+import { prepareProcess, storageConfig } from "../session/open.js";
+import { addStorageOptions, type StorageFlags } from "../session/options.js";
+import type { Session } from "../session/session.js";
+import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
 import { printTable } from "../terminal/table.js";
 
 const side = (name: "from" | "to", what: string) => ({
@@ -70,7 +70,7 @@ const BEHIND_EXIT = 1;
 async function migrateStatus(session: Session, flags: StorageFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   prepareProcess(config);
-  const { storageSchema } = await import("../../migration.js");
+  const { storageSchema } = await import("../../service/migration.js");
   const place = configuredStorage(config);
   const state = await storageSchema(place);
   printState(session, place.checkpointer_scheme, state);
@@ -81,7 +81,7 @@ async function migrateStatus(session: Session, flags: StorageFlags): Promise<num
 async function migrateUp(session: Session, flags: StorageFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   prepareProcess(config);
-  const { migrateUp: bringUp, storageSchema } = await import("../../migration.js");
+  const { migrateUp: bringUp, storageSchema } = await import("../../service/migration.js");
   const place = configuredStorage(config);
   const before = await storageSchema(place);
   const notices = await bringUp(place);
@@ -97,7 +97,7 @@ async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> 
   const config = await storageConfig(session, {});
   const { from, to } = migrationSides(flags, configuredStorage(config), io.cwd);
   prepareProcess(config);
-  const { migrateStorage } = await import("../../migration.js");
+  const { migrateStorage } = await import("../../service/migration.js");
   const view = new ProgressView(print);
   const stop = abortOnStop(io);
   const { signal } = stop;

@@ -2,8 +2,8 @@ import type { Command } from "@commander-js/extra-typings";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ConfigError, errorMessage } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
-import type { Session } from "../session.js";
+import { examples, type Runner } from "../session/command.js";
+import type { Session } from "../session/session.js";
 
 export function openapiCommand(command: Command, run: Runner): void {
   command

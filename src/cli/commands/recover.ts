@@ -1,12 +1,12 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { LoadedConfig } from "../../config/load.js";
 import type { Run } from "../../models/run.js";
-import type { UnfinishedRun } from "../../service.js";
+import type { UnfinishedRun } from "../../service/service.js";
 import { ConfigError } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
-import { openStorageOf, storageConfig } from "../open.js";
-import { addStorageOptions, type StorageFlags } from "../options.js";
-import type { Session } from "../session.js";
+import { examples, type Runner } from "../session/command.js";
+import { openStorageOf, storageConfig } from "../session/open.js";
+import { addStorageOptions, type StorageFlags } from "../session/options.js";
+import type { Session } from "../session/session.js";
 import { printTable } from "../terminal/table.js";
 import { shownTime } from "../terminal/text.js";
 

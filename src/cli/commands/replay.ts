@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Command } from "@commander-js/extra-typings";
-import { Option } from "../commander.js";
+import { Option } from "../session/commander.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { createRedaction, keepSecrets, type Redact } from "../../testing/redact.js";
+import { createRedaction, keepSecrets, type Redact } from "../../testing/cases/redact.js";
 import { escapeControl } from "../../view/text.js";
-import { addFormerFlag, examples, type Runner } from "../command.js";
+import { addFormerFlag, examples, type Runner } from "../session/command.js";
 import { fork, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
 import {
   addClientOptions,
@@ -13,7 +13,7 @@ import {
   clientOptions,
   optionalNumber,
   THREAD_AT,
-} from "../options.js";
+} from "../session/options.js";
 import { beginningAt, beginningOfLastRun, beginningOfRun, tipOf } from "../replay/last-run.js";
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
@@ -21,12 +21,12 @@ import { replayPage } from "../replay/page.js";
 import { type HistoryStep, stepRange, idsAfter, openHistory, HistorySteps } from "../replay/steps.js";
 import { stepLines, hasNews } from "../replay/text.js";
 import type { RunReport } from "../run/outcome.js";
-import type { Session } from "../session.js";
-import { findRun, findState, findThreadId, namedCheckpoint } from "../find.js";
-import { warnHidden, withClient } from "../open-client.js";
+import type { Session } from "../session/session.js";
+import { findRun, findState, findThreadId, namedCheckpoint } from "../session/find.js";
+import { warnHidden, withClient } from "../session/open-client.js";
 import { graphIdOf } from "../../client/client.js";
 import { CheckpointPath } from "../../client/walk.js";
-import { abortOnStop, SIGNAL_EXITS } from "../stop.js";
+import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
 import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
 import { clipped } from "../terminal/text.js";
 

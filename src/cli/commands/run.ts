@@ -7,17 +7,17 @@ import { reportedTokens } from "../../models/token-counts.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { canonicalUuid, newId } from "../../support/ids.js";
 import { escapeControl } from "../../view/text.js";
-import { examples, type Runner } from "../command.js";
-import { Option } from "../commander.js";
-import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../find.js";
-import { inputFlag, graphSchema, unknownInput } from "../graph-keys.js";
-import { clientOf } from "../open-client.js";
-import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../options.js";
+import { examples, type Runner } from "../session/command.js";
+import { Option } from "../session/commander.js";
+import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../session/find.js";
+import { inputFlag, graphSchema, unknownInput } from "../session/graph-keys.js";
+import { clientOf } from "../session/open-client.js";
+import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../session/options.js";
 import { conversation, LiveView } from "../run/live-view.js";
 import { changedValues, nextCommand, attachFault, runReport, type RunReport } from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
-import type { Session } from "../session.js";
-import { abortOnStop, Closers, SIGNAL_EXITS } from "../stop.js";
+import type { Session } from "../session/session.js";
+import { abortOnStop, Closers, SIGNAL_EXITS } from "../session/stop.js";
 import { valueTree } from "../terminal/value-tree.js";
 
 export function runCommand(command: Command, run: Runner): void {

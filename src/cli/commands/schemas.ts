@@ -1,14 +1,14 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Command } from "@commander-js/extra-typings";
-import { Option } from "../commander.js";
+import { Option } from "../session/commander.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, InvalidRequestError } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
-import { openGraph } from "../open.js";
-import { clientOptions } from "../options.js";
-import { shortPath } from "../report-error.js";
+import { examples, type Runner } from "../session/command.js";
+import { openGraph } from "../session/open.js";
+import { clientOptions } from "../session/options.js";
+import { shortPath } from "../session/report-error.js";
 import { compareSchemas, type SchemaComparison } from "../schemas/compare.js";
 import {
   isFromChannels,
@@ -21,10 +21,10 @@ import {
 import { channelsError, unknownTypes } from "../schemas/unknown.js";
 import { INSTALL_PARSER, staticSchemas } from "../schemas/static-schemas.js";
 import { toTypeScript, typeName } from "../schemas/to-typescript.js";
-import type { Session } from "../session.js";
-import { findGraph } from "../find.js";
-import { withClient } from "../open-client.js";
-import type { ClientFlags } from "../options.js";
+import type { Session } from "../session/session.js";
+import { findGraph } from "../session/find.js";
+import { withClient } from "../session/open-client.js";
+import type { ClientFlags } from "../session/options.js";
 import { escapeControl } from "../../view/text.js";
 import { readIfExists } from "../../support/read-text.js";
 

@@ -5,8 +5,8 @@ import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { nodePath, type RunFault } from "../../support/run-fault.js";
-import { examples, type Runner } from "../command.js";
-import { openConfigured } from "../open.js";
+import { examples, type Runner } from "../session/command.js";
+import { openConfigured } from "../session/open.js";
 import {
   addStorageOptions,
   bytesText,
@@ -15,11 +15,11 @@ import {
   listenSettings,
   settingOption,
   settingsOfFlags,
-} from "../options.js";
-import { faultLocation } from "../report-error.js";
-import { loadServableSettings, type Session } from "../session.js";
-import { Closers, listenForStop } from "../stop.js";
-import { ProcessWatch } from "../watchdog.js";
+} from "../session/options.js";
+import { faultLocation } from "../session/report-error.js";
+import { loadServableSettings, type Session } from "../session/session.js";
+import { Closers, listenForStop } from "../session/stop.js";
+import { ProcessWatch } from "../session/watchdog.js";
 
 export function startCommand(command: Command, run: Runner): void {
   serverOptions(command)

@@ -3,16 +3,16 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { LoadedConfig } from "../../config/load.js";
 import { ConfigError } from "../../support/errors.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import { openInBrowser } from "../dev/banner.js";
 import { listenAt, listenOnFreePort } from "../dev/dev-server.js";
 import { StorageHelpers } from "../dev/thread-helpers.js";
-import { isEphemeral, serverOf } from "../open-client.js";
-import { createConsoleLogger, openConfigured, storageConfig } from "../open.js";
-import { addClientOptions, listenOptions, type PlaceFlags, wholeNumber } from "../options.js";
-import { shortPath } from "../report-error.js";
-import type { Session } from "../session.js";
-import { Closers, listenForStop } from "../stop.js";
+import { isEphemeral, serverOf } from "../session/open-client.js";
+import { createConsoleLogger, openConfigured, storageConfig } from "../session/open.js";
+import { addClientOptions, listenOptions, type PlaceFlags, wholeNumber } from "../session/options.js";
+import { shortPath } from "../session/report-error.js";
+import type { Session } from "../session/session.js";
+import { Closers, listenForStop } from "../session/stop.js";
 
 export function studioCommand(command: Command, run: Runner): void {
   addClientOptions(command.addOption(listenOptions.port()).option("--open", "open the page in a browser"))

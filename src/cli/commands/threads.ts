@@ -1,8 +1,8 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError } from "../../support/errors.js";
-import { addFormerCommand, addFormerFlag, examples, type Runner } from "../command.js";
-import { Option } from "../commander.js";
+import { addFormerCommand, addFormerFlag, examples, type Runner } from "../session/command.js";
+import { Option } from "../session/commander.js";
 import {
   addClientOptions,
   keyValues,
@@ -14,13 +14,13 @@ import {
   checkpointOption,
   oneOf,
   THREAD,
-} from "../options.js";
-import { confirm, type Session } from "../session.js";
-import { findThreadId } from "../find.js";
-import { warnHidden, withClient, withRows } from "../open-client.js";
+} from "../session/options.js";
+import { confirm, type Session } from "../session/session.js";
+import { findThreadId } from "../session/find.js";
+import { warnHidden, withClient, withRows } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
-import type { ClientFlags } from "../options.js";
+import type { ClientFlags } from "../session/options.js";
 import { printPageTable } from "../terminal/page.js";
 import {
   type FilterFlags,

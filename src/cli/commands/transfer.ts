@@ -5,7 +5,7 @@ import { localClient } from "../../client/local.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { type ThreadFile, threadFileFault } from "../../models/thread-file.js";
-import type { Service } from "../../service.js";
+import type { Service } from "../../service/service.js";
 import {
   errorMessage,
   GraphServeError,
@@ -13,9 +13,9 @@ import {
   ThreadExistsError,
 } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
-import { examples, type Runner } from "../command.js";
+import { examples, type Runner } from "../session/command.js";
 import { parsePathFlag } from "../diff/side.js";
-import { openStorageOf, storageConfig, withRememberedGraphs } from "../open.js";
+import { openStorageOf, storageConfig, withRememberedGraphs } from "../session/open.js";
 import {
   addClientOptions,
   addStorageOptions,
@@ -23,14 +23,14 @@ import {
   clientOptions,
   type StorageFlags,
   THREAD,
-} from "../options.js";
-import { shortPath } from "../report-error.js";
+} from "../session/options.js";
+import { shortPath } from "../session/report-error.js";
 import { nextCommand, quoted } from "../run/outcome.js";
-import { inputFlagFor } from "../graph-keys.js";
-import type { Session } from "../session.js";
-import { findThreadId } from "../find.js";
-import { warnHidden, withClient } from "../open-client.js";
-import type { ClientFlags } from "../options.js";
+import { inputFlagFor } from "../session/graph-keys.js";
+import type { Session } from "../session/session.js";
+import { findThreadId } from "../session/find.js";
+import { warnHidden, withClient } from "../session/open-client.js";
+import type { ClientFlags } from "../session/options.js";
 import { threadText } from "../transfer/write-thread.js";
 
 const options = {

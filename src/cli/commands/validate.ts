@@ -2,10 +2,10 @@ import type { Command } from "@commander-js/extra-typings";
 import type { LoadedConfig } from "../../config/load.js";
 import { errorMessage } from "../../support/errors.js";
 import { escapeControl, wrapped } from "../../view/text.js";
-import { examples, type Runner } from "../command.js";
-import { openConfigured } from "../open.js";
-import { errorDocument, errorText, shortPath } from "../report-error.js";
-import { loadSettings, type Session, ignoredFieldError, ignoredFieldText } from "../session.js";
+import { examples, type Runner } from "../session/command.js";
+import { openConfigured } from "../session/open.js";
+import { errorDocument, errorText, shortPath } from "../session/report-error.js";
+import { loadSettings, type Session, ignoredFieldError, ignoredFieldText } from "../session/session.js";
 import { describeGraph } from "../terminal/text.js";
 
 export function validateCommand(command: Command, run: Runner): void {
@@ -96,7 +96,7 @@ async function checkGraph(config: LoadedConfig, id: string): Promise<Check> {
 async function checkApp({ settings: { http_app }, baseDir }: LoadedConfig): Promise<Check[]> {
   if (http_app === undefined) return [];
   try {
-    const { HttpAppHook } = await import("../../http-app.js");
+    const { HttpAppHook } = await import("../../service/http-app.js");
     await HttpAppHook.open(http_app, baseDir);
     return [{ check: "http_app", status: "ok", detail: http_app }];
   } catch (error) {

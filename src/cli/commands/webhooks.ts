@@ -1,9 +1,15 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Webhook } from "../../models/webhook.js";
-import { examples, type Runner } from "../command.js";
-import { withClient } from "../open-client.js";
-import { addClientOptions, type ClientFlags, oneOf, optionalNumber, wholeNumber } from "../options.js";
-import type { Session } from "../session.js";
+import { examples, type Runner } from "../session/command.js";
+import { withClient } from "../session/open-client.js";
+import {
+  addClientOptions,
+  type ClientFlags,
+  oneOf,
+  optionalNumber,
+  wholeNumber,
+} from "../session/options.js";
+import type { Session } from "../session/session.js";
 import type { Column } from "../terminal/table.js";
 import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import type { GraphSummary } from "../../service.js";
+import type { GraphSummary } from "../../service/service.js";
 import { VERSION } from "../../support/version.js";
-import type { CliIo } from "../io.js";
+import type { CliIo } from "../terminal/io.js";
 import type { Colors } from "../terminal/print.js";
 import { describeGraph } from "../terminal/text.js";
 

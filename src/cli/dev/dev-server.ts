@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import type { LoadedConfig } from "../../config/load.js";
 import type { SettingsInput } from "../../config/settings.js";
 import type { ListenOptions, RunningServer } from "../../http/server.js";
-import type { StudioHelpers } from "../../http/studio-helpers.js";
-import type { Service } from "../../service.js";
+import type { StudioHelpers } from "../../http/studio/helpers.js";
+import type { Service } from "../../service/service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
@@ -19,9 +19,9 @@ import {
   usesStateFolder,
   withDevStorage,
   writeMarker,
-} from "../open.js";
-import { loadServableSettings, type Session } from "../session.js";
-import type { ProcessWatch } from "../watchdog.js";
+} from "../session/open.js";
+import { loadServableSettings, type Session } from "../session/session.js";
+import type { ProcessWatch } from "../session/watchdog.js";
 
 // Runs in flight hold up the new settings for this long at most.
 const RESTART_GRACE_SECONDS = 2;

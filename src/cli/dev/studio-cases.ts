@@ -1,11 +1,11 @@
 /** What the Studio of `dev` does with runs: one becomes a case file of the project, as by `test --from-run`. */
 import { relative } from "node:path";
 import { localClient } from "../../client/local.js";
-import type { CaseRequest } from "../../http/studio-helpers.js";
+import type { CaseRequest } from "../../http/studio/helpers.js";
 import type { StudioCase } from "../../models/studio.js";
-import type { Service } from "../../service.js";
+import type { Service } from "../../service/service.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
-import { loadSettings, type Session } from "../session.js";
+import { loadSettings, type Session } from "../session/session.js";
 import { caseOfRun, existingCaseFiles, caseFiles, writeCase } from "../from-run/case-of-run.js";
 import { resolveCaseFile, refuseLinks } from "./project-file.js";
 

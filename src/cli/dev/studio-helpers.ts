@@ -2,16 +2,16 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
-import type { CaseRequest, OpenRequest, ReplayRequest, StudioHelpers } from "../../http/studio-helpers.js";
+import type { CaseRequest, OpenRequest, ReplayRequest, StudioHelpers } from "../../http/studio/helpers.js";
 import type { LoadFault, StudioCase, StudioEvent, StudioHello, StudioReplay } from "../../models/studio.js";
-import type { Service } from "../../service.js";
+import type { Service } from "../../service/service.js";
 import {
   errorMessage,
   type GraphServeError,
   InvalidRequestError,
   NotFoundError,
 } from "../../support/errors.js";
-import type { Session } from "../session.js";
+import type { Session } from "../session/session.js";
 import type { Replays } from "./studio-replays.js";
 import { ThreadHelpers } from "./thread-helpers.js";
 

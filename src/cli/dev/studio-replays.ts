@@ -7,13 +7,13 @@ import { basename } from "node:path";
 import { localClient } from "../../client/local.js";
 import { RunSoFar } from "../../client/run-events.js";
 import type { Client } from "../../client/client.js";
-import type { ReplayRequest } from "../../http/studio-helpers.js";
+import type { ReplayRequest } from "../../http/studio/helpers.js";
 import type { Run } from "../../models/run.js";
 import type { ReplayOf, StudioReplay } from "../../models/studio.js";
-import type { Service } from "../../service.js";
+import type { Service } from "../../service/service.js";
 import { errorMessage } from "../../support/errors.js";
 import { answerFromTranscripts, type Playing } from "../../testing/recording/recorder.js";
-import { createRedaction } from "../../testing/redact.js";
+import { createRedaction } from "../../testing/cases/redact.js";
 import { fork } from "../fork/branch.js";
 import { type AgainRequest, beginningOfRun, tipOf } from "../replay/last-run.js";
 

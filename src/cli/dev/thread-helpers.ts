@@ -1,9 +1,9 @@
 /** What the terminal's Studio can do with a thread: show what its graph hides, and write it as one file. */
 import { localClient } from "../../client/local.js";
-import type { PageHelpers, PageOptions, HelperStateReader } from "../../http/studio-helpers.js";
+import type { PageHelpers, PageOptions, HelperStateReader } from "../../http/studio/helpers.js";
 import type { Shown, StudioHello } from "../../models/studio.js";
-import type { Service } from "../../service.js";
-import { createRedaction, keepSecrets } from "../../testing/redact.js";
+import type { Service } from "../../service/service.js";
+import { createRedaction, keepSecrets } from "../../testing/cases/redact.js";
 import { replayPage } from "../replay/page.js";
 import { stepRange } from "../replay/steps.js";
 

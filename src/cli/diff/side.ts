@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { isRecord } from "../../models/common.js";
 import { parsePath, type PathStep, valueAt } from "../../models/value-path.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
-import type { Session } from "../session.js";
-import { findCheckpoint } from "../find.js";
-import { warnHidden } from "../open-client.js";
+import type { Session } from "../session/session.js";
+import { findCheckpoint } from "../session/find.js";
+import { warnHidden } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 
 export interface DiffSide {

@@ -1,9 +1,9 @@
 import type { Variables } from "../../config/environment.js";
 import type { LoadedConfig } from "../../config/load.js";
-import type { Service } from "../../service.js";
+import type { Service } from "../../service/service.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../../support/errors.js";
 import { duplicateCoreNotice, SHARED_PACKAGES, useLangGraphOf } from "../../support/user-langgraph.js";
-import { type DevConfig, onlyGraph, openConfigured, openStorageOf } from "../open.js";
+import { type DevConfig, onlyGraph, openConfigured, openStorageOf } from "../session/open.js";
 import { describeGraph } from "../terminal/text.js";
 
 export type CheckStatus = "ok" | "warn" | "fail";

@@ -5,14 +5,14 @@ import type { RunCreateRequest } from "../../models/run.js";
 import type { CheckpointSelector, StateWriteResult, ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { refuseUnknownState } from "../graph-keys.js";
-import { clientOf } from "../open-client.js";
-import { parseJsonFlag, type PlaceFlags } from "../options.js";
-import { withRememberedGraphs } from "../open.js";
+import { refuseUnknownState } from "../session/graph-keys.js";
+import { clientOf } from "../session/open-client.js";
+import { parseJsonFlag, type PlaceFlags } from "../session/options.js";
+import { withRememberedGraphs } from "../session/open.js";
 import { attachFault, runReport, type RunReport } from "../run/outcome.js";
-import { loadSettings, type Session } from "../session.js";
+import { loadSettings, type Session } from "../session/session.js";
 import { type Client, graphIdOf } from "../../client/client.js";
-import { abortOnStop } from "../stop.js";
+import { abortOnStop } from "../session/stop.js";
 
 interface ForkRequest {
   /** Stay on the thread instead of copying it. */

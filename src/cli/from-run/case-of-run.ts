@@ -9,12 +9,12 @@ import { isRecord } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
-import type { CaseFileSource, CaseSource, Step } from "../../testing/case-model.js";
+import type { CaseFileSource, CaseSource, Step } from "../../testing/cases/case-model.js";
 import { readTranscript } from "../../testing/recording/recorder.js";
 import { type RecordedCall, recordingText } from "../../testing/recording/recording.js";
-import { createRedaction, type Redact } from "../../testing/redact.js";
-import { withRememberedGraphs } from "../open.js";
-import { shortPath } from "../report-error.js";
+import { createRedaction, type Redact } from "../../testing/cases/redact.js";
+import { withRememberedGraphs } from "../session/open.js";
+import { shortPath } from "../session/report-error.js";
 import { type RecordedRun, storedRuns } from "./stored-runs.js";
 import { expectationOf, expectedValues, caseStep } from "./stored-step.js";
 

@@ -1,10 +1,10 @@
 /** `test --from-run`: writes a stored run into a case file. */
 import { resolve } from "node:path";
-import { TRANSCRIPTS } from "../open.js";
-import { shortPath } from "../report-error.js";
-import { loadSettings, type Session } from "../session.js";
-import { findRun } from "../find.js";
-import { withClient } from "../open-client.js";
+import { TRANSCRIPTS } from "../session/open.js";
+import { shortPath } from "../session/report-error.js";
+import { loadSettings, type Session } from "../session/session.js";
+import { findRun } from "../session/find.js";
+import { withClient } from "../session/open-client.js";
 import { type CaseOfRun, caseOfRun, caseFiles, writeCase } from "./case-of-run.js";
 
 interface FromRunFlags {

@@ -4,10 +4,10 @@ import { isRecord, type JsonObject } from "../../models/common.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import { parsePath, valueAt } from "../../models/value-path.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import type { CheckpointChoice, Expectation, Step } from "../../testing/case-model.js";
-import { isVerbs } from "../../testing/matcher.js";
-import { normalized } from "../../testing/normalized.js";
-import type { Redact } from "../../testing/redact.js";
+import type { CheckpointChoice, Expectation, Step } from "../../testing/cases/case-model.js";
+import { isVerbs } from "../../testing/cases/matcher.js";
+import { normalized } from "../../testing/cases/normalized.js";
+import type { Redact } from "../../testing/cases/redact.js";
 import { chosenCheckpoint, hasStopped, executedNodes, type RecordedRun } from "./stored-runs.js";
 
 /** Keys of `configurable` that differ in each run. */

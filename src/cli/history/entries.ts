@@ -3,7 +3,7 @@ import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Client } from "../../client/client.js";
 import type { RunFault } from "../../support/run-fault.js";
-import { faultLocation } from "../report-error.js";
+import { faultLocation } from "../session/report-error.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
 import { userNodes } from "../../view/diagram.js";

@@ -1,9 +1,9 @@
 /** The storages that `migrate` works on, as flags and configuration name them. */
 import type { LoadedConfig } from "../../config/load.js";
-import type { CopyProgress, MigrationReport, StoragePlace } from "../../migration.js";
+import type { CopyProgress, MigrationReport, StoragePlace } from "../../service/migration.js";
 import { isRecord } from "../../models/common.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { impliedScheme, parseJsonFlag } from "../options.js";
+import { impliedScheme, parseJsonFlag } from "../session/options.js";
 import type { Printer } from "../terminal/print.js";
 import { printTable } from "../terminal/table.js";
 

@@ -1,6 +1,6 @@
 /** Steps through a replay by single keys. */
 import { on } from "node:events";
-import type { CliIo, Input } from "../io.js";
+import type { CliIo, Input } from "../terminal/io.js";
 
 /** `interrupt` is Ctrl-C, which in raw mode is a key like the others. */
 type StepKey = "next" | "back" | "quit" | "interrupt";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
-import type { Redact } from "../../testing/redact.js";
+import type { Redact } from "../../testing/cases/redact.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";

@@ -2,7 +2,7 @@
 import type { ThreadState } from "../../models/state.js";
 import { type Change, changesBetween } from "../../view/changes.js";
 import { entryOf, type HistoryEntry, parentOf, RunLabels } from "../history/entries.js";
-import { findState } from "../find.js";
+import { findState } from "../session/find.js";
 import type { Client } from "../../client/client.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
 

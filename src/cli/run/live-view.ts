@@ -5,7 +5,7 @@
 import { createInterface } from "node:readline";
 import type { RunEvent } from "../../client/run-events.js";
 import { contentText, escapeControl } from "../../view/text.js";
-import type { CliIo } from "../io.js";
+import type { CliIo } from "../terminal/io.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, indentedPath } from "../terminal/text.js";
 import type { RunReport } from "./outcome.js";

@@ -5,8 +5,8 @@ import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt } from "../../models/state.js";
 import { escapeControl, isMessageLike } from "../../view/text.js";
 import { faultOf } from "../history/faults.js";
-import type { GlobalFlags, PlaceFlags } from "../options.js";
-import { faultText } from "../report-error.js";
+import type { GlobalFlags, PlaceFlags } from "../session/options.js";
+import { faultText } from "../session/report-error.js";
 import type { Printer } from "../terminal/print.js";
 
 /** How a run ended, as `--json` prints it. */

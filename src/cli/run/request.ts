@@ -6,8 +6,8 @@ import { splitList } from "../../config/environment.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 import type { JsonObject } from "../../models/common.js";
 import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
-import { oneOf, parseJsonFlag } from "../options.js";
-import type { CliIo } from "../io.js";
+import { oneOf, parseJsonFlag } from "../session/options.js";
+import type { CliIo } from "../terminal/io.js";
 
 export interface RequestFlags {
   input?: string;

@@ -1,6 +1,6 @@
 /** Reading JSON schemas: references followed, notes for humans left out, unions taken apart. */
 import { splitList } from "../../config/environment.js";
-import { oneOf } from "../options.js";
+import { oneOf } from "../session/options.js";
 import { type GraphSchema, UNKNOWN } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 

@@ -1,8 +1,8 @@
 /** The flags of `test`, read. */
 import { InvalidRequestError } from "../../support/errors.js";
 import type { SnapshotPolicy } from "../../testing/snapshot.js";
-import { oneOf, optionalNumber, wholeNumber } from "../options.js";
-import type { Session } from "../session.js";
+import { oneOf, optionalNumber, wholeNumber } from "../session/options.js";
+import type { Session } from "../session/session.js";
 import { REPORTERS, type ReporterName } from "./reporters/reporter.js";
 
 export interface TestFlags {

@@ -1,8 +1,8 @@
 /** Writes results to stdout and everything else to stderr, as the global flags and the terminal ask for. */
 import picocolors from "picocolors";
 import { escapeControl } from "../../view/text.js";
-import { withCommandPrefix } from "../called-as.js";
-import type { CliIo, Output } from "../io.js";
+import { withCommandPrefix } from "./called-as.js";
+import type { CliIo, Output } from "./io.js";
 
 export interface PrintFlags {
   json?: boolean;

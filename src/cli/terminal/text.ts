@@ -1,5 +1,5 @@
 /** How ids, times and durations are shown: in full in a pipe, short for a reader at a terminal. */
-import type { GraphSummary } from "../../service.js";
+import type { GraphSummary } from "../../service/service.js";
 import { escapeControl } from "../../view/text.js";
 import type { Printer } from "./print.js";
 

@@ -6,7 +6,7 @@ import {
   type ThreadSearchRequest,
 } from "../../models/thread.js";
 import { lastMessageLine } from "../../view/text.js";
-import { keyValues, oneOf } from "../options.js";
+import { keyValues, oneOf } from "../session/options.js";
 import type { RowsClient } from "../../client/rows.js";
 import { runTotals } from "../../client/walk.js";
 import { type Column } from "../terminal/table.js";

@@ -1,9 +1,9 @@
 import type { Thread } from "../../models/thread.js";
-import { timeOf } from "../options.js";
-import { confirm, type Session } from "../session.js";
-import { withClient } from "../open-client.js";
+import { timeOf } from "../session/options.js";
+import { confirm, type Session } from "../session/session.js";
+import { withClient } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
-import type { ClientFlags } from "../options.js";
+import type { ClientFlags } from "../session/options.js";
 import { walkThreads } from "../../client/walk.js";
 import { printColumns } from "../terminal/table.js";
 import { shownId, shownTime } from "../terminal/text.js";

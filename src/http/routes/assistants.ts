@@ -8,7 +8,7 @@ import {
   SelectedAssistant,
   SubgraphSchemas,
 } from "../../models/assistant.js";
-import { Count, json, jsonPage, PAGE_HEADERS, route } from "../route.js";
+import { Count, json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 
 const DrawQuery = Type.Object({
   xray: Type.Optional(

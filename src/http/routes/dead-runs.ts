@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { DeadRunListQuery, DeadRunModel } from "../../models/dead-run.js";
 import { RunModel } from "../../models/run.js";
-import { json, jsonPage, PAGE_HEADERS, route } from "../route.js";
+import { json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 import { ContentLocation, pathOf } from "./runs.js";
 
 export const deadRunRoutes = [

@@ -8,7 +8,7 @@ import {
 } from "../../models/info.js";
 import { GraphServeError } from "../../support/errors.js";
 import { VERSION } from "../../support/version.js";
-import { json, route } from "../route.js";
+import { json, route } from "../core/route.js";
 
 export const healthRoutes = [
   route({

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { CommandAnswer, EventStreamRequest, ProtocolCommand } from "../../models/protocol.js";
-import type { executeCommand } from "../protocol-command.js";
-import { json, route } from "../route.js";
+import type { executeCommand } from "../core/protocol-command.js";
+import { json, route } from "../core/route.js";
 
 const COMMANDS = [
   "A thread by commands and events, as `@langchain/react` 1 and newer and `client.threads.stream()` of the SDK use it.",
@@ -42,7 +42,7 @@ export const protocolRoutes = [
     responses: [{ status: 200, description: "What came of the command.", schema: CommandAnswer }],
     errors: ["thread_not_found"],
     handle: async ({ service, params, body }) => {
-      loaded ??= import("../protocol-command.js").then((command) => command.executeCommand);
+      loaded ??= import("../core/protocol-command.js").then((command) => command.executeCommand);
       const carryOut = await loaded;
       return json(await carryOut(service, params.thread_id, body));
     },

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { StringEnum } from "../../models/common.js";
 import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run.js";
-import { accepted, empty, route } from "../route.js";
+import { accepted, empty, route } from "../core/route.js";
 import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./runs.js";
 import {
   cancelOnDisconnect,

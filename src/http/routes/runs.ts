@@ -9,8 +9,8 @@ import {
   SelectedRun,
   type Run,
 } from "../../models/run.js";
-import type { RunStream } from "../../service.js";
-import { json, jsonPage, list, PAGE_HEADERS, route } from "../route.js";
+import type { RunStream } from "../../service/service.js";
+import { json, jsonPage, list, PAGE_HEADERS, route } from "../core/route.js";
 import { STREAM_RESPONSE } from "./streams.js";
 
 /** Path of a run; never with a mount prefix, since SDK clients prepend their own base URL. */

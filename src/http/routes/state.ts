@@ -9,7 +9,7 @@ import {
   ThreadStateSearchRequest,
   ThreadStateUpdateRequest,
 } from "../../models/state.js";
-import { json, list, route } from "../route.js";
+import { json, list, route } from "../core/route.js";
 
 const StateQuery = Type.Object({
   subgraphs: Type.Optional(

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
 import { IdempotencyKey, keyed } from "./runs.js";
-import type { RunStream } from "../../service.js";
-import { json, route } from "../route.js";
+import type { RunStream } from "../../service/service.js";
+import { json, route } from "../core/route.js";
 import {
   JOIN_RESPONSES,
   joined,

@@ -8,7 +8,7 @@ import {
   StorePutRequest,
   StoreSearchRequest,
 } from "../../models/store.js";
-import { empty, json, list, route } from "../route.js";
+import { empty, json, list, route } from "../core/route.js";
 
 const ItemQuery = Type.Object({
   namespace: Type.Optional(Type.String({ description: "Labels of the namespace, joined by full stops." })),

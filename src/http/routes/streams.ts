@@ -4,8 +4,8 @@ import { Type, type Static } from "@sinclair/typebox";
 import { InvalidRequestError } from "../../support/errors.js";
 import { StringEnum } from "../../models/common.js";
 import { STREAM_MODES } from "../../models/run.js";
-import type { JoinedStream } from "../../service.js";
-import type { Reply, ResponseSpec } from "../route.js";
+import type { JoinedStream } from "../../service/service.js";
+import type { Reply, ResponseSpec } from "../core/route.js";
 
 const EVENT_STREAM = "text/event-stream";
 

@@ -10,7 +10,7 @@ import {
   ThreadPruneResponse,
   ThreadSearchRequest,
 } from "../../models/thread.js";
-import { Count, empty, json, lazyPage, PAGE_HEADERS, route } from "../route.js";
+import { Count, empty, json, lazyPage, PAGE_HEADERS, route } from "../core/route.js";
 
 /** `Prefer: return=minimal`, as SDK clients send it when they do not need the thread back. */
 const wantsNoBody = (prefer: string | string[] | undefined) =>

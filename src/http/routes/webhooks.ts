@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { WebhookListQuery, WebhookModel } from "../../models/webhook.js";
-import { accepted, empty, jsonPage, PAGE_HEADERS, route } from "../route.js";
+import { accepted, empty, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 
 /** Served while the setting webhooks is there. */
 export const webhookRoutes = [

@@ -7,8 +7,8 @@ import type {
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
 import { byKey } from "../../models/common.js";
-import { isSpecial } from "../saver-parts.js";
-import type { Checkpointer } from "../storage.js";
+import { isSpecial } from "../saver/saver-parts.js";
+import type { Checkpointer } from "../contract/storage.js";
 
 /** Checkpoints that are held at once, each with its whole state. */
 const PAGE = 10;

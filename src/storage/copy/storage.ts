@@ -1,6 +1,6 @@
 /** Copies all that a storage keeps to another one. */
-import type { ItemRow, ItemTable, Storage, StoredItem } from "../storage.js";
-import { DELAYED_OWNER } from "../timers.js";
+import type { ItemRow, ItemTable, Storage, StoredItem } from "../contract/storage.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
 import { digestOf } from "./checkpoints.js";
 import { copyTimers, hasWaiting, type TimerCopy } from "./timers.js";
 import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";

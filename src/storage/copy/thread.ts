@@ -1,5 +1,5 @@
 /** Copies one thread: its checkpoints first, then its row, then its runs. Broken off, it goes on where it was. */
-import type { RunRow, RunTable, Storage, ThreadRow, ThreadTable } from "../storage.js";
+import type { RunRow, RunTable, Storage, ThreadRow, ThreadTable } from "../contract/storage.js";
 import {
   type CheckpointIndex,
   copyCheckpoints,

@@ -1,5 +1,5 @@
 /** Copies what is to be done at a time: crons, runs that wait for theirs, webhooks, idempotency keys. */
-import type { TimerKind, TimerRow, TimerTable } from "../storage.js";
+import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
 import { digestOf } from "./checkpoints.js";
 
 const KINDS: readonly TimerKind[] = ["cron", "run", "webhook", "key"];

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../models/common.js";
 import { filterInTurns } from "../../support/event-loop.js";
-import { wrapCheckpointer } from "../checkpointer.js";
-import { createMemoryItems } from "../items-in-memory.js";
+import { wrapCheckpointer } from "../saver/checkpointer.js";
+import { createMemoryItems } from "../rows/items-in-memory.js";
 import {
   containing,
   expiryOf,
@@ -13,7 +13,7 @@ import {
   patchRun,
   patchThread,
   splitFilter,
-} from "../rows.js";
+} from "../rows/rows.js";
 import type {
   Owner,
   OwnerTable,
@@ -30,9 +30,9 @@ import type {
   ThreadRow,
   ThreadTable,
   TimerTable,
-} from "../storage.js";
-import { createMemoryTimers } from "../timers-in-memory.js";
-import { createThreadLocks } from "../thread-locks.js";
+} from "../contract/storage.js";
+import { createMemoryTimers } from "../rows/timers-in-memory.js";
+import { createThreadLocks } from "../locks/thread-locks.js";
 import { countFirst, ThreadMemorySaver } from "./saver.js";
 
 /** All of a storage in this process's memory; gone when it ends. */

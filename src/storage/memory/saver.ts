@@ -10,8 +10,8 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { CheckpointKey } from "../checkpointer.js";
-import { requireKnownHead } from "../known-head.js";
+import type { CheckpointKey } from "../saver/checkpointer.js";
+import { requireKnownHead } from "../saver/known-head.js";
 import {
   addSends,
   requiredCheckpointRef,
@@ -25,7 +25,7 @@ import {
   readingOf,
   textSerializer,
   tupleOf,
-} from "../saver-parts.js";
+} from "../saver/saver-parts.js";
 
 /** A serialised value: as a text, or as bytes outside of the heap where it is large. */
 type Dumped = string | Uint8Array;

@@ -1,7 +1,7 @@
 import type { Db, Document } from "mongodb";
-import { UNFINISHED } from "../rows.js";
-import type { DeadRunTable } from "../storage.js";
-import { DELAYED_OWNER } from "../timers.js";
+import { UNFINISHED } from "../rows/rows.js";
+import type { DeadRunTable } from "../contract/storage.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
 import { collectionsOf, IS_DEAD, fromRunDocument, storeRunPatch } from "./rows.js";
 import type { MongodbRuns } from "./runs.js";
 

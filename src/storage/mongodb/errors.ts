@@ -1,5 +1,5 @@
 import { GraphServeError } from "../../support/errors.js";
-import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver-errors.js";
+import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver/errors.js";
 
 /** What a document of MongoDB holds at most, and what we leave of it for the fields around a large value. */
 const DOCUMENT_LIMIT = 16 * 1024 * 1024;

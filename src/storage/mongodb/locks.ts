@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Collection, Db } from "mongodb";
-import { explained, type ExplainError } from "../driver-errors.js";
-import { type RemoteLock, type RemoteLocks, SharedThreadLocks } from "../shared-locks.js";
-import type { ThreadLocks } from "../storage.js";
+import { explained, type ExplainError } from "../driver/errors.js";
+import { type RemoteLock, type RemoteLocks, SharedThreadLocks } from "../locks/shared-locks.js";
+import type { ThreadLocks } from "../contract/storage.js";
 import { isDuplicate } from "./errors.js";
 import { SessionKeeper, type Session, type Timing } from "./sessions.js";
 import { pause } from "../../support/pause.js";

@@ -1,11 +1,11 @@
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { ConfigError } from "../../support/errors.js";
-import { wrapCheckpointer } from "../checkpointer.js";
-import { explained, type ExplainError, guarded, storageError } from "../driver-errors.js";
-import type { HeldRuns } from "../saver-parts.js";
-import type { SchemaState } from "../schema-state.js";
-import type { Storage, StorageOptions, ThreadLocks } from "../storage.js";
-import { createThreadLocks } from "../thread-locks.js";
+import { wrapCheckpointer } from "../saver/checkpointer.js";
+import { explained, type ExplainError, guarded, storageError } from "../driver/errors.js";
+import type { HeldRuns } from "../saver/saver-parts.js";
+import type { SchemaState } from "../contract/schema-state.js";
+import type { Storage, StorageOptions, ThreadLocks } from "../contract/storage.js";
+import { createThreadLocks } from "../locks/thread-locks.js";
 import { createMongodbDeadRuns } from "./dead-runs.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";

@@ -3,8 +3,8 @@ import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
-import { expiryOf, labelsOf } from "../rows.js";
-import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../storage.js";
+import { expiryOf, labelsOf } from "../rows/rows.js";
+import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../contract/storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
 /** A run that ended, as its thread's document remembers it; see ./runs.ts. */

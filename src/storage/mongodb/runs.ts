@@ -15,7 +15,7 @@
  */
 import type { Db, Filter } from "mongodb";
 import type { RunTasks } from "../../models/run.js";
-import { isFinished, isHeldBy, UNFINISHED } from "../rows.js";
+import { isFinished, isHeldBy, UNFINISHED } from "../rows/rows.js";
 import type {
   Owner,
   OwnerTable,
@@ -30,8 +30,8 @@ import type {
   ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
-} from "../storage.js";
-import { DELAYED_OWNER } from "../timers.js";
+} from "../contract/storage.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,

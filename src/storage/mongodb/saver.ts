@@ -7,7 +7,7 @@ import type {
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
-import type { CheckpointKey } from "../checkpointer.js";
+import type { CheckpointKey } from "../saver/checkpointer.js";
 import {
   requiredCheckpointRef,
   configOf,
@@ -16,7 +16,7 @@ import {
   type HeldRuns,
   numbered,
   checkpointRef,
-} from "../saver-parts.js";
+} from "../saver/saver-parts.js";
 import { RunTakenError } from "../../support/errors.js";
 import { claimHead, deleteHeads } from "./heads.js";
 import { collectionsOf } from "./rows.js";

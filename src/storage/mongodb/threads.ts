@@ -1,6 +1,6 @@
 import type { Db, Document, Filter, Sort } from "mongodb";
 import { dueYield } from "../../support/event-loop.js";
-import { containing, patchThread, splitFilter } from "../rows.js";
+import { containing, patchThread, splitFilter } from "../rows/rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -8,7 +8,7 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
-} from "../storage.js";
+} from "../contract/storage.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,

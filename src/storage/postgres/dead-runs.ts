@@ -1,5 +1,5 @@
-import { RUN_COLUMNS } from "../sql-rows.js";
-import type { DeadRunTable, RunRow } from "../storage.js";
+import { RUN_COLUMNS } from "../rows/sql-rows.js";
+import type { DeadRunTable, RunRow } from "../contract/storage.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { runAssignments, storePatch, threadAssignments } from "./rows.js";

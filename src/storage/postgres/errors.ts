@@ -1,4 +1,4 @@
-import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver-errors.js";
+import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver/errors.js";
 
 /** By SQLSTATE: a whole code, or the class that its first two characters name. */
 const SERVER_ERRORS: Record<string, Explanation> = {

@@ -11,8 +11,8 @@ import {
   type HintName,
   MOST_ATTEMPTS,
   OPEN_MS,
-} from "../frame-bus.js";
-import type { StorageOptions } from "../storage.js";
+} from "../contract/frame-bus.js";
+import type { StorageOptions } from "../contract/storage.js";
 import { explainPostgres } from "./errors.js";
 import {
   addressOf,

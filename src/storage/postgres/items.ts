@@ -1,4 +1,4 @@
-import type { ItemRow, ItemTable, StoredItem } from "../storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "../contract/storage.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { toJsonColumn } from "./rows.js";

@@ -4,7 +4,7 @@ import type { Client } from "pg";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import { withTimeout } from "../../support/pause.js";
 import { Stopwatch } from "../../support/stopwatch.js";
-import { type ExplainError, storageError } from "../driver-errors.js";
+import { type ExplainError, storageError } from "../driver/errors.js";
 import { CONNECT_TIMEOUT } from "./options.js";
 
 /** What a session can be told about a lock; `key` is the lock's, the flag of those who wait for it follows from it. */

@@ -1,4 +1,4 @@
-import type { RemoteLock, RemoteLocks } from "../shared-locks.js";
+import type { RemoteLock, RemoteLocks } from "../locks/shared-locks.js";
 import { isOutOfLocks, type LockConnection, type LockSession } from "./lock-session.js";
 import { lockKey } from "./options.js";
 

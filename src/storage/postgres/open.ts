@@ -1,7 +1,7 @@
 import type { Client } from "pg";
-import type { HeldRuns } from "../saver-parts.js";
-import { SharedThreadLocks } from "../shared-locks.js";
-import type { SchemaState } from "../schema-state.js";
+import type { HeldRuns } from "../saver/saver-parts.js";
+import { SharedThreadLocks } from "../locks/shared-locks.js";
+import type { SchemaState } from "../contract/schema-state.js";
 import type {
   Checkpointer,
   RowStorage,
@@ -10,8 +10,8 @@ import type {
   StorageFinding,
   StorageOptions,
   ThreadLocks,
-} from "../storage.js";
-import { createThreadLocks } from "../thread-locks.js";
+} from "../contract/storage.js";
+import { createThreadLocks } from "../locks/thread-locks.js";
 import { createPostgresDeadRuns } from "./dead-runs.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
@@ -155,7 +155,7 @@ async function lockTableFinding({ query }: PostgresPool): Promise<StorageFinding
 /** LangGraph's packages are loaded with it. */
 async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { FastPostgresSaver }] = await Promise.all([
-    import("../checkpointer.js"),
+    import("../saver/checkpointer.js"),
     import("./saver.js"),
   ]);
   const held: HeldRuns = new Map();

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { Client, ClientConfig, Pool, PoolConfig } from "pg";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
-import type { StorageOptions } from "../storage.js";
+import type { StorageOptions } from "../contract/storage.js";
 
 /** How long a connection may take to come about, and a caller waits for a free one, in milliseconds. */
 export const CONNECT_TIMEOUT = 10_000;

@@ -1,5 +1,5 @@
 import type { Pool, QueryResultRow } from "pg";
-import { type ExplainError, guarded } from "../driver-errors.js";
+import { type ExplainError, guarded } from "../driver/errors.js";
 import { CONNECT_TIMEOUT, type PostgresDriver, type PostgresOptions } from "./options.js";
 
 /** Runs one statement and gives its rows. */

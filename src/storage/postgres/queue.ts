@@ -1,4 +1,4 @@
-import { STORED_RUN_COLUMNS } from "../sql-rows.js";
+import { STORED_RUN_COLUMNS } from "../rows/sql-rows.js";
 import type {
   AcceptOptions,
   Acceptance,
@@ -7,8 +7,8 @@ import type {
   RunRow,
   ThreadPatch,
   ReadyRun,
-} from "../storage.js";
-import { DELAYED_OWNER } from "../timers.js";
+} from "../contract/storage.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
 import type { LockConnection } from "./lock-session.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";

@@ -1,7 +1,7 @@
 /** Rows as PostgreSQL keeps them: what goes into statements, what comes out. */
-import { expiryOf } from "../rows.js";
-import type { TtlColumns } from "../sql-rows.js";
-import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../storage.js";
+import { expiryOf } from "../rows/rows.js";
+import type { TtlColumns } from "../rows/sql-rows.js";
+import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../contract/storage.js";
 
 /** pg parses JSON columns itself. */
 export interface ThreadColumns extends Omit<ThreadRow, "ttl">, TtlColumns {}

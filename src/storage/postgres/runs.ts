@@ -1,9 +1,9 @@
 import type { RunTasks } from "../../models/run.js";
-import { DELAYED_OWNER } from "../timers.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
-import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
+import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../rows/sql-rows.js";
 import type {
   OwnerTable,
   RunHolder,
@@ -17,7 +17,7 @@ import type {
   ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
-} from "../storage.js";
+} from "../contract/storage.js";
 
 const columns = RUN_COLUMNS.join(", ");
 const stored = STORED_RUN_COLUMNS.join(", ");

@@ -9,8 +9,8 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../checkpointer.js";
-import { guardOf, knownHead } from "../known-head.js";
+import type { CheckpointKey } from "../saver/checkpointer.js";
+import { guardOf, knownHead } from "../saver/known-head.js";
 import {
   addSends,
   requiredCheckpointRef,
@@ -24,7 +24,7 @@ import {
   readingOf,
   tupleOf,
   isWriteNeeded,
-} from "../saver-parts.js";
+} from "../saver/saver-parts.js";
 import type { PostgresPool } from "./pool.js";
 import { toJsonColumn } from "./rows.js";
 import * as sql from "./saver-sql.js";

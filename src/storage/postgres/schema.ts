@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from "../../support/errors.js";
-import { DELAYED_OWNER } from "../timers.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
 import { lockKey, type PostgresDriver } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 

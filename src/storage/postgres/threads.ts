@@ -1,6 +1,6 @@
 import { filterInTurns } from "../../support/event-loop.js";
-import { containing, splitFilter } from "../rows.js";
-import { THREAD_COLUMNS } from "../sql-rows.js";
+import { containing, splitFilter } from "../rows/rows.js";
+import { THREAD_COLUMNS } from "../rows/sql-rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -8,7 +8,7 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
-} from "../storage.js";
+} from "../contract/storage.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import {

@@ -1,5 +1,5 @@
-import type { TimerRow, TimerTable } from "../storage.js";
-import { TIMER_COLUMNS } from "../sql-rows.js";
+import type { TimerRow, TimerTable } from "../contract/storage.js";
+import { TIMER_COLUMNS } from "../rows/sql-rows.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { toJsonColumn } from "./rows.js";

@@ -1,4 +1,4 @@
-import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver-errors.js";
+import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver/errors.js";
 
 const LOGIN: Explanation = {
   message: "refused the login",

@@ -1,6 +1,6 @@
 import { attemptOf, firstIdOf, type RunFrame } from "../../models/run-stream.js";
 import { ConfigError } from "../../support/errors.js";
-import { type ExplainError, guarded } from "../driver-errors.js";
+import { type ExplainError, guarded } from "../driver/errors.js";
 import {
   ENDED_MS,
   type FrameBus,
@@ -10,7 +10,7 @@ import {
   type HintName,
   MOST_ATTEMPTS,
   OPEN_MS,
-} from "../frame-bus.js";
+} from "../contract/frame-bus.js";
 import { type RedisClient, RedisConnection } from "./client.js";
 import { explainRedis } from "./errors.js";
 import { loadRedisDriver, redisLocation, prefixOf, type RedisDriver } from "./options.js";

@@ -1,5 +1,5 @@
 import type { ChannelVersions, SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../checkpointer.js";
+import type { CheckpointKey } from "../saver/checkpointer.js";
 import { beginTransaction, type RedisClient, type RedisConnection, type Transaction } from "./client.js";
 
 /** Names of keys. All of a thread's have the thread in braces, so that a cluster would keep them together. */

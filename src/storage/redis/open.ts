@@ -1,6 +1,6 @@
-import { wrapCheckpointer } from "../checkpointer.js";
-import { guarded, storageError } from "../driver-errors.js";
-import type { Storage, StorageOptions } from "../storage.js";
+import { wrapCheckpointer } from "../saver/checkpointer.js";
+import { guarded, storageError } from "../driver/errors.js";
+import type { Storage, StorageOptions } from "../contract/storage.js";
 import { RedisConnection } from "./client.js";
 import { explainRedis } from "./errors.js";
 import { loadRedisDriver, readRedisOptions } from "./options.js";

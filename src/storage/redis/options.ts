@@ -1,6 +1,6 @@
 import type * as Redis from "redis";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
-import type { StorageOptions } from "../storage.js";
+import type { StorageOptions } from "../contract/storage.js";
 
 interface RedisOptions {
   uri: string;

@@ -10,10 +10,10 @@ import {
   type PendingWrite,
   TASKS,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../checkpointer.js";
+import type { CheckpointKey } from "../saver/checkpointer.js";
 import { ThreadChangedError } from "../../support/errors.js";
-import { knownHead } from "../known-head.js";
-import { containing } from "../rows.js";
+import { knownHead } from "../saver/known-head.js";
+import { containing } from "../rows/rows.js";
 import {
   addSends,
   requiredCheckpointRef,
@@ -26,7 +26,7 @@ import {
   checkpointRef,
   readingOf,
   tupleOf,
-} from "../saver-parts.js";
+} from "../saver/saver-parts.js";
 import { beginTransaction, type RedisConnection, type Transaction } from "./client.js";
 import {
   fieldOf,

@@ -1,5 +1,5 @@
-import { DELAYED_OWNER } from "../timers.js";
-import type { DeadRunTable } from "../storage.js";
+import { DELAYED_OWNER } from "../contract/timers.js";
+import type { DeadRunTable } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 import { columns, IS_UNFINISHED, fromRunColumns, type SqliteRuns, type SqliteRunColumns } from "./runs.js";
 import type { SqliteThreads } from "./threads.js";

@@ -1,4 +1,4 @@
-import type { ExplainError } from "../driver-errors.js";
+import type { ExplainError } from "../driver/errors.js";
 
 /** How long a call waits for another process's write, in milliseconds (docs/specification.md#storage, 7). */
 export const BUSY_TIMEOUT = 10_000;

@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import { guarded } from "../driver-errors.js";
+import { guarded } from "../driver/errors.js";
 import { explainSqlite } from "./errors.js";
 import type { SqliteWriter } from "./writer.js";
 

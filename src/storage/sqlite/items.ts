@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../models/common.js";
-import type { ItemRow, ItemTable, StoredItem } from "../storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 
 interface Stored extends Omit<ItemRow, "value"> {

@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
-import type { HeldRuns } from "../saver-parts.js";
-import type { SchemaState } from "../schema-state.js";
+import type { HeldRuns } from "../saver/saver-parts.js";
+import type { SchemaState } from "../contract/schema-state.js";
 import type {
   Checkpointer,
   RowStorage,
@@ -15,8 +15,8 @@ import type {
   StorageOptions,
   ThreadLocks,
   TimerTable,
-} from "../storage.js";
-import { createThreadLocks } from "../thread-locks.js";
+} from "../contract/storage.js";
+import { createThreadLocks } from "../locks/thread-locks.js";
 import { createSqliteDeadRuns } from "./dead-runs.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
@@ -89,7 +89,7 @@ function rowsOf(db: Database, file: SqliteFile, location: string) {
 /** LangGraph's packages are loaded with it. */
 async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { SqliteSaver }] = await Promise.all([
-    import("../checkpointer.js"),
+    import("../saver/checkpointer.js"),
     import("./saver.js"),
   ]);
   const held: HeldRuns = new Map();

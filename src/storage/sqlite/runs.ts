@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../models/common.js";
 import type { RunTasks, TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
-import { isFinished, isHeldBy, patchRun } from "../rows.js";
-import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../sql-rows.js";
+import { isFinished, isHeldBy, patchRun } from "../rows/rows.js";
+import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../rows/sql-rows.js";
 import type {
   Owner,
   OwnerTable,
@@ -18,7 +18,7 @@ import type {
   ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
-} from "../storage.js";
+} from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
 

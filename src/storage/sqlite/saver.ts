@@ -11,8 +11,8 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { Database, Statement } from "better-sqlite3";
 import { RunTakenError } from "../../support/errors.js";
-import type { CheckpointKey } from "../checkpointer.js";
-import { requireKnownHead } from "../known-head.js";
+import type { CheckpointKey } from "../saver/checkpointer.js";
+import { requireKnownHead } from "../saver/known-head.js";
 import {
   addSends,
   requiredCheckpointRef,
@@ -29,7 +29,7 @@ import {
   readingOf,
   textSerializer,
   tupleOf,
-} from "../saver-parts.js";
+} from "../saver/saver-parts.js";
 import { SqliteValues } from "./values.js";
 import { SqliteWriter } from "./writer.js";
 

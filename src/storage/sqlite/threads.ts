@@ -1,7 +1,7 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
-import { containing, expiryOf, labelsOf, patchThread, splitFilter } from "../rows.js";
-import { THREAD_COLUMNS, type TtlColumns } from "../sql-rows.js";
+import { containing, expiryOf, labelsOf, patchThread, splitFilter } from "../rows/rows.js";
+import { THREAD_COLUMNS, type TtlColumns } from "../rows/sql-rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -9,7 +9,7 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
-} from "../storage.js";
+} from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 
 interface StoredThread extends Omit<ThreadRow, "metadata" | "config" | "graphs" | "ttl">, TtlColumns {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../models/common.js";
-import type { TimerRow, TimerTable } from "../storage.js";
-import { TIMER_COLUMNS } from "../sql-rows.js";
+import type { TimerRow, TimerTable } from "../contract/storage.js";
+import { TIMER_COLUMNS } from "../rows/sql-rows.js";
 import type { SqliteFile } from "./file.js";
 
 interface Stored extends Omit<TimerRow, "data"> {

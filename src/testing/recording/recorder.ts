@@ -1,9 +1,9 @@
 /** The recordings of a suite: which case has which, and the files they are in. */
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { type CaseFile, folderOf } from "../case-files.js";
-import type { Redact } from "../redact.js";
-import type { Mismatch } from "../result.js";
+import { type CaseFile, folderOf } from "../cases/case-files.js";
+import type { Redact } from "../cases/redact.js";
+import type { Mismatch } from "../cases/result.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { type FindRecording, onLibraryCopies, findId, patchLibrary } from "./patch.js";
 import {

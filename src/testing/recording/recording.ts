@@ -4,9 +4,9 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError, errorMessage, errorName } from "../../support/errors.js";
 import { readIfExists } from "../../support/read-text.js";
-import { firstDifference, normalized } from "../normalized.js";
-import type { Redact } from "../redact.js";
-import { mismatch, type Mismatch } from "../result.js";
+import { firstDifference, normalized } from "../cases/normalized.js";
+import type { Redact } from "../cases/redact.js";
+import { mismatch, type Mismatch } from "../cases/result.js";
 
 /** A call that the recording has no answer to; it ends the run, as a model that cannot be reached would. */
 class NotRecordedError extends Error {

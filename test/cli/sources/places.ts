@@ -1,8 +1,8 @@
 /** The same threads in every source that commands can read: each storage, and a server. */
 import { startServer, type RunningServer } from "../../../src/http/server.js";
-import { openService } from "../../../src/service.js";
+import { openService } from "../../../src/service/service.js";
 import { cli, type CliResult } from "../harness.js";
-import type { StorageOptions } from "../../../src/storage/storage.js";
+import type { StorageOptions } from "../../../src/storage/contract/storage.js";
 import { GRAPHS, KINDS, type EveryKind } from "./every-kind.js";
 
 export type Run = (...argv: string[]) => Promise<CliResult>;

@@ -1,7 +1,7 @@
 /** Every exit of the command line that reads a storage, without --raw. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { openService } from "../../../src/service.js";
+import { openService } from "../../../src/service/service.js";
 import { cli, createProject } from "../../cli/harness.js";
 import { FINE, leaksIn } from "./mark.js";
 import type { Walked } from "./graphs.js";

@@ -2,9 +2,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
-import { openService, type Service, type ServiceOptions } from "../../../src/service.js";
+import { openService, type Service, type ServiceOptions } from "../../../src/service/service.js";
 import { copyStorage } from "../../../src/storage/copy/storage.js";
-import type { Storage } from "../../../src/storage/storage.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { graph as chat } from "../../fixtures/graphs/chat.js";
 import { graph as glass, shell } from "../../fixtures/graphs/glass.js";
 import { CLASSIFIED, graph as vault } from "../../fixtures/graphs/vault.js";

@@ -1,7 +1,7 @@
 /** The same promises on every backend: what the service answers does not tell what it stores its threads in. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../../src/http/server.js";
-import { openService } from "../../../src/service.js";
+import { openService } from "../../../src/service/service.js";
 import { client } from "../../helpers/app.js";
 import { MEMORY, type Backend, type OnBackends } from "../../helpers/backends.js";
 import { Recorder } from "../promises/recorder.js";

@@ -8,7 +8,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { GraphServeError, InvalidRequestError } from "../../../src/support/errors.js";
 import { newId } from "../../../src/support/ids.js";
-import type { Storage } from "../../../src/storage/storage.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 
 let clock = 0;
 const LOOP: CheckpointMetadata = { source: "loop", step: 0, parents: {} };

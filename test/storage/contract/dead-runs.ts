@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DELAYED_OWNER } from "../../../src/storage/timers.js";
-import type { Resumption, RunRow, Storage } from "../../../src/storage/storage.js";
+import { DELAYED_OWNER } from "../../../src/storage/contract/timers.js";
+import type { Resumption, RunRow, Storage } from "../../../src/storage/contract/storage.js";
 import { newId } from "../../../src/support/ids.js";
 import { runRow, threadRow, tick } from "./rows.js";
 

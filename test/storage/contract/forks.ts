@@ -2,7 +2,7 @@ import { Command, INTERRUPT } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
-import type { Storage } from "../../../src/storage/storage.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { askingGraph, deltaGraph, nestedGraph } from "./graphs.js";
 
 const at = (thread_id: string, run_id?: string) => ({

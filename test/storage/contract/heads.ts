@@ -1,8 +1,8 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { expect, it } from "vitest";
-import { withKnownHead } from "../../../src/storage/known-head.js";
-import type { Storage } from "../../../src/storage/storage.js";
+import { withKnownHead } from "../../../src/storage/saver/known-head.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { newId } from "../../../src/support/ids.js";
 
 /** Time-based id (UUID version 6) of a time in milliseconds since 1970. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isHeld } from "../../helpers/locks.js";
-import type { Storage } from "../../../src/storage/storage.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 
 /** For a storage whose limit is two waiting callers per thread. */
 export function lockTests(storage: () => Storage): void {

@@ -1,6 +1,6 @@
 /** Rows for the storage suites: a thread, a run, and a strictly increasing clock. */
 import { newId } from "../../../src/support/ids.js";
-import type { RunRow, ThreadRow } from "../../../src/storage/storage.js";
+import type { RunRow, ThreadRow } from "../../../src/storage/contract/storage.js";
 
 let clock = Date.parse("2030-01-01T00:00:00.000Z");
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import { searchRuns } from "../../../src/storage/run-search.js";
-import type { RunRow, Storage } from "../../../src/storage/storage.js";
+import type { RunRow, Storage } from "../../../src/storage/contract/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
 export function runSearchTests(storage: () => Storage): void {

@@ -8,7 +8,7 @@ import type {
   Storage,
   ThreadRow,
   UnfinishedQuery,
-} from "../../../src/storage/storage.js";
+} from "../../../src/storage/contract/storage.js";
 import type { RunFault } from "../../../src/support/run-fault.js";
 import { runRow, threadRow, tick } from "./rows.js";
 

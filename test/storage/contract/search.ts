@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import { THREAD_SORT_FIELDS, THREAD_STATUSES } from "../../../src/models/thread.js";
-import type { Storage, ThreadFilter, ThreadQuery, ThreadRow } from "../../../src/storage/storage.js";
+import type { Storage, ThreadFilter, ThreadQuery, ThreadRow } from "../../../src/storage/contract/storage.js";
 import { plainContains } from "../../helpers/plain-contains.js";
 import { newSeed } from "../../helpers/seeds.js";
 import { threadRow, tick } from "./rows.js";

@@ -2,7 +2,7 @@ import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import { RunTakenError } from "../../../src/support/errors.js";
 import { newId } from "../../../src/support/ids.js";
-import type { Resumption, RunHolder, RunRow, Storage } from "../../../src/storage/storage.js";
+import type { Resumption, RunHolder, RunRow, Storage } from "../../../src/storage/contract/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
 const FIRST: RunHolder = { owner: "process-1", attempt: 1 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Storage } from "../../../src/storage/storage.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { minutesAfter, runRow, threadRow, tick } from "./rows.js";
 
 export function threadTests(storage: () => Storage): void {

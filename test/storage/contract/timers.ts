@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Storage, TimerRow, TimerTable } from "../../../src/storage/storage.js";
+import type { Storage, TimerRow, TimerTable } from "../../../src/storage/contract/storage.js";
 import { newId } from "../../../src/support/ids.js";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();

@@ -1,6 +1,6 @@
 /** JUnit XML: a suite a file, a case a case, the failure with what was expected, the nodes as its output. */
-import type { CaseResult } from "../../../testing/result.js";
-import { shortPath } from "../../report-error.js";
+import type { CaseResult } from "../../../testing/cases/result.js";
+import { shortPath } from "../../session/report-error.js";
 import { failureLines, type Reporter, type Reporting } from "./reporter.js";
 
 export function junitReporter({ write, cwd }: Reporting): Reporter {

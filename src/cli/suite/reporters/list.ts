@@ -1,7 +1,7 @@
 /** For people: a line a case as it ends, then what failed, then the sum. Also the one with dots. */
-import { type CaseResult, type CaseStatus, countStatus } from "../../../testing/result.js";
+import { type CaseResult, type CaseStatus, countStatus } from "../../../testing/cases/result.js";
 import { escapeControl } from "../../../view/text.js";
-import { errorDocument, shortPath } from "../../report-error.js";
+import { errorDocument, shortPath } from "../../session/report-error.js";
 import { failureLines, locationText, type Reporter, type Reporting, type SuiteReport } from "./reporter.js";
 
 const MARKS: Record<CaseStatus, string> = { passed: "ok", failed: "FAIL", skipped: "skip", stopped: "stop" };

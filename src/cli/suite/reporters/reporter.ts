@@ -1,7 +1,7 @@
 import picocolors from "picocolors";
 import type { GraphCoverage } from "../../../testing/coverage.js";
-import type { CaseResult, Failure, SuiteResult } from "../../../testing/result.js";
-import { faultText, shortPath } from "../../report-error.js";
+import type { CaseResult, Failure, SuiteResult } from "../../../testing/cases/result.js";
+import { faultText, shortPath } from "../../session/report-error.js";
 import type { Colors } from "../../terminal/print.js";
 
 export const REPORTERS = ["list", "dot", "json", "junit", "github", "tap"] as const;

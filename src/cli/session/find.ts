@@ -1,0 +1,207 @@
+/** Finds what a person names in short: the beginning of an id, a step, a place counted from the end. */
+import { GraphServeError, InvalidRequestError, NotFoundError } from "../../support/errors.js";
+import { canonicalUuid, timeOfId } from "../../support/ids.js";
+import type { Run } from "../../models/run.js";
+import type { ThreadState } from "../../models/state.js";
+import type { Client } from "../../client/client.js";
+import type { RowsClient } from "../../client/rows.js";
+import { walkRuns, walkStates, walkThreads } from "../../client/walk.js";
+
+/** Shortest beginning of an id that is looked for. */
+const SHORTEST = 4;
+
+/**
+ * The id of the thread that `text` names: the id in any form, or its beginning.
+ * @throws NotFoundError (`thread_not_found`), InvalidRequestError when several begin so (`invalid_request`)
+ */
+export async function findThreadId(client: Pick<RowsClient, "threads">, text: string): Promise<string> {
+  const id = canonicalUuid(text);
+  if (id !== undefined) return id;
+  const start = startOfId("thread", text);
+  const found: string[] = [];
+  for await (const threadId of threadIds(client)) if (threadId.startsWith(start)) found.push(threadId);
+  return onlyOne("thread", text, found, (threadId) => threadId);
+}
+
+async function* threadIds(client: Pick<RowsClient, "threads">): AsyncGenerator<string> {
+  for await (const { thread_id = "" } of walkThreads(client, { select: ["thread_id"] })) yield thread_id;
+}
+
+interface FoundRun {
+  threadId: string;
+  run: Run;
+}
+
+/**
+ * The run that `text` names, by its id or its beginning, and its thread: the newest threads are asked first, and those
+ * too old to hold the run of an id are left out.
+ * @throws NotFoundError (`run_not_found`), InvalidRequestError when several begin so (`invalid_request`)
+ */
+export async function findRun(client: Client, text: string, threadId?: string): Promise<FoundRun> {
+  const id = canonicalUuid(text);
+  const thread = threadId === undefined ? undefined : await findThreadId(client, threadId);
+  if (id === undefined) return findRunByStart(client, text, thread);
+  if (thread !== undefined) return { threadId: thread, run: await client.runs.get(thread, id) };
+  const made = timeOfId(id);
+  // A second for clocks that differ.
+  const since = made === undefined ? undefined : new Date(made - 1000).toISOString();
+  const threads = walkThreads(client, { select: ["thread_id", "updated_at"], sort_by: "updated_at" });
+  for await (const { thread_id = "", updated_at = "" } of threads) {
+    if (since !== undefined && updated_at < since) break;
+    const run = await runOn(client, thread_id, id);
+    if (run) return { threadId: thread_id, run };
+  }
+  throw new NotFoundError("run", id);
+}
+
+/** Every run is looked at: that only one begins so is known at the end. */
+async function findRunByStart(client: Client, text: string, thread: string | undefined): Promise<FoundRun> {
+  const start = startOfId("run", text);
+  const found: FoundRun[] = [];
+  for await (const threadId of thread === undefined ? threadIds(client) : [thread]) {
+    for await (const run of walkRuns(client, threadId))
+      if (run.run_id.startsWith(start)) found.push({ threadId, run });
+  }
+  return onlyOne("run", text, found, ({ run }) => run.run_id);
+}
+
+/**
+ * The graph of a server that a command is about: the one it names, else the server's first.
+ * @throws GraphServeError when the server has none (`assistant_not_found`)
+ */
+export async function findGraph(client: Client, target: string | undefined): Promise<string> {
+  if (target !== undefined) return target;
+  const [first] = await client.assistants.search({ limit: 1 });
+  if (first?.graph_id !== undefined) return first.graph_id;
+  throw new GraphServeError("assistant_not_found", `the server at ${client.place} has no assistant`);
+}
+
+async function runOn(client: Client, threadId: string, runId: string): Promise<Run | undefined> {
+  try {
+    return await client.runs.get(threadId, runId);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "run_not_found") return undefined;
+    throw error;
+  }
+}
+
+/** A checkpoint as it is named: `THREAD@n`, or `THREAD` and `--checkpoint n`. */
+export interface NamedCheckpoint {
+  thread: string;
+  /** An id, the beginning of one, a step, or a place from the end; undefined for the latest. */
+  checkpoint: string | undefined;
+}
+
+/** @throws InvalidRequestError when two checkpoints are named (`invalid_request`) */
+export function namedCheckpoint(text: string, checkpoint?: string): NamedCheckpoint {
+  const [thread = "", at] = text.split("@", 2);
+  if (at !== undefined && checkpoint !== undefined && at !== checkpoint)
+    throw new InvalidRequestError(`${text} and --checkpoint ${checkpoint} name two checkpoints`, undefined, {
+      hint: "leave one of them out",
+    });
+  return { thread, checkpoint: at ?? checkpoint };
+}
+
+/**
+ * The state that `THREAD@n`, or `THREAD` and a checkpoint, name.
+ * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+ */
+export async function findCheckpoint(
+  client: Client,
+  text: string,
+  { checkpoint, ns }: { checkpoint?: string; ns?: string } = {},
+): Promise<{ threadId: string; state: ThreadState }> {
+  const named = namedCheckpoint(text, checkpoint);
+  const threadId = await findThreadId(client, named.thread);
+  return { threadId, state: await findState(client, threadId, { at: named.checkpoint, ns }) };
+}
+
+/**
+ * The state of a thread that `at` names: a checkpoint's id or its beginning, a step, or a place from the end (-1 is
+ * the latest). The latest when it is left out.
+ * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+ */
+export async function findState(
+  client: Client,
+  threadId: string,
+  { at, ns = "" }: { at?: string; ns?: string } = {},
+): Promise<ThreadState> {
+  const inNamespace = { checkpoint: { checkpoint_ns: ns } };
+  if (at === undefined) {
+    if (ns === "") return client.threads.getState(threadId);
+    const state = await client.threads.getState(threadId, inNamespace);
+    if (state.checkpoint?.checkpoint_id != null) return state;
+    throw new InvalidRequestError(
+      `thread ${threadId} has no checkpoints in the namespace ${JSON.stringify(ns)}`,
+    );
+  }
+  if (canonicalUuid(at) !== undefined) {
+    return client.threads.getState(threadId, {
+      checkpoint: { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns },
+    });
+  }
+  if (/^-\d+$/.test(at)) return stateFromEnd(client, threadId, at, inNamespace);
+  if (/^\d{1,6}$/.test(at)) return stateOfStep(client, threadId, at, inNamespace);
+  return stateOfStart(client, threadId, at, inNamespace);
+}
+
+type Namespace = { checkpoint: { checkpoint_ns: string } };
+
+async function stateFromEnd(
+  client: Client,
+  threadId: string,
+  at: string,
+  ns: Namespace,
+): Promise<ThreadState> {
+  let place = Number(at);
+  for await (const state of walkStates(client, threadId, { ...ns, limit: -place })) {
+    place += 1;
+    if (place === 0) return state;
+  }
+  throw new NotFoundError("checkpoint", at);
+}
+
+/** Branches may have the same step: the newest is meant. */
+async function stateOfStep(
+  client: Client,
+  threadId: string,
+  at: string,
+  ns: Namespace,
+): Promise<ThreadState> {
+  const [state] = await client.threads.getHistory(threadId, {
+    ...ns,
+    metadata: { step: Number(at) },
+    limit: 1,
+  });
+  if (state) return state;
+  throw new NotFoundError("checkpoint", at);
+}
+
+async function stateOfStart(
+  client: Client,
+  threadId: string,
+  at: string,
+  ns: Namespace,
+): Promise<ThreadState> {
+  const start = startOfId("checkpoint", at);
+  for await (const state of walkStates(client, threadId, ns)) {
+    if (state.checkpoint?.checkpoint_id?.startsWith(start)) return state;
+  }
+  throw new NotFoundError("checkpoint", at);
+}
+
+function startOfId(what: string, text: string): string {
+  const start = text.toLowerCase().replace(/(…|\.\.\.)$/, "");
+  if (start.length >= SHORTEST && /^[0-9a-f-]+$/.test(start)) return start;
+  throw new InvalidRequestError(`${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`);
+}
+
+/** What begins so, where nothing else does. */
+function onlyOne<T>(what: "thread" | "run", text: string, found: readonly T[], idOf: (one: T) => string): T {
+  const [first] = found;
+  if (first === undefined) throw new NotFoundError(what, text);
+  if (found.length === 1) return first;
+  throw new InvalidRequestError(`${found.length} ${what}s begin with ${text}`, undefined, {
+    hint: `give more of the id: ${found.slice(0, 3).map(idOf).join(", ")}`,
+  });
+}

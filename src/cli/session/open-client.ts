@@ -1,0 +1,194 @@
+/** Decides whom a command asks: a server, the storage itself, or the dev server that holds what no storage does. */
+import { type Client } from "../../client/client.js";
+import type { RowsClient } from "../../client/rows.js";
+import type { ServerAddress } from "../../client/server.js";
+import type { LoadedConfig } from "../../config/load.js";
+import type { Thread } from "../../models/thread.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import { CLIENT_KEY_VARIABLE } from "../../support/secrets.js";
+import type { CliIo } from "../terminal/io.js";
+import {
+  createConsoleLogger,
+  makeStateFolder,
+  openConfigured,
+  readMarker,
+  rememberGraphs,
+  storageConfig,
+  usesStateFolder,
+  withRememberedGraphs,
+} from "./open.js";
+import type { ClientFlags } from "./options.js";
+import { type Session, setVariables } from "./session.js";
+import type { Printer } from "../terminal/print.js";
+
+interface ClientNeeds {
+  /** `read` (the default) changes nothing, `write` changes rows, `run` executes graphs. */
+  access?: "read" | "write" | "run";
+  /** `required` fails with the graph's fault; default `optional`: a placeholder replaces a graph that fails to load. */
+  graphs?: "required" | "optional";
+  /** The graph to run: a file, a key of the configuration, or an assistant of the server. */
+  graph?: string;
+  /** Whether a run continues a thread, whose graph may be in a file named in an earlier command. */
+  goesOn?: boolean;
+  /** Settings that the storage is opened with, whatever the configuration says. */
+  settings?: Partial<LoadedConfig["settings"]>;
+}
+
+/**
+ * The server of `--url`; else the configured storage; where that keeps nothing, the running dev server of this folder.
+ * @throws InvalidRequestError when the flags contradict each other (`invalid_request`)
+ * @throws ConfigError, GraphLoadError (when graphs are required)
+ * @throws StorageUnavailableError (`storage_unavailable`), GraphServeError (`server_unreachable`)
+ */
+export async function clientOf(
+  session: Session,
+  flags: ClientFlags,
+  needs: ClientNeeds = {},
+): Promise<Client> {
+  const { graph } = needs;
+  if (flags.url !== undefined) return serverClient(session, flags.url, flags, graph);
+  const config = await storageConfig(session, flags, { graphs: graph === undefined ? [] : [graph] });
+  if (isEphemeral(config)) {
+    const url = await devServer(session, config, needs);
+    const assistant = graph === undefined ? undefined : config.settings.default_assistant_id;
+    if (url !== undefined) return serverClient(session, url, flags, assistant);
+  }
+  return storageClient(session, config, flags, needs);
+}
+
+/** Open the client that the flags ask for, do the work, close it whatever happens. */
+export async function withClient<T>(
+  session: Session,
+  flags: ClientFlags,
+  needs: ClientNeeds,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await clientOf(session, flags, needs);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * As `withClient`, for work that rows alone can answer: then neither LangGraph nor a graph is loaded.
+ * @throws as `clientOf`
+ */
+export async function withRows<T>(
+  session: Session,
+  flags: ClientFlags,
+  work: (client: RowsClient) => Promise<T>,
+): Promise<T> {
+  const config = flags.url === undefined ? await storageConfig(session, flags) : undefined;
+  if (!config || isEphemeral(config)) return withClient(session, flags, {}, work);
+  setVariables(config.env);
+  const { openRowsClient } = await import("../../client/rows.js");
+  const client = await openRowsClient({ ...config.settings, cwd: config.baseDir });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** The server that a command's flags name, with the key of the environment when they give none. */
+export function serverOf({ env }: Pick<CliIo, "env">, { url, apiKey }: ServerAddress): ServerAddress {
+  return { url, apiKey: apiKey ?? (env[CLIENT_KEY_VARIABLE] || undefined) };
+}
+
+async function serverClient(
+  { io }: Session,
+  url: string,
+  { raw, apiKey }: ClientFlags,
+  assistant: string | undefined,
+): Promise<Client> {
+  if (raw) {
+    throw new InvalidRequestError(
+      "--raw works offline only: a server never shows what is hidden",
+      undefined,
+      { hint: "leave --url out to read the storage itself" },
+    );
+  }
+  const { remoteClient } = await import("../../client/remote.js");
+  return remoteClient(serverOf(io, { url, apiKey }), assistant);
+}
+
+/** Whether threads are gone, or out of reach, once the process that made them has ended. */
+export function isEphemeral({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
+  return (
+    ["memory", "redis", "rediss"].includes(checkpointer_scheme) ||
+    (checkpointer_scheme === "sqlite" && /:memory:$/.test(checkpointer_uri ?? ""))
+  );
+}
+
+/** The running `dev` of this folder may have what nothing keeps. Without one, only a run has something to do. */
+async function devServer(
+  { print }: Session,
+  { baseDir, settings }: LoadedConfig,
+  { access }: ClientNeeds,
+): Promise<string | undefined> {
+  const scheme = settings.checkpointer_scheme;
+  const { isServing } = await import("../../client/server.js");
+  const marker = await readMarker(baseDir);
+  if (marker && (await isServing(marker.url))) {
+    print.note(`scheme ${scheme}: asking the dev server at ${marker.url}`);
+    return marker.url;
+  }
+  if (access === "run") {
+    print.note(`scheme ${scheme}: the thread ends with this command`);
+    return undefined;
+  }
+  throw new GraphServeError(
+    "server_unreachable",
+    `scheme ${scheme} keeps threads in the server's process only, and no dev server runs in ${baseDir}`,
+    { hint: "name the server with --url, or a storage with --db" },
+  );
+}
+
+async function storageClient(
+  { io, print }: Session,
+  configured: LoadedConfig,
+  { raw = false }: ClientFlags,
+  { access = "read", graphs = "optional", graph, goesOn = false, settings }: ClientNeeds,
+): Promise<Client> {
+  const readOnly = access === "read";
+  const runs = access === "run";
+  const standIns = !runs && graphs === "optional";
+  // Without placeholders every graph has to load, so a file remembered from an earlier command must not block them.
+  const hasNone = Object.keys(configured.settings.graphs).length === 0;
+  const recalls = graph === undefined && (standIns || (hasNone && (!runs || goesOn)));
+  const { config, targets } = recalls
+    ? await withRememberedGraphs(configured, io.cwd)
+    : { config: configured, targets: {} };
+  if (!readOnly && usesStateFolder(config)) await makeStateFolder(config.baseDir);
+  // The command prints its findings; the log adds what could not be read.
+  const level = print.flags.verbose ? config.settings.log_level : "error";
+  const wanted = settings ? { ...config, settings: { ...config.settings, ...settings } } : config;
+  const service = await openConfigured(wanted, createConsoleLogger(print, level), {
+    readOnly,
+    passive: !runs,
+    // A command is not a server: it ends with its single run.
+    ...(runs && { cutOffs: "leave" }),
+    standIns,
+    unfiltered: raw,
+  });
+  if (runs && !isEphemeral(config)) await rememberGraphs(config);
+  if (runs) for (const notice of service.notices) print.warn(notice);
+  if (raw) print.warn("--raw: this shows what clients of the server never see");
+  const { localClient } = await import("../../client/local.js");
+  return localClient(service, { unfiltered: raw, targets });
+}
+
+/** Say what hides values, where the graph of one of these threads is not there. */
+export function warnHidden(
+  print: Printer,
+  client: Client,
+  threads: readonly Partial<Pick<Thread, "metadata">>[],
+): void {
+  const reasons = new Set(threads.map((thread) => client.whyHidden(thread)));
+  for (const reason of reasons) {
+    if (reason === undefined) continue;
+    print.warn(reason);
+  }
+}

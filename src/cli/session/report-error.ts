@@ -1,0 +1,163 @@
+/** The one form in which a command says what went wrong. */
+import type { SettingOrigin } from "../../config/load.js";
+import { isAbsolute, relative } from "node:path";
+import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../../support/errors.js";
+import { nodePath, type RunFault } from "../../support/run-fault.js";
+import { maskPasswords } from "../../support/secrets.js";
+import type { StackFrame } from "../../support/stack.js";
+import { escapeControl } from "../../view/text.js";
+import { withCommandPrefix } from "../terminal/called-as.js";
+import type { CliIo } from "../terminal/io.js";
+import type { Colors } from "../terminal/print.js";
+import { Printer, type PrintFlags } from "../terminal/print.js";
+
+const INTERNAL_EXIT = 70;
+const INDENT = " ".repeat(7);
+
+/** Report an error on stderr, or as a JSON document on stdout; returns the exit code. */
+export function reportError(error: unknown, io: CliIo, flags: PrintFlags = {}): number {
+  const print = new Printer(io, flags);
+  if (flags.json || flags.jsonl) print.json(errorDocument(error, io));
+  else io.stderr.write(errorText(error, { colors: print.noteColors, io, verbose: flags.verbose }));
+  return error instanceof GraphServeError ? error.exitCode : INTERNAL_EXIT;
+}
+
+/** `{"error": {...}}` with what is known of the error; commands in its hint as the program of `io` was called. */
+export function errorDocument(error: unknown, io?: CliIo): { error: Record<string, unknown> } {
+  const message = maskPasswords(errorMessage(error));
+  if (!(error instanceof GraphServeError)) return { error: { code: "internal_error", message } };
+  const { code, hint, location, issues } = error;
+  return {
+    error: {
+      code,
+      message,
+      ...(hint !== undefined && { hint: io ? withCommandPrefix(hint, io) : hint }),
+      ...(location && { file: location.file, ...(location.line !== undefined && { line: location.line }) }),
+      ...(issues && { details: issues }),
+    },
+  };
+}
+
+interface ErrorTextOptions {
+  colors: Colors;
+  /** Base folder for displayed paths, and prefix of suggested commands. */
+  io: Pick<CliIo, "cwd" | "env" | "program">;
+  verbose?: boolean;
+}
+
+/** `error  what`, where it stands with its lines, and `fix  how`. */
+export function errorText(error: unknown, { colors, io, verbose = false }: ErrorTextOptions): string {
+  const known = error instanceof GraphServeError ? error : undefined;
+  const message = known ? known.message : `this is a fault of graph-serve: ${errorMessage(error)}`;
+  const lines = [`${colors.red("error")}  ${indented(message)}`, ...otherIssues(known)];
+  if (known?.location) lines.push(...locationLines(known.location, io.cwd, colors));
+  if (verbose) lines.push(colors.dim(INDENT + indented(stackOf(error))));
+  const hint = known
+    ? known.hint
+    : verbose
+      ? undefined
+      : "run it again with --verbose to see where, and report it";
+  if (hint) lines.push(`  ${colors.green("fix")}  ${indented(withCommandPrefix(hint, io))}`);
+  return `${lines.join("\n")}\n`;
+}
+
+interface FaultTextOptions {
+  colors: Colors;
+  /** From where paths are shown. */
+  cwd: string;
+}
+
+/** What the text says of a run beside what it threw. */
+interface FaultOf {
+  graph?: string;
+  run?: string;
+}
+
+/** What a run threw, in the form of other errors: its place, node, stack and causes. Ends without a newline. */
+export function faultText(
+  fault: RunFault,
+  { colors, cwd }: FaultTextOptions,
+  { graph, run }: FaultOf = {},
+): string {
+  const node = nodePath(fault);
+  const where = [
+    ...(node === undefined ? [] : [`node ${node}`]),
+    ...(graph === undefined ? [] : [`graph ${graph}`]),
+  ].join(" of ");
+  const told = [where && `in ${where}`, run && `run ${run}`].filter(Boolean).join(", ");
+  const lines = thrownLines(colors.red("error"), fault, told, { colors, cwd });
+  for (const part of fault.errors ?? []) lines.push(faultText(part, { colors, cwd }));
+  if (fault.cause) lines.push(...causeLines(fault.cause, { colors, cwd }));
+  return lines.join("\n");
+}
+
+function causeLines(cause: RunFault, options: FaultTextOptions): string[] {
+  const lines = thrownLines(options.colors.red("cause"), cause, "", options);
+  return cause.cause ? [...lines, ...causeLines(cause.cause, options)] : lines;
+}
+
+function thrownLines(
+  label: string,
+  { name, message, location, stack, folded }: RunFault,
+  told: string,
+  { colors, cwd }: FaultTextOptions,
+): string[] {
+  const isSaid = stack.length === 1 && location !== undefined;
+  const frames = isSaid ? [] : stack.map((frame) => `at ${frameText(frame, cwd)}`);
+  if (folded > 0) frames.push(`and ${folded} ${folded === 1 ? "frame" : "frames"} of libraries`);
+  return [
+    `${label}  ${indented(`${name}: ${message}`)}`,
+    ...(told ? [INDENT + indented(told)] : []),
+    ...(location ? locationLines(location, cwd, colors) : []),
+    ...frames.map((line) => INDENT + colors.dim(indented(line))),
+  ];
+}
+
+function frameText({ function: name, file, line, column }: StackFrame, cwd: string): string {
+  const place = `${shortPath(file, cwd)}:${line}:${column}`;
+  return name === undefined ? place : `${name} (${place})`;
+}
+
+/** `file:line:column` of the user's code that a run failed at; undefined where no stack led there. */
+export function faultLocation(fault: RunFault, cwd: string): string | undefined {
+  const inner = [...(fault.cause ? [fault.cause] : []), ...(fault.errors ?? [])];
+  if (fault.location) return placeText(fault.location, cwd);
+  return inner.map((each) => faultLocation(each, cwd)).find((place) => place !== undefined);
+}
+
+function otherIssues(error: GraphServeError | undefined): string[] {
+  const [, ...others] = error?.issues ?? [];
+  return others.map(({ msg }) => `${INDENT}also: ${indented(msg)}`);
+}
+
+function locationLines({ file, line, column, frame }: SourceLocation, cwd: string, colors: Colors): string[] {
+  const where = placeText({ file, line, column }, cwd);
+  return [`   ${colors.dim("at")}  ${indented(where)}`, ...(frame ? [INDENT + indented(frame)] : [])];
+}
+
+function placeText({ file, line, column }: SourceLocation, cwd: string): string {
+  const path = [shortPath(file, cwd), line, line === undefined ? undefined : column];
+  return path.filter((part) => part !== undefined).join(":");
+}
+
+const stackOf = (error: unknown): string => causesOf(error).map(ownStack).join("\ncaused by ");
+
+function ownStack(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
+}
+
+function indented(text: string): string {
+  return escapeControl(maskPasswords(text)).replaceAll("\n", `\n${INDENT}`);
+}
+
+/** Where the value of a setting came from, in a word or a few. */
+export function originText({ kind, detail }: SettingOrigin, cwd: string): string {
+  if (kind === "file" && detail !== undefined) return shortPath(detail, cwd);
+  return detail ?? kind;
+}
+
+/** The path from `cwd` where it lies below it. */
+export function shortPath(file: string, cwd: string): string {
+  const path = relative(cwd, file);
+  return path === "" || path.startsWith("..") || isAbsolute(path) ? file : path;
+}

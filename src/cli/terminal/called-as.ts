@@ -1,0 +1,79 @@
+/**
+ * Who called this program, and how: what is shown to be pasted has to begin as the call did. Sources write
+ * `graph-serve run ...`; what goes to a person or into a hint passes through `asCalled`.
+ */
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { callingManager, MANAGERS } from "../../support/package-manager.js";
+import type { CliIo } from "./io.js";
+
+/** The commands of the program. */
+export const COMMAND_NAMES = [
+  ...[
+    "dev",
+    "run",
+    "test",
+    "init",
+    "threads",
+    "runs",
+    "crons",
+    "webhooks",
+    "inspect",
+    "studio",
+    "history",
+    "diff",
+    "replay",
+    "fork",
+    "state",
+  ],
+  ...[
+    "export",
+    "import",
+    "start",
+    "worker",
+    "mcp",
+    "dockerfile",
+    "migrate",
+    "recover",
+    "doctor",
+    "graph",
+    "schemas",
+    "validate",
+    "config",
+  ],
+  ...["openapi", "completion"],
+] as const;
+
+type Call = Pick<CliIo, "env" | "program">;
+
+const NAME = "graph-serve";
+const FETCHED = /[\\/](dlx[\\/-]|_npx[\\/])/;
+
+/** What calls the program once more: `npx graph-serve`, `pnpm exec graph-serve`, a script of the project, its name. */
+function callOf(call: Call): string {
+  const manager = callingManager(call.env);
+  if (manager === undefined) return isOnPath(call) ? NAME : `${MANAGERS.npm.exec} ${NAME}`;
+  const { exec, script, fetch } = MANAGERS[manager];
+  const { npm_lifecycle_event: event, npm_lifecycle_script: line } = call.env;
+  const isAlias = line === NAME && event !== undefined && ![NAME, "npx", "bunx"].includes(event);
+  if (isAlias) return `${script} ${event}${manager === "npm" ? " --" : ""}`;
+  return `${FETCHED.test(call.program ?? "") ? fetch : exec} ${NAME}`;
+}
+
+/** A program in a project's node_modules is found by its package manager alone. */
+function isOnPath({ env, program }: Call): boolean {
+  if (program === undefined) return true;
+  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter(Boolean);
+  return folders.some((folder) => [NAME, `${NAME}.cmd`].some((name) => existsSync(join(folder, name))));
+}
+
+/** A command that stands by itself, not behind what already calls it. */
+const COMMAND = new RegExp(
+  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b))`,
+  "g",
+);
+
+/** The text with its commands as this program was called. */
+export function withCommandPrefix(text: string, call: Call): string {
+  return text.includes(`${NAME} `) ? text.replace(COMMAND, () => callOf(call)) : text;
+}

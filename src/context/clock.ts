@@ -1,0 +1,55 @@
+/** The wall clock of this process beside that of the database: checkpoints and timers are ordered by it. */
+import type { Storage, StorageFinding } from "../storage/contract/storage.js";
+import type { OpsContext } from "./context.js";
+
+/** From this difference on the clock is reported, in seconds: machines that run NTP stay far below it. */
+const REPORTED_S = 1;
+
+/**
+ * How far this process's clock is ahead of the database's, in seconds; negative if it is behind. Exact to half of the
+ * time that the database takes to answer. Undefined for a storage without a clock of its own.
+ */
+export async function clockDifference({ now }: Pick<Storage, "now">): Promise<number | undefined> {
+  if (!now) return undefined;
+  const [sent, theirs, received] = [Date.now(), await now(), Date.now()];
+  return Math.round((sent + received) / 2 - theirs) / 1000;
+}
+
+/** The line of `doctor`; undefined for a storage without a clock of its own. */
+export async function clockFinding(storage: Pick<Storage, "now">): Promise<StorageFinding | undefined> {
+  const difference = await clockDifference(storage);
+  if (difference === undefined) return undefined;
+  const isOk = Math.abs(difference) < REPORTED_S;
+  return {
+    name: "clock",
+    ok: isOk,
+    detail: describe(difference),
+    ...(!isOk && { fix: "synchronize the clocks of all servers and of the database (NTP)" }),
+  };
+}
+
+function describe(difference: number): string {
+  const seconds = `${Math.abs(difference).toFixed(1)} s`;
+  if (Math.abs(difference) < REPORTED_S) return `within ${seconds} of the database's clock`;
+  return `this machine's clock is ${seconds} ${difference > 0 ? "ahead of" : "behind"} the database's`;
+}
+
+/** Logs the clock when it leaves the database's, and when it is back. */
+export class ClockWatch {
+  #isOff = false;
+
+  async look({ storage, logger }: Pick<OpsContext, "storage" | "logger">): Promise<void> {
+    const difference = await clockDifference(storage);
+    if (difference === undefined) return;
+    const isOff = Math.abs(difference) >= REPORTED_S;
+    if (isOff === this.#isOff) return;
+    this.#isOff = isOff;
+    const fields = { clock_difference_seconds: difference };
+    if (isOff)
+      logger.warn(
+        fields,
+        `${describe(difference)}: requests to threads that were changed later by the other clock wait, or get 503 clock_behind; synchronize the clocks (NTP)`,
+      );
+    else logger.info(fields, "this machine's clock agrees with the database's again");
+  }
+}

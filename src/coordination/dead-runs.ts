@@ -1,0 +1,243 @@
+/** Runs that died with their processes: found, and gone on with when somebody asks (docs/deployment.md#runs-that-died). */
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { DEFAULT_LIMIT, type Page } from "../models/common.js";
+import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
+import type { Run } from "../models/run.js";
+import { now } from "../storage/rows/rows.js";
+import type { DeadRunTable, Resumption, RunRow } from "../storage/contract/storage.js";
+import {
+  errorMessage,
+  GraphServeError,
+  StorageUnavailableError,
+  ThreadBusyError,
+} from "../support/errors.js";
+import { inPages } from "../support/read-ahead.js";
+import type { OpsContext } from "../context/context.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import { UNOWNED } from "../runs/run-owners.js";
+import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
+import { runModel, runRow, scopeFilter } from "../threads/thread-origin.js";
+
+/** How long those are kept that nobody sees to. */
+const KEEP_DEAD_DAYS = 30;
+
+type DeadRow = RunRow & { resumption: Resumption };
+
+export class DeadRuns {
+  readonly #context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /** Those on threads of the caller, newest first. */
+  async list({ limit = DEFAULT_LIMIT, offset = 0 }: DeadRunFilter): Promise<Page<DeadRun>> {
+    const found: DeadRun[] = [];
+    let left = offset;
+    for await (const row of ownRows(this.#context)) {
+      if (left > 0) left -= 1;
+      else if (found.push(deadRun(row)) > limit) break;
+    }
+    const next = found.length > limit ? offset + limit : null;
+    return { items: found.slice(0, limit), total: null, next };
+  }
+
+  /**
+   * Requeue a dead run from its last checkpoint, as another attempt of it; whichever server has room does. It may die as
+   * often as it could at first.
+   * @throws NotFoundError (`run_not_found`)
+   * @throws GraphServeError when it is not dead, or cannot go on (`run_not_redrivable`); where runs do not outlive their
+   *   process (`unsupported_option`)
+   * @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`)
+   * @throws GraphServeError where its end is to be posted and too many webhooks are unsent (`too_many_runs`)
+   */
+  async redrive(threadId: string, runId: string): Promise<Run> {
+    const context = this.#context;
+    const row = deadRow(await runRow(context, threadId, runId));
+    const table = this.#table();
+    context.live.stopping.throwIfAborted();
+    if (!context.settings.resume_runs)
+      throw new GraphServeError(
+        "unsupported_option",
+        "runs are not resumed after a crash: resume_runs is false",
+        { hint: "leave the setting resume_runs out" },
+      );
+    const { thread_id, run_id } = row;
+    if (context.givesBack) await assertCallable(context, row);
+    const lease = await context.storage.locks.acquire(thread_id, { wait: false });
+    if (!lease) throw new ThreadBusyError(thread_id);
+    try {
+      await assertUnmoved(context, row);
+      await withWebhook(context, row, () => revive(context, table, row));
+    } finally {
+      await lease.release();
+    }
+    context.live.logs.forget(run_id);
+    await goOn(context, row);
+    return runModel(await runRow(context, thread_id, run_id));
+  }
+
+  /** @throws GraphServeError (`unsupported_option`) */
+  #table(): DeadRunTable {
+    const { deadRuns, scheme } = this.#context.storage;
+    if (deadRuns) return deadRuns;
+    throw new GraphServeError(
+      "unsupported_option",
+      `no run outlives its process with the storage ${scheme}: there are no dead ones`,
+      { hint: "use sqlite, postgres or mongodb" },
+    );
+  }
+}
+
+/** Those that died long before `at` are runs that failed, like others. */
+export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, at: string): Promise<void> {
+  const before = new Date(Date.parse(at) - KEEP_DEAD_DAYS * 24 * 60 * 60 * 1000).toISOString();
+  const forgotten = (await deadRuns?.forget(before)) ?? 0;
+  if (forgotten > 0)
+    logger.info({ runs: forgotten }, "old dead runs were removed from the list of dead runs");
+}
+
+/** One that goes on meanwhile moves the others up: none is given twice. */
+async function* ownRows(context: OpsContext): AsyncGenerator<RunRow, void, undefined> {
+  const { deadRuns } = context.storage;
+  // Else none outlives its process.
+  if (!deadRuns) return;
+  const given = new Set<string>();
+  const own = new Set<string>();
+  let offset = 0;
+  const rows = inPages<RunRow>(async (_, limit) => {
+    const page = await deadRuns.list({ limit, offset });
+    offset += page.length;
+    for (const id of await ownThreads(context, page)) own.add(id);
+    return page;
+  });
+  for await (const row of rows) {
+    if (own.has(row.thread_id) && !given.has(row.run_id)) yield row;
+    given.add(row.run_id);
+  }
+}
+
+/** Those of the rows' threads that are the caller's. */
+async function ownThreads(context: OpsContext, page: readonly RunRow[]): Promise<string[]> {
+  const ids = [...new Set(page.map(({ thread_id }) => thread_id))];
+  if (!context.caller || ids.length === 0) return ids;
+  const sorted = { sortBy: "updated_at", sortOrder: "desc" } as const;
+  const filter = scopeFilter(context, { ids });
+  const { rows } = await context.storage.threads.search({
+    ...filter,
+    ...sorted,
+    limit: ids.length,
+    offset: 0,
+  });
+  return rows.map((row) => row.thread_id);
+}
+
+const deadRun = (row: RunRow): DeadRun => ({
+  run_id: row.run_id,
+  thread_id: row.thread_id,
+  assistant_id: row.assistant_id,
+  graph_id: typeof row.metadata.graph_id === "string" ? row.metadata.graph_id : null,
+  created_at: row.created_at,
+  died_at: row.updated_at,
+  attempts: row.attempt ?? 1,
+  reason: row.error,
+});
+
+/** @throws GraphServeError (`run_not_redrivable`) */
+function deadRow(row: RunRow): DeadRow {
+  const { resumption, run_id, status } = row;
+  if (status === "error" && resumption) return { ...row, resumption };
+  throw new GraphServeError("run_not_redrivable", `run "${run_id}" is not dead: it is ${status}`, {
+    hint:
+      status === "error"
+        ? "its graph failed, or it died long ago: start another run on its thread"
+        : "graph-serve runs dead lists those that are",
+  });
+}
+
+const cannotGoOn = ({ run_id }: RunRow, why: string, hint: string, cause?: unknown): GraphServeError =>
+  new GraphServeError("run_not_redrivable", `run "${run_id}" cannot be requeued: ${why}`, { hint, cause });
+
+/** Its graph is served, and takes what it was called with. @throws GraphServeError (`run_not_redrivable`) */
+async function assertCallable(context: EngineContext, row: DeadRow): Promise<void> {
+  try {
+    await callAgain(context, row, row.resumption);
+  } catch (error) {
+    if (error instanceof StorageUnavailableError) throw error;
+    throw cannotGoOn(row, errorMessage(error), "let the configuration serve its graph again", error);
+  }
+}
+
+/**
+ * Nobody has written to its thread since. Where it wrote nothing itself, what came after its end tells, by the order of the
+ * runs, and by the clock.
+ * @throws GraphServeError (`run_not_redrivable`)
+ */
+async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
+  const { checkpointer, runs } = context.storage;
+  const latest = await checkpointer.getTuple(rootOf(row));
+  const writer = latest && writerOf(latest);
+  if (!latest || writer === row.run_id) return;
+  const other = typeof writer === "string" ? await runs.get(row.thread_id, writer) : undefined;
+  const isMoved =
+    (other !== undefined && keyOf(other) > keyOf(row)) ||
+    writtenAt(latest) > row.updated_at ||
+    (await hasWritten(context, row));
+  if (!isMoved) return;
+  const by = other ? `run "${other.run_id}" has` : "others have";
+  throw cannotGoOn(row, `${by} written to its thread since`, "start another run on the thread");
+}
+
+const keyOf = ({ created_at, run_id }: RunRow): string => `${created_at} ${run_id}`;
+const writtenAt = ({ checkpoint }: CheckpointTuple): string => checkpoint.ts;
+
+/** @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`) */
+async function revive(context: OpsContext, table: DeadRunTable, row: DeadRow): Promise<void> {
+  const { thread_id, run_id } = row;
+  const thread = { updated_at: now(), status: "busy" as const, error: null };
+  if (await table.revive(row, revived(row), thread)) return;
+  deadRow(await runRow(context, thread_id, run_id));
+  throw new ThreadBusyError(thread_id, "another run of it is in flight, or waits");
+}
+
+/**
+ * How it ends is posted anew. That is stored before it goes on, so that no end is missed, and taken back should it not;
+ * should this process die between, its death comes another time, under the same id.
+ */
+async function withWebhook(context: OpsContext, row: DeadRow, work: () => Promise<void>): Promise<void> {
+  const { webhook } = row.resumption;
+  if (webhook === undefined || !context.timers?.kinds.includes("webhook")) return work();
+  const { reregisterWebhook: expectEndAnew } = await import("../webhooks/webhooks.js");
+  const takeBack = await expectEndAnew(context, row, webhook);
+  try {
+    await work();
+  } catch (error) {
+    // A storage that does not answer may have let it go on all the same.
+    if (!(error instanceof StorageUnavailableError)) await takeBack();
+    throw error;
+  }
+}
+
+/** As a run that was given back: what it has died of before does not count. */
+function revived({ attempt = 1, resumption }: DeadRow) {
+  const { given_back: _, ...rest } = resumption;
+  return {
+    updated_at: now(),
+    status: "running" as const,
+    owner: UNOWNED,
+    attempt,
+    ...{ error: null, usage: null, fault: null, tasks: null },
+    resumption: { ...rest, spent_ms: 0, given_back: attempt },
+  };
+}
+
+/** Here or elsewhere; should it not be at once, those who look for runs that were given back find it. */
+async function goOn(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
+  if (context.queue) return context.queue.notify();
+  if (!context.givesBack) return;
+  await context
+    .recover({ threadId: thread_id })
+    .catch((error: unknown) =>
+      context.logger.warn({ err: error, run_id }, "a run that is to go on again does so later"),
+    );
+}

@@ -1,0 +1,324 @@
+/** Sees to runs whose process died (docs/specification.md#states, 4; a run never stays `running` without one). */
+import type { RunStatus } from "../models/run.js";
+import { isFinished, now } from "../storage/rows/rows.js";
+import type { RunKey, RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../storage/contract/storage.js";
+import { errorMessage, GraphServeError } from "../support/errors.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import {
+  interruptedRuns,
+  crashesOf,
+  isDead,
+  UNOWNED,
+  type RecoverOptions,
+  thisOwner,
+  statusByState,
+} from "../runs/run-owners.js";
+import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
+
+/**
+ * What becomes of runs that could go on: they do so here, whichever process has room goes on with them, they are left to a
+ * server that comes, or they end as `error`.
+ */
+export type RecoveryPolicy = "resume" | "queue" | "leave" | "end";
+
+const STOPPED = "server stopped during the run";
+
+/**
+ * Let the runs of dead processes go on, and settle those that cannot. It is done under the lease of their thread, so that
+ * a process that only seems dead keeps its run, and a new run its thread; those of free threads are settled in one step.
+ */
+export async function recoverRuns(
+  context: EngineContext,
+  policy: () => RecoveryPolicy,
+  { threadId, givenBack, patience, under }: RecoverOptions = {},
+): Promise<void> {
+  const recovery = new Recovery(context, policy);
+  if (threadId !== undefined && under) return recovery.under(threadId, under);
+  const dead = await interruptedRuns(context, { threadId, ...(givenBack && { ownerId: UNOWNED }) });
+  if (dead.length === 0) return;
+  const taken = await recovery.free(new Set(dead.map(({ thread_id }) => thread_id)));
+  if (patience !== undefined) await Promise.all(taken.map((id) => recovery.taken(id, patience)));
+}
+
+/**
+ * Go on with a run that waits in the queue, or settle it. The caller holds the lease of its thread, which is released when
+ * `ended` resolves; `begun` does so when the run is in flight. It is left alone while its graph is still at work here. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
+ */
+export async function resumeQueued(
+  context: EngineContext,
+  { run_id, thread_id }: RunKey,
+  lease: ThreadLease,
+): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; isLeft: boolean }> {
+  const leases: Leases = new Map([[thread_id, lease]]);
+  try {
+    const { counts, ...resumed } = await new Recovery(context, () => "resume").recoverAll(
+      [{ run_id, thread_id, owner: undefined }],
+      leases,
+    );
+    return { ...resumed, isLeft: counts.ended + counts.resumed === 0 };
+  } finally {
+    for (const left of leases.values()) await left.release();
+  }
+}
+
+/** Leases by thread; one that a run goes on with is taken out. */
+type Leases = Map<string, ThreadLease>;
+
+class Recovery {
+  readonly #context: EngineContext;
+  /** As it is now: the process may begin to end while a thread is waited for. */
+  readonly #policy: () => RecoveryPolicy;
+
+  constructor(context: EngineContext, policy: () => RecoveryPolicy) {
+    this.#context = context;
+    this.#policy = policy;
+  }
+
+  /** Returns the threads that are not free. */
+  async free(threadIds: ReadonlySet<string>): Promise<string[]> {
+    const { locks } = this.#context.storage;
+    const leases: Leases = new Map();
+    const taken: string[] = [];
+    try {
+      for (const id of threadIds) {
+        const lease = await locks.acquire(id, { wait: false });
+        if (lease) leases.set(id, lease);
+        else taken.push(id);
+      }
+      await this.#recoverRun(leases);
+    } finally {
+      for (const lease of leases.values()) await lease.release();
+    }
+    return taken;
+  }
+
+  async taken(threadId: string, patience: number): Promise<void> {
+    const signal = AbortSignal.timeout(patience);
+    const leases: Leases = new Map();
+    try {
+      const options = { wait: true, first: true, signal };
+      const lease = await this.#context.storage.locks.acquire(threadId, options);
+      if (!lease) return;
+      leases.set(threadId, lease);
+      await this.#recoverRun(leases);
+    } catch (error) {
+      if (error !== signal.reason) throw error;
+    } finally {
+      for (const lease of leases.values()) await lease.release();
+    }
+  }
+
+  /** Resolves when the thread is the caller's again. */
+  async under(threadId: string, lease: ThreadLease): Promise<void> {
+    const { lost } = lease;
+    const borrowed: ThreadLease = { lost, confirm: () => lease.confirm?.(), release: () => undefined };
+    const { ended } = await this.#recoverRun(new Map([[threadId, borrowed]]), lost !== undefined);
+    await ended;
+  }
+
+  /** See to what dead processes left on threads whose leases are ours. `ended` resolves when those that go on have. */
+  async #recoverRun(leases: Leases, isProof = false): Promise<{ ended: Promise<unknown> }> {
+    if (leases.size === 0) return NOTHING;
+    const dead = await this.#remainder(leases, isProof);
+    if (dead.length === 0) return NOTHING;
+    const { begun, ended, counts } = await this.recoverAll(dead, leases);
+    await begun;
+    await this.#forgetOwners(dead);
+    this.#report(counts);
+    return { ended };
+  }
+
+  /** The same for these runs. `begun` and `ended` never reject. */
+  async recoverAll(
+    dead: readonly UnfinishedRun[],
+    leases: Leases,
+  ): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; counts: Counts }> {
+    const { runs } = this.#context.storage;
+    const stopped = this.#cancelled(dead);
+    const fates = (await Promise.all(dead.map((run) => this.#dispositionOf(run, stopped)))).filter(
+      (fate) => fate !== undefined,
+    );
+    const outcomes = fates.flatMap((fate) => ("outcome" in fate ? [fate.outcome] : []));
+    if (outcomes.length > 0)
+      await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
+    const resumed = fates.flatMap((fate) => ("resumed" in fate ? [fate.resumed] : []));
+    const queued = fates.filter((fate) => "queued" in fate).length;
+    if (queued > 0) this.#context.queue?.notify();
+    const taken = await this.#resume(resumed, leases);
+    const begun = Promise.all(taken.map((one) => one.begun));
+    const ended = Promise.all(taken.map((one) => one.ended));
+    return { begun, ended, counts: { ended: outcomes.length, resumed: resumed.length, queued } };
+  }
+
+  /**
+   * Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives. Where
+   * processes share their locks, whoever has the lease knows that no other one executes a run of the thread.
+   */
+  async #remainder(leases: Leases, isProof: boolean): Promise<UnfinishedRun[]> {
+    const [threadId] = leases.size === 1 ? leases.keys() : [];
+    const dead = (await interruptedRuns(this.#context, { threadId })).filter(({ thread_id }) =>
+      leases.has(thread_id),
+    );
+    if (!isProof || threadId === undefined) return dead;
+    const { runs } = this.#context.storage;
+    const known = new Set(dead.map(({ run_id }) => run_id));
+    const others = (await runs.unfinished({ threadId })).filter(
+      ({ run_id, owner }) => !known.has(run_id) && owner?.id !== this.#context.ownerId,
+    );
+    for (const run of others) {
+      const row = await runs.get(threadId, run.run_id);
+      if (row?.status === "running") dead.push(run);
+    }
+    return dead;
+  }
+
+  /** Those that somebody had asked to stop. */
+  async #cancelled(dead: readonly UnfinishedRun[]): Promise<ReadonlySet<string>> {
+    const owners = new Set(dead.map(({ owner }) => owner?.id ?? UNOWNED));
+    const { runs } = this.#context.storage;
+    return new Set((await Promise.all([...owners].map((id) => runs.cancelRequests(id)))).flat());
+  }
+
+  /** Undefined for a run that has ended, or is left to others. */
+  async #dispositionOf(
+    run: UnfinishedRun,
+    cancelled: Promise<ReadonlySet<string>>,
+  ): Promise<Fate | undefined> {
+    const [row, stopped] = await Promise.all([
+      this.#context.storage.runs.get(run.thread_id, run.run_id),
+      cancelled,
+    ]);
+    // One that was given back here may not have left its graph yet.
+    if (!row || isFinished(row) || this.#context.checkpointer.isWatched(row.run_id)) return undefined;
+    const ended = stopped.has(row.run_id)
+      ? INTERRUPTED
+      : endingOf(row, this.#policy(), this.#context.settings);
+    if (ended) return { outcome: await this.#outcomeOf(row, ended) };
+    if (this.#policy() === "leave" || !row.resumption) return undefined;
+    if (this.#policy() === "queue")
+      return row.owner !== UNOWNED && (await this.#queue(row, run)) ? { queued: row } : undefined;
+    try {
+      return { resumed: await readInterruptedRun(this.#context, row, row.resumption, tookOf(row, run)) };
+    } catch (error) {
+      if (!(error instanceof GraphServeError) || error.code !== "run_failed") throw error;
+      return { outcome: await this.#outcomeOf(row, diedOf(errorMessage(error))) };
+    }
+  }
+
+  /** Let whoever has room go on with it. False when it has ended, or is another's by now. */
+  async #queue(row: RunRow, run: UnfinishedRun): Promise<boolean> {
+    const { owner, attempt = 1, resumption } = row;
+    const updated_at = now();
+    const spent_ms = (resumption?.spent_ms ?? 0) + tookOf(row, run);
+    const patch = {
+      updated_at,
+      owner: UNOWNED,
+      attempt,
+      resumption: resumption && { ...resumption, spent_ms },
+    };
+    return (await this.#context.storage.runs.take?.(row, { owner, attempt }, patch, { updated_at })) ?? false;
+  }
+
+  /** The thread is what its state says; one that is not busy was set right by a later run. */
+  async #outcomeOf(row: RunRow, { status, error, isDead: keeps }: Ended): Promise<RunOutcome> {
+    const { run_id, thread_id, owner, attempt = 1 } = row;
+    const resumption = keeps && this.#context.storage.deadRuns ? row.resumption : null;
+    const thread = await this.#context.storage.threads.get(thread_id);
+    const at = now();
+    const outcome = {
+      runId: run_id,
+      run: { updated_at: at, status, error, resumption },
+      threadId: thread_id,
+      ...(this.#context.storage.runs.take && { holder: { owner, attempt } }),
+    };
+    if (thread?.status !== "busy") return { ...outcome, thread: { updated_at: thread?.updated_at ?? at } };
+    const byState = await statusByState(this.#context, thread_id);
+    const threadError = byState === "error" ? (error ?? STOPPED) : null;
+    return {
+      ...outcome,
+      thread: { updated_at: at, state_updated_at: at, status: byState, error: threadError },
+    };
+  }
+
+  async #resume(resumed: readonly InterruptedRun[], leases: Leases): Promise<Resumed[]> {
+    const taken: Resumed[] = [];
+    for (const [threadId, lease] of [...leases]) {
+      const runs = resumed.filter(({ row }) => row.thread_id === threadId).sort(inOrder);
+      if (runs.length === 0 || lease.lost?.aborted) continue;
+      // From here on it is theirs.
+      leases.delete(threadId);
+      taken.push(await resumeThread(runs, lease));
+    }
+    return taken;
+  }
+
+  /** Owners that have left no more runs. */
+  async #forgetOwners(settled: readonly UnfinishedRun[]): Promise<void> {
+    const { runs, owners } = this.#context.storage;
+    const self = thisOwner(this.#context);
+    for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
+      if (ownerId === undefined) continue;
+      const left = await runs.unfinished({ ownerId });
+      const owner = settled.find((run) => run.owner?.id === ownerId)?.owner;
+      if (isDead(owner, self) && left.every((run) => run.owner?.id !== ownerId)) await owners.remove(ownerId);
+    }
+  }
+
+  #report({ ended, resumed, queued }: Counts): void {
+    const { logger } = this.#context;
+    if (queued > 0)
+      logger.warn({ runs: queued }, "runs that a stopped server left unfinished wait for a process");
+    if (ended > 0) logger.warn({ runs: ended }, "runs that a stopped server left unfinished were settled");
+    if (resumed > 0) logger.warn({ runs: resumed }, "resuming runs that a stopped server left unfinished");
+  }
+}
+
+const NOTHING = { ended: Promise.resolve() };
+
+type Resumed = Awaited<ReturnType<typeof resumeThread>>;
+
+type Fate = { outcome: RunOutcome } | { resumed: InterruptedRun } | { queued: RunRow };
+
+/** How many runs became what. */
+type Counts = Record<"ended" | "resumed" | "queued", number>;
+
+interface Ended {
+  status: RunStatus;
+  error: string | null;
+  /** Whether it could go on if somebody asked for it. */
+  isDead?: true;
+}
+
+const INTERRUPTED: Ended = { status: "interrupted", error: null };
+const failedWith = (error: string): Ended => ({ status: "error", error });
+const diedOf = (error: string): Ended => ({ ...failedWith(error), isDead: true });
+
+/** How the run ends, its process being dead; undefined for one that can go on. */
+function endingOf(
+  row: RunRow,
+  policy: RecoveryPolicy,
+  { max_attempts }: EngineContext["settings"],
+): Ended | undefined {
+  const { resumption, status } = row;
+  if (!resumption) return failedWith(STOPPED);
+  // Its client went with the connection.
+  if (!resumption.unattended) return INTERRUPTED;
+  if (policy === "end") return failedWith(STOPPED);
+  if (!resumption.isWhole)
+    return failedWith(`${STOPPED}, and its secrets, which are not stored, went with it`);
+  if (status === "running" && crashesOf(row) >= max_attempts)
+    return diedOf(`the run's process died ${crashesOf(row)} times, and it is not tried again`);
+  return undefined;
+}
+
+/** Since a run began, its process was last heard of after so many milliseconds. */
+function tookOf({ status, updated_at }: RunRow, { owner }: UnfinishedRun): number {
+  if (status !== "running" || !owner) return 0;
+  return Math.max(0, Date.parse(owner.seen_at) - Date.parse(updated_at));
+}
+
+/** As they were accepted; the one that had begun came before those that waited. */
+const inOrder = (a: InterruptedRun, b: InterruptedRun): number =>
+  rankOf(a) - rankOf(b) || (keyOf(a) < keyOf(b) ? -1 : 1);
+const rankOf = ({ row }: InterruptedRun): number => (row.status === "running" ? 0 : 1);
+const keyOf = ({ row }: InterruptedRun): string => `${row.created_at} ${row.run_id}`;

@@ -1,0 +1,449 @@
+/** From a request to a run in flight: checks, lock, row, execution (docs/specification.md#concurrency). */
+import type { GraphConfig } from "../graphs/graph.js";
+import type { BoundGraph } from "../graphs/registry.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
+import { now } from "../storage/rows/rows.js";
+import type {
+  RunHolder,
+  RunRow,
+  Storage,
+  ThreadLease,
+  ThreadPatch,
+  ThreadRow,
+} from "../storage/contract/storage.js";
+import { NotFoundError, ThreadBusyError } from "../support/errors.js";
+import { nextTurn } from "../support/event-loop.js";
+import { requireUuid } from "../support/ids.js";
+import type { OpsContext } from "../context/context.js";
+import { Execution } from "../runs/execute.js";
+import { type EngineContext, LiveRun } from "../runs/live-runs.js";
+import {
+  addressedResume,
+  bindGraph,
+  busyThread,
+  type CallOptions,
+  type CheckedRequest,
+  graphInput,
+  type GraphStamp,
+  newRun,
+  readRequest,
+  refuseUnfiltered,
+  refuseUnsupported,
+  strategyOf,
+} from "../runs/run-request.js";
+import { type Origin, requireCheckpoint } from "../context/run-checkpointer.js";
+import type { LiveRunOptions, QueueOptions } from "../runs/run-options.js";
+import { resumptionOf } from "../runs/resumption.js";
+import {
+  assertNotForeign,
+  ownThread,
+  scopeOf,
+  visibleThread,
+  writersWith,
+} from "../threads/thread-origin.js";
+import { onEnd } from "./stateless-runs.js";
+import { registerRunWebhook, resumeThreadRow } from "./run-rows.js";
+import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
+import { createThread } from "../threads/thread-state.js";
+
+export interface StartOptions extends LiveRunOptions {
+  /** Aborts when the caller is gone. */
+  signal?: AbortSignal;
+  /** What is settled of the run before. */
+  known?: CheckedRequest["known"];
+}
+
+/**
+ * Resolves when the run is in flight: lock held, row stored.
+ * @throws NotFoundError (`assistant_not_found`, `thread_not_found`, `checkpoint_not_found`)
+ * @throws ThreadBusyError (`thread_busy`)
+ * @throws ThreadExistsError when it would create a thread that is another caller's (`thread_exists`)
+ * @throws UnsupportedOptionError (`unsupported_option`)
+ */
+export async function startRun(
+  context: EngineContext,
+  threadId: string,
+  request: RunCreateRequest,
+  options: StartOptions = {},
+): Promise<LiveRun> {
+  const { signal, known } = options;
+  return accepted(context, async () => {
+    const checked = { ...(await checkRequest(context, threadId, request)), known };
+    const lease = (await tryLock(context, checked)) ?? (await waitForLock(context, checked, signal));
+    return startHolding(context, checked, lease, options);
+  });
+}
+
+/** @throws TooManyActiveRunsError (`too_many_runs`) */
+const accepted = <T>(context: EngineContext, work: () => Promise<T>): Promise<T> =>
+  context.live.active.during(scopeOf(context), work);
+
+/**
+ * As `startRun`, but on a busy thread the run is stored at once, and begins when the thread is free.
+ * @returns the run as it was accepted: `pending`
+ */
+export async function enqueueRun(
+  context: EngineContext,
+  threadId: string,
+  request: RunCreateRequest,
+  { takesOver, known, ...options }: QueueOptions,
+): Promise<Run> {
+  if (context.queue)
+    return (await context.queue.start(context, threadId, request, { takesOver, known, ...options })).run;
+  return accepted(context, async () => {
+    const checked = { ...(await checkRequest(context, threadId, request)), takesOver, known };
+    const lease = await tryLock(context, checked);
+    if (!lease) return queueRun(context, checked, options);
+    return (await startHolding(context, checked, lease, options)).run;
+  });
+}
+
+/** Every check that needs no lock, in the order in which clients learn of faults. */
+export async function checkRequest(
+  context: EngineContext,
+  threadId: string,
+  request: RunCreateRequest,
+): Promise<CheckedRequest> {
+  context.live.stopping.throwIfAborted();
+  const id = requireUuid(threadId, ["path", "thread_id"]);
+  const call = readRequest(context, id, request);
+  const graphId = context.registry.resolve(request.assistant_id);
+  await assertReachable(context, request, call);
+  await requireCheckpoint(context, call.configurable);
+  await refuseUnsupported(context, request);
+  const bound = await bindGraph(context, graphId, call, request);
+  const input = await graphInput(request, bound.graph);
+  refuseUnfiltered(context, call, bound);
+  return { ...call, threadId: id, request, bound, input, since: performance.now() };
+}
+
+/** The lock of a free thread; undefined when it is taken and the caller may wait for it, or take it over. */
+async function tryLock(context: EngineContext, checked: CheckedRequest): Promise<ThreadLease | undefined> {
+  const { threadId, request } = checked;
+  const strategy = strategyOf(context, request);
+  const lease = await context.storage.locks.acquire(threadId, { wait: false });
+  if (lease || strategy === "enqueue") return lease;
+  if (!takesOverRow(context, checked)) throw new ThreadBusyError(threadId);
+  await stopOthers(context, checked);
+  return undefined;
+}
+
+/** Stop what is in flight on the thread, and what waits for it, as the run's strategy says. */
+export async function stopOthers(
+  context: EngineContext,
+  { threadId, request }: CheckedRequest,
+): Promise<void> {
+  const { cancelRuns } = await import("./cancel.js");
+  const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
+  await cancelRuns(context, { thread_id: threadId }, { action, isTakeover: true });
+}
+
+/** Whether the run stops those that are in flight on its thread, or wait for it. */
+export function takesOverRow(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
+  const strategy = strategyOf(context, request);
+  return (
+    (isAsked ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
+  );
+}
+
+/** Waits in order of arrival; who takes the thread over lets nobody before it run. */
+async function waitForLock(
+  context: EngineContext,
+  checked: CheckedRequest,
+  signal?: AbortSignal,
+): Promise<ThreadLease> {
+  const { threadId } = checked;
+  const { storage, live } = context;
+  const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
+  const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
+  const report = setTimeout(() => reportWait(context, threadId), LONG_WAIT_MS).unref();
+  const lease = await (takesOverRow(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
+    clearTimeout(report),
+  );
+  if (!lease) throw new ThreadBusyError(threadId);
+  return lease;
+}
+
+/** A request that waits this long for its thread is logged, in milliseconds: proxies cut it off some time later. */
+const LONG_WAIT_MS = 10_000;
+
+function reportWait({ live, logger }: EngineContext, thread_id: string): void {
+  const running = live.ofThread(thread_id).find(({ state }) => state === "running");
+  logger.info(
+    { thread_id, run_id: running?.run.run_id, seconds: LONG_WAIT_MS / 1000 },
+    running
+      ? "a run waits for its thread, which has a run in flight"
+      : "a run waits for its thread, which another process has",
+  );
+}
+
+/** Store the run's row and begin: the thread is the run's. */
+async function startHolding(
+  context: EngineContext,
+  checked: CheckedRequest,
+  lease: ThreadLease,
+  { signal, ...options }: StartOptions,
+): Promise<LiveRun> {
+  const live = await releasedOnThrow(lease, () => newLiveRun(context, checked, options, 1));
+  await live.begin(lease, () => {
+    signal?.throwIfAborted();
+    const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch);
+    return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
+  });
+  return live;
+}
+
+/** A lease belongs to its run from `begin` on: whatever throws before that must free the thread. */
+async function releasedOnThrow<T>(lease: ThreadLease, work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
+
+/**
+ * Store the run at once; it begins when its thread is free. A full queue says so at once, or while the run is being
+ * stored: then it is taken back.
+ */
+async function queueRun(
+  context: EngineContext,
+  checked: CheckedRequest,
+  options: LiveRunOptions,
+): Promise<Run> {
+  const live = newLiveRun(context, checked, options, 0);
+  const place = new AbortController();
+  const lease = waitForLock(context, checked, place.signal);
+  const stored = storeQueued(context, checked, live, lease).then(() => live.queue(place));
+  stored.catch((error: unknown) => place.abort(error));
+  void beginQueued(context, checked, live, lease, stored);
+  await stored;
+  return live.run;
+}
+
+/** The thread is another run's: nothing of its status changes yet. */
+async function storeQueued(
+  context: EngineContext,
+  checked: CheckedRequest,
+  live: LiveRun,
+  lease: Promise<ThreadLease>,
+): Promise<void> {
+  const { threadId, request } = checked;
+  let refusal: ThreadBusyError | undefined;
+  lease.catch((error: unknown) => {
+    if (error instanceof ThreadBusyError) refusal = error;
+  });
+  const throwRefusal = () => {
+    if (refusal) throw refusal;
+  };
+  await nextTurn();
+  throwRefusal();
+  await requireThread(context, threadId, request);
+  await insertRun(context, checked, live, { updated_at: now() });
+  try {
+    throwRefusal();
+  } catch (error) {
+    const { run } = live;
+    await context.storage.runs.delete(run.thread_id, run.run_id);
+    throw error;
+  }
+}
+
+/** Begin a run that is stored, or is being stored, when its turn has come. Never rejects. */
+export async function beginQueued(
+  context: EngineContext,
+  checked: CheckedRequest,
+  live: LiveRun,
+  waiting: Promise<ThreadLease>,
+  stored: Promise<void>,
+): Promise<void> {
+  try {
+    const lease = await waiting;
+    await live.begin(lease, async () => {
+      await stored;
+      return prepareRun(context, checked, live, lease, (patch) => resumeThreadRow(context, live, patch));
+    });
+  } catch (error) {
+    // Who asked for the run hears why it was not stored; otherwise it has to be settled.
+    await stored.then(
+      () => live.fail(error),
+      () => undefined,
+    );
+  }
+}
+
+/** All that is left before the graph is called, under the thread's lease; `store` says whether the row is `running` then. */
+export async function prepareRun(
+  context: EngineContext,
+  checked: CheckedRequest,
+  { run, log, watch, holder }: LiveRun,
+  lease: ThreadLease,
+  store: (patch: ThreadPatch) => Promise<boolean>,
+  clockWaitMs?: number,
+): Promise<Execution> {
+  const { threadId, configurable, earlier } = checked;
+  await context.live.results.flush(threadId);
+  let row = await requireThread(context, threadId, checked.request);
+  // Where there is a queue, what came before is in front of the run there.
+  if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue) {
+    await awaitRecovery(context, threadId, lease);
+    row = await requireThread(context, threadId, checked.request);
+  }
+  const caughtUp = clockPastRow(row, clockWaitMs);
+  if (caughtUp) await caughtUp;
+  const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
+  refuseUnfiltered(context, checked, bound);
+  const input = await addressedResume(bound, checked.input, configurable);
+  const refusal = await refusalOf(context, { ...checked, bound }, run);
+  const stamp = stampOf(context, bound.id);
+  const ids = { thread_id: threadId, run_id: run.run_id };
+  const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
+  // Nothing may fail between the row and the execution that settles it.
+  const busy = () => busyThread(context, checked.request, stamp, origin.graphs);
+  const isBegun = await store(refusal ? { updated_at: now() } : busy());
+  const own = { run, request, origin, holder, earlier, isBegun };
+  return new Execution(context, { ...own, lease, log, watch, refusal });
+}
+
+/** Why a run is to execute nothing. One that went on before has found what it answers. */
+async function refusalOf(
+  context: OpsContext,
+  { request, bound: { graph }, configurable, earlier }: CheckedRequest,
+  run: Run,
+): Promise<Error | undefined> {
+  if (!request.strict_resume || earlier?.checkpointId !== undefined) return undefined;
+  const { unknownInterrupts } = await import("../threads/pending-interrupts.js");
+  return unknownInterrupts(context, run, { graph, configurable });
+}
+
+/** A free thread that says it is busy was left so by a process that died: its runs came before this one. */
+async function awaitRecovery(context: EngineContext, threadId: string, lease: ThreadLease): Promise<void> {
+  await context.recover({ threadId, under: lease });
+  context.live.stopping.throwIfAborted();
+}
+
+export function newLiveRun(
+  context: EngineContext,
+  { threadId, request, bound, since, known }: CheckedRequest,
+  options: LiveRunOptions,
+  attempt: number,
+): LiveRun {
+  const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known);
+  const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
+  const { atEnd } = options;
+  const ending = request.webhook == null ? options : { ...options, atEnd: onEnd(context, run, atEnd) };
+  return new LiveRun(context, run, since, ending, resumption);
+}
+
+export const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp => ({
+  graph_id: graphId,
+  assistant_id: registry.uuidOf(graphId),
+});
+
+// The thread of a run that begins; the caller holds its lease.
+
+interface RunThread {
+  /** The graph to run, with the filter of all graphs that have written to the thread. */
+  bound: BoundGraph;
+  /** What the run's checkpoints say of themselves. */
+  origin: Origin;
+}
+
+/**
+ * What is told of the thread before its lock is asked for: whether another's is busy is nobody's business, and a thread
+ * that is not there is told before other faults of the request. A request without any learns of it when it has the lock,
+ * which saves a look.
+ * @throws as `requireThread`
+ */
+async function assertReachable(
+  context: OpsContext,
+  request: RunCreateRequest,
+  { modes, configurable: { thread_id, checkpoint_id } }: CallOptions,
+): Promise<void> {
+  if (request.if_not_exists === "create") return assertNotForeign(context, thread_id);
+  const mayBeRefused =
+    checkpoint_id !== undefined ||
+    request.after_seconds != null ||
+    request.webhook != null ||
+    modes.includes("events");
+  if (context.caller || mayBeRefused) await visibleThread(context, thread_id);
+}
+
+/**
+ * The thread of a run. A missing one is created where the request says so, with the run's metadata, so that searches by
+ * that metadata find it; an existing one keeps its own.
+ * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
+ * @throws ThreadExistsError when it would make one that is another's (`thread_exists`)
+ */
+export async function requireThread(
+  context: OpsContext,
+  threadId: string,
+  { if_not_exists, metadata }: RunCreateRequest,
+): Promise<ThreadRow> {
+  const row = await ownThread(context, threadId);
+  if (row) return row;
+  if (if_not_exists === "create") {
+    // Of those that make it at once, without its lock, one does.
+    const made =
+      (await createThread(context, { thread_id: threadId, metadata })) ??
+      (await ownThread(context, threadId));
+    if (made) return made;
+  }
+  throw new NotFoundError("thread", threadId);
+}
+
+async function openRunThread(
+  context: OpsContext,
+  row: ThreadRow,
+  bound: BoundGraph,
+  config: GraphConfig,
+): Promise<RunThread> {
+  const graphs = await writersWith(context, row, bound.id);
+  const filter = await context.registry.filterAmong(bound, graphs, config);
+  return { bound: { ...bound, filter }, origin: { graphs, scope: scopeOf(context) ?? row.scope } };
+}
+
+/**
+ * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same: one whose
+ * id is known goes on then.
+ * @throws NotFoundError (`thread_not_found`)
+ */
+async function insertRun(
+  context: EngineContext,
+  checked: CheckedRequest,
+  { run, resumption }: LiveRun,
+  thread: ThreadPatch,
+): Promise<false> {
+  const { storage, live, ownerId } = context;
+  const { known } = checked;
+  const row = { ...run, owner: ownerId, resumption };
+  if (checked.request.webhook != null) await registerRunWebhook(context, run, checked);
+  let isStored: boolean;
+  try {
+    isStored = await storeRow(storage, row, thread, known?.from);
+  } catch (error) {
+    live.results.markUncertain(run, known !== undefined);
+    throw error;
+  }
+  if (!isStored) throw new NotFoundError("thread", run.thread_id);
+  return false;
+}
+
+/**
+ * Store a run and change its thread. One that is there already comes from whoever has it to this process, once. False when
+ * there is no such thread, or the run is not that one's.
+ */
+async function storeRow(
+  { runs, threads }: Storage,
+  row: RunRow,
+  thread: ThreadPatch,
+  from: RunHolder | undefined,
+): Promise<boolean> {
+  if (!from) return runs.insert(row, thread);
+  const { run_id, thread_id, owner, attempt = 1, resumption } = row;
+  const patch = { updated_at: thread.updated_at, owner, attempt, resumption };
+  if (runs.take) return runs.take({ run_id, thread_id }, from, patch, thread);
+  if (!(await runs.update(run_id, patch, from))) return false;
+  return (await threads.update(thread_id, thread)) !== undefined;
+}

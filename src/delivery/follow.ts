@@ -1,0 +1,258 @@
+/** Following a run that somebody started earlier: its answer, or its frames. */
+import type { JsonObject } from "../models/common.js";
+import { attemptOf, type JoinedStream, type RunFrame, type WaitingRun } from "../models/run-stream.js";
+import type { Run, StreamMode } from "../models/run.js";
+import { isFinished } from "../storage/rows/rows.js";
+import type { RunKey, RunRow } from "../storage/contract/storage.js";
+import { NotFoundError } from "../support/errors.js";
+import { requireUuid } from "../support/ids.js";
+import { pause } from "../support/pause.js";
+import { remoteAnswer, endRemoteRun, retryWhileUnavailable, stopRemoteRuns } from "./remote-runs.js";
+import { isEndOfSummary, remoteFrames, remoteSummary, untilAborted } from "./remote-frames.js";
+import type { EngineContext, LiveRun } from "../runs/live-runs.js";
+import { continuesAfter } from "../runs/run-owners.js";
+import { RunAborted } from "../runs/run-aborted.js";
+import type { LogReader, RunLog } from "../frames/run-log.js";
+import { runModel, runRow, scopeOf } from "../threads/thread-origin.js";
+
+interface LeaveOptions {
+  /** Cancel the run when the caller goes. */
+  cancelOnDisconnect?: boolean;
+}
+
+export interface JoinOptions extends LeaveOptions {
+  /** Aborts when the caller is gone. */
+  signal?: AbortSignal;
+}
+
+/** Of a stream, the one who reads it says when it goes: `RunStream.disconnect`. */
+export interface StreamJoinOptions extends LeaveOptions {
+  /** Id of the last frame that the caller has seen; -1, or left out, for all that are kept. */
+  after?: number;
+  /** Only frames of these modes; all when left out. */
+  modes?: readonly StreamMode[];
+}
+
+/** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+export async function joinRun(
+  context: EngineContext,
+  threadId: string,
+  runId: string,
+  { signal, cancelOnDisconnect }: JoinOptions,
+): Promise<WaitingRun> {
+  const run = runModel(await runRow(context, threadId, runId));
+  const live = context.live.find(run.run_id);
+  if (cancelOnDisconnect) signal?.addEventListener("abort", () => stop(context, run, live), { once: true });
+  return { run, answer: live ? localAnswer(context, live, signal) : remoteAnswer(context, run, signal) };
+}
+
+/** What a run of this process answers, also when another one goes on with it. */
+export async function localAnswer(
+  context: EngineContext,
+  live: LiveRun,
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  const answer = await live.answer(signal);
+  if (!live.isTaken) return answer;
+  context.live.stopping.throwIfAborted();
+  return remoteAnswer(context, live.run, signal);
+}
+
+/** The end of a run of this process, also when another one goes on with it. */
+export async function localEnd(context: EngineContext, live: LiveRun): Promise<Run> {
+  const run = await live.ended();
+  if (!live.isTaken) return run;
+  context.live.stopping.throwIfAborted();
+  const row = await endRemoteRun(context, run);
+  return row ? runModel(row) : run;
+}
+
+/** The frames of a run of this process; when another one goes on with it, what is told of that follows. */
+export function localFrames(context: EngineContext, live: LiveRun, frames: LogReader): LogReader {
+  const left = new AbortController();
+  const leave = () => {
+    frames.leave();
+    left.abort();
+  };
+  const all = async function* () {
+    let seen = -1;
+    for await (const batch of frames) {
+      seen = batch.at(-1)?.id ?? seen;
+      yield batch;
+    }
+    // Given back by a process that ends: its readers come back to another one.
+    if (!live.isTaken || context.live.stopping.aborted) return;
+    const { thread_id, run_id } = live.run;
+    const row = await retryWhileUnavailable(() => runRow(context, thread_id, run_id), left.signal);
+    const rest = remoteFrames(context, runModel(row), seen);
+    left.signal.addEventListener("abort", () => rest.leave(), { once: true });
+    yield* rest;
+  };
+  return { leave, [Symbol.asyncIterator]: () => untilAborted(left.signal, all()) };
+}
+
+/**
+ * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
+ * the final `values` and the last frame.
+ * @throws NotFoundError (`run_not_found`)
+ */
+export async function joinRunStream(
+  context: EngineContext,
+  threadId: string,
+  runId: string,
+  options: StreamJoinOptions,
+): Promise<JoinedStream> {
+  const { after = -1 } = options;
+  const row = await runRow(context, threadId, runId);
+  const run = runModel(row);
+  const live = context.live.find(run.run_id);
+  const kept = context.live.logOf(run.run_id);
+  const log = kept && isOutlived(row, kept) ? undefined : kept;
+  const leave = () => stop(context, run, live);
+  const isOfEarlier = log !== undefined && lacksEarlier(context, log, after);
+  if (!isOfEarlier && log?.reaches(after)) {
+    const read = log.capturesAllModes
+      ? (await import("../frames/projected-log.js")).readProjected(log, run, after)
+      : log.read(after);
+    return joinedLog(run, log, live ? localFrames(context, live, read) : read, options, leave);
+  }
+  const isOver = isEndOfSummary(after, run) || (isFinished(run) && (await hasAll(context, run, after)));
+  const frames = isOver
+    ? NOTHING_LEFT
+    : (live && !isOfEarlier) || !context.frames
+      ? remoteSummary(context, run, after, live)
+      : remoteFrames(context, run, after);
+  return { run, ...joined(frames, options, leave), isOver };
+}
+
+/** Whether the log is that of an attempt which died here, and the run has gone on elsewhere. */
+const isOutlived = (row: RunRow, log: RunLog): boolean =>
+  log.isClosed && continuesAfter(row, attemptOf(log.base));
+
+/** Whether earlier attempts may have told more after this frame: that is not in the log of a later one, but shared. */
+const lacksEarlier = ({ frames }: EngineContext, log: RunLog, after: number): boolean =>
+  frames !== undefined && after < log.base - 1;
+
+/** Whether the caller has seen the last of the frames that other processes share. */
+async function hasAll({ frames }: EngineContext, { run_id, attempt }: Run, after: number): Promise<boolean> {
+  const page = after < 0 ? undefined : await frames?.read(run_id, after);
+  return page !== undefined && page.is_ended && after === page.next - 1 && attemptOf(after) >= attempt;
+}
+
+/**
+ * As `joinRunStream`, for a stateless run, while its frames are kept; its thread may be gone.
+ * @throws NotFoundError (`run_not_found`)
+ */
+export async function joinStatelessStream(
+  context: EngineContext,
+  runId: string,
+  options: StreamJoinOptions,
+): Promise<JoinedStream> {
+  const { after = -1 } = options;
+  const run_id = requireUuid(runId, ["path", "run_id"]);
+  const live = context.live.find(run_id);
+  const known = context.live.logOf(run_id);
+  const isWhole =
+    known !== undefined &&
+    !lacksEarlier(context, known, after) &&
+    !(await continuesElsewhere(context, known, run_id));
+  const page = isWhole ? undefined : await sharedPage(context, run_id, after);
+  // What is here is better than nothing, while what others share cannot be read.
+  const log = page ? undefined : known;
+  const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
+  if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
+    const run = { run_id, thread_id: log.stateless.thread_id };
+    const leave = () => live?.stop(RunAborted.from("disconnected"));
+    const read = log.read(after);
+    return joinedLog(run, log, live ? localFrames(context, live, read) : read, options, leave);
+  }
+  if (!page?.about.stateless || !isOwn(page.about.stateless.scope)) throw new NotFoundError("run", run_id);
+  const { thread_id } = page.about;
+  const row = await context.storage.runs.get(thread_id, run_id);
+  const end = { status: "success" as const, updated_at: new Date().toISOString() };
+  const gone = { run_id, thread_id, attempt: attemptOf(page.next), kwargs: {}, ...end };
+  const run = row ? runModel(row) : gone;
+  const isOver = (!row || isFinished(row)) && page.is_ended && after === page.next - 1;
+  const frames = isOver ? NOTHING_LEFT : remoteFrames(context, run, after);
+  return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
+}
+
+/** As `isOutlived`, where nobody has looked at the row. Only what failed can have gone on. */
+async function continuesElsewhere({ storage }: EngineContext, log: RunLog, runId: string): Promise<boolean> {
+  if (!log.stateless || !log.isClosed || log.kept.at(-1)?.event !== "error") return false;
+  const row = await storage.runs.get(log.stateless.thread_id, runId);
+  return row !== undefined && isOutlived(row, log);
+}
+
+/** The first frames of a run that was just accepted elsewhere may be on their way. */
+const ON_THE_WAY_MS = 250;
+
+async function sharedPage({ frames }: EngineContext, runId: string, after: number) {
+  const page = await frames?.read(runId, after);
+  if (page || !frames) return page;
+  await pause(ON_THE_WAY_MS, undefined);
+  return frames.read(runId, after);
+}
+
+function joinedLog(
+  { run_id, thread_id }: RunKey,
+  log: RunLog,
+  frames: LogReader,
+  options: StreamJoinOptions,
+  leave: () => void,
+): JoinedStream {
+  const isOver = log.endsWith(options.after ?? -1);
+  if (isOver) frames.leave();
+  return { run: { run_id, thread_id }, ...joined(isOver ? NOTHING_LEFT : frames, options, leave), isOver };
+}
+
+/** What one reader gets of the frames; `leave` is called when it goes and wants to take the run along. */
+function joined(
+  frames: LogReader,
+  { modes, cancelOnDisconnect = false }: StreamJoinOptions,
+  leave: () => void,
+): Pick<JoinedStream, "frames" | "disconnect" | "resumable"> {
+  return {
+    frames: modes && modes.length > 0 ? onlyModes(frames, modes) : frames,
+    disconnect: () => {
+      frames.leave();
+      if (cancelOnDisconnect) leave();
+    },
+    resumable: true,
+  };
+}
+
+/** The caller goes, and takes the run along. */
+function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
+  if (live) return live.stop(RunAborted.from("disconnected"));
+  stopRemoteRuns(context, run).catch((error: unknown) =>
+    context.logger.error(
+      { err: error, run_id: run.run_id },
+      "a run of another process could not be cancelled",
+    ),
+  );
+}
+
+// The part of a run's frames that one reader asked for.
+
+/** Frames that every reader gets, whatever modes it asked for. */
+const ALWAYS = new Set(["metadata", "end", "error"]);
+
+/** The frames of these modes, under their own ids. */
+async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: readonly StreamMode[]) {
+  const wanted = new Set<string>(modes.map((mode) => (mode === "messages-tuple" ? "messages" : mode)));
+  for await (const batch of frames) {
+    const shown = batch.filter(
+      ({ event }) => ALWAYS.has(event) || wanted.has(event.split(/[|/]/, 1)[0] ?? ""),
+    );
+    if (shown.length > 0) yield shown;
+  }
+}
+
+/** What is left of a stream that its reader has seen to the end. */
+const NOTHING_LEFT: LogReader = {
+  leave: () => undefined,
+  async *[Symbol.asyncIterator]() {
+    // Nothing.
+  },
+};

@@ -1,0 +1,338 @@
+/** LangGraph's stream chunks -> the events of a run's stream, as JSON text (docs/specification.md#streams). */
+import type { CallbackManager } from "@langchain/core/callbacks/manager";
+import type { BaseMessageChunk } from "@langchain/core/messages";
+import { isRecord, type JsonObject } from "../../models/common.js";
+import type { StreamMode } from "../../models/run.js";
+import { tryOr } from "../../support/errors.js";
+import { visibleEvent } from "../event-filter.js";
+import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
+import { HeldOutput } from "../held-messages.js";
+import { NodeUpdates } from "./node-updates.js";
+import { filterAt, INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../output-filter.js";
+import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "../serialize.js";
+import { ToolNamespaces } from "../tool-handlers.js";
+
+/** Modes that need the chunks of `tasks`, and those that need them while messages are held. */
+const NEED_TASKS: readonly StreamMode[] = ["updates"];
+const NEED_TASKS_TO_HOLD: readonly StreamMode[] = [...NEED_TASKS, "messages", "messages-tuple"];
+
+/** What a run yields for the events of its thread, beside what its own client asks for. */
+export const ALL_MODES: readonly StreamMode[] = [
+  "values",
+  "updates",
+  "messages-tuple",
+  "tools",
+  "custom",
+  "tasks",
+];
+
+const TUPLE_EVENT = "messages";
+const MESSAGE_EVENTS = {
+  metadata: "messages/metadata",
+  partial: "messages/partial",
+  complete: "messages/complete",
+} as const;
+
+/** The events of a mode, where they are not called by its name. */
+export const EVENTS_OF: Partial<Record<StreamMode, readonly string[]>> = {
+  "messages-tuple": [TUPLE_EVENT],
+  messages: Object.values(MESSAGE_EVENTS),
+};
+
+/** The event of a frame that says of which checkpoint the values after it are; no client of the runs' routes gets one. */
+export const CHECKPOINT_ID = "checkpoint-id";
+
+/**
+ * The modes to ask LangGraph for. `values` is always among them: its last chunk is the run's answer and tells an
+ * interrupt, whether or not the client wants to see it.
+ */
+export function frameworkModes(modes: readonly StreamMode[], holdMessages: boolean): string[] {
+  const framework = new Set<string>(["values"]);
+  const needTasks = holdMessages ? NEED_TASKS_TO_HOLD : NEED_TASKS;
+  for (const mode of modes) {
+    if (needTasks.includes(mode)) framework.add("tasks");
+    if (mode === "messages-tuple") framework.add("messages");
+    else if (mode !== "events") framework.add(mode);
+  }
+  return [...framework];
+}
+
+/** Through `streamEvents`, LangGraph adds bare checkpoint ids of its own to the stream. */
+const isEnvelope = (mode: string, payload: unknown) =>
+  mode === "checkpoints" && isRecord(payload) && !("values" in payload);
+
+const hasInterrupt = (payload: unknown): payload is JsonObject =>
+  isRecord(payload) && INTERRUPT_KEY in payload;
+
+const isNothing = (shown: unknown): boolean =>
+  shown === null || (isRecord(shown) && Object.keys(shown).length === 0);
+
+/** What a graph itself streams, and a graph inside of it only to clients that ask for subgraphs. */
+export const STATE_MODES: ReadonlySet<string> = new Set([
+  "values",
+  "updates",
+  "tasks",
+  "checkpoints",
+  "debug",
+]);
+
+interface StreamFramesOptions {
+  modes: readonly StreamMode[];
+  /** Show what graphs inside of the graph stream too. */
+  subgraphs?: boolean;
+  /** Send of which checkpoint values are, too. */
+  checkpointIds?: boolean;
+  filter: OutputFilter;
+  /** Hold messages and payloads of tool calls that may be written to a hidden key. */
+  holdMessages?: boolean;
+  /** Send events as they are. */
+  unfilteredEvents?: boolean;
+}
+
+/** Turns the chunks of one run into events and keeps what the run's end needs to know. */
+export class StreamFrames {
+  /** Unfiltered values after the last superstep. */
+  lastValues: unknown = undefined;
+  /** What the graph waits for, once it stopped; empty at a breakpoint. */
+  interrupts: unknown[] | undefined;
+  /** True once a mode event went out: from then on nothing may be tried again (docs/specification.md#streams, 7). */
+  emitted = false;
+
+  readonly #options: StreamFramesOptions;
+  readonly #modes: ReadonlySet<StreamMode>;
+  readonly #sink: EventSink;
+  readonly #updates: NodeUpdates | undefined;
+  readonly #messages: MessageFrames | undefined;
+  readonly #held: HeldOutput | undefined;
+  readonly #toolPlaces: ToolNamespaces | undefined;
+
+  constructor(options: StreamFramesOptions, sink: EventSink) {
+    this.#options = options;
+    this.#modes = new Set(options.modes);
+    this.#sink = sink;
+    if (options.holdMessages) this.#held = new HeldOutput(options.filter);
+    if (this.#modes.has("updates"))
+      this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
+    if (this.#modes.has("tools")) this.#toolPlaces = new ToolNamespaces();
+    if (this.#modes.has("messages"))
+      this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
+  }
+
+  /** The callbacks of the run, through which it is heard what the chunks do not say. */
+  hear(callbacks: CallbackManager): void {
+    if (this.#toolPlaces) callbacks.addHandler(this.#toolPlaces, true);
+  }
+
+  /** Take one chunk: `namespace` is empty for the root graph, and for every chunk that does not say. */
+  take(namespace: readonly string[], mode: string, payload: unknown): void {
+    if (namespace.length > 0 && STATE_MODES.has(mode) && !this.#options.subgraphs) return;
+    if (mode === "tasks") this.#held?.taskEnds(namespace, payload);
+    this.#updates?.see(namespace, mode, payload);
+    if (mode === "values") this.#takeValues(namespace, payload);
+    else if (mode === "messages") this.#takeMessage(namespace, payload);
+    else if (mode !== "updates") this.#takeOther(namespace, mode, payload);
+  }
+
+  /** Take one event of the `events` mode; `isRoot` when it is of the run itself. */
+  takeEvent(event: unknown, isRoot: boolean): void {
+    if (!this.#modes.has("events")) return;
+    const { filter, unfilteredEvents } = this.#options;
+    const shown = isRoot || unfilteredEvents ? event : visibleEvent(event, filter);
+    const masked =
+      isRecord(shown) && "metadata" in shown ? { ...shown, metadata: metadataToWire(shown.metadata) } : shown;
+    this.#emit("events", toJson(masked, "events"));
+  }
+
+  /** The run starts again: drop what the failed attempt left. */
+  restart(): void {
+    this.#updates?.reset();
+    this.#held?.clear();
+  }
+
+  /** What answers a caller who waits for the run. @throws UnserializableError when its values cannot be sent (`invalid_request`) */
+  answer(): JsonObject {
+    return this.#answer((value) => yieldedToWire(value, "values"));
+  }
+
+  /** The answer of a run that was stopped: its values as far as they can be read. Never throws. */
+  answerSoFar(): JsonObject {
+    return tryOr(() => this.#answer(toWire)) ?? {};
+  }
+
+  #answer(convert: Convert): JsonObject {
+    return runAnswer(this.#options.filter.values(this.lastValues), this.interrupts, convert);
+  }
+
+  #emit(event: string, data: string): void {
+    this.emitted = true;
+    this.#sink(event, data);
+  }
+
+  #send(mode: string, namespace: readonly string[], data: string): void {
+    this.#emit(mode + this.#suffix(namespace), data);
+  }
+
+  #suffix(namespace: readonly string[]): string {
+    return this.#options.subgraphs && namespace.length > 0 ? `|${namespace.join("|")}` : "";
+  }
+
+  #filterAt(namespace: readonly string[]): OutputFilter {
+    return filterAt(this.#options.filter, namespace);
+  }
+
+  #takeValues(namespace: readonly string[], payload: unknown): void {
+    const isRoot = namespace.length === 0;
+    if (isRoot) this.#remember(payload);
+    if (!this.#modes.has("values") && !this.#messages) return;
+    const shown = this.#filterAt(namespace).values(payload);
+    if (isRoot) this.#messages?.values(shown);
+    // Clients take the values of an inner graph for more of the outer one's: none are better than empty ones.
+    if (this.#modes.has("values") && (isRoot || !isNothing(shown)))
+      this.#send("values", namespace, toJson(shown, "values"));
+  }
+
+  #remember(payload: unknown): void {
+    if (hasInterrupt(payload)) this.interrupts = [payload[INTERRUPT_KEY]].flat();
+    else {
+      this.lastValues = payload;
+      // Every task of the superstep has ended: where its messages stand is known.
+      this.#held?.clear();
+    }
+  }
+
+  #takeUpdates(namespace: readonly string[], updates: JsonObject, isNode: boolean): void {
+    const shown = isNode ? this.#filterAt(namespace).updates(updates) : withoutValues(updates);
+    this.#send("updates", namespace, toJson(shown, "updates"));
+  }
+
+  #takeMessage(namespace: readonly string[], payload: unknown): void {
+    if (!Array.isArray(payload)) return;
+    const [message, metadata] = payload as unknown[];
+    if (!this.#held) return this.#sendMessage(namespace, message, metadata);
+    this.#held.message(message, metadata, () => this.#sendMessage(namespace, message, metadata));
+  }
+
+  #sendMessage(namespace: readonly string[], message: unknown, metadata: unknown): void {
+    if (this.#modes.has("messages-tuple"))
+      this.#send(TUPLE_EVENT, namespace, messageTupleJson(message, metadata));
+    this.#messages?.chunk(this.#suffix(namespace), message, metadata);
+  }
+
+  #takeOther(namespace: readonly string[], mode: string, payload: unknown): void {
+    if (isEnvelope(mode, payload)) return this.#takeCheckpointId(namespace, payload);
+    if (!this.#modes.has(mode as StreamMode)) return;
+    const place = mode === "tools" ? this.#placeOfCall(namespace, payload) : namespace;
+    this.#send(mode, place, toJson(this.#shown(mode, payload, namespace), mode));
+  }
+
+  /** The task that made the call: newer releases name the graph that the task is of. */
+  #placeOfCall(graph: readonly string[], payload: unknown): readonly string[] {
+    const [task, ...others] = this.#tasksOf(payload).filter((each) => each.startsWith(graph.join("|")));
+    return task && others.length === 0 ? task.split("|") : graph;
+  }
+
+  #tasksOf(payload: unknown): readonly string[] {
+    return isRecord(payload) ? (this.#toolPlaces?.of(payload.toolCallId) ?? []) : [];
+  }
+
+  #takeCheckpointId(namespace: readonly string[], id: unknown): void {
+    if (this.#options.checkpointIds) this.#send(CHECKPOINT_ID, namespace, toJson(id, "checkpoints"));
+  }
+
+  #shown(mode: string, payload: unknown, namespace: readonly string[]): unknown {
+    switch (mode) {
+      case "tasks":
+        return taskPayload(payload, this.#filterAt(namespace));
+      case "checkpoints":
+        return checkpointPayload(payload, this.#filterAt(namespace));
+      case "debug":
+        return debugPayload(payload, this.#filterAt(namespace));
+      case "tools":
+        return this.#held ? this.#held.toolCall(payload, this.#tasksOf(payload)) : payload;
+      default:
+        return payload;
+    }
+  }
+}
+
+/** Turns a value into what clients see of it. */
+type Convert = (value: unknown) => unknown;
+
+/**
+ * The run's final visible values, with its open interrupts beside them. Always an object: SDK clients search it for the
+ * key of an error. Throws what `convert` does.
+ */
+export function runAnswer(
+  visible: unknown,
+  interrupts: unknown[] | undefined,
+  convert: Convert = toWire,
+): JsonObject {
+  const values = convert(visible);
+  const shown = isRecord(values) ? values : values == null ? {} : { [UNKEYED]: values };
+  return interrupts ? { ...shown, [INTERRUPT_KEY]: convert(interrupts) } : shown;
+}
+
+/** That a task has ended, without what it gave back. */
+const withoutValues = (updates: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(updates).map(([task, value]) => [task, isNothing(value) ? value : null]));
+
+// The `messages` stream mode: whole messages as they grow, made from LangGraph's message chunks.
+
+/** Takes one event: its name and its data as one line of JSON. */
+type EventSink = (event: string, data: string) => void;
+
+type Chunk = BaseMessageChunk & { id?: string };
+
+const isChunk = (message: unknown): message is Chunk =>
+  isMessage(message) && typeof (message as { concat?: unknown }).concat === "function";
+
+class MessageFrames {
+  readonly #sink: EventSink;
+  /** Messages that are still growing, by id. */
+  readonly #growing = new Map<string, Chunk>();
+  readonly #announced = new Set<string>();
+  readonly #completed = new Set<string>();
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
+  }
+
+  /** A chunk of a message, or a whole message that a node returned. */
+  chunk(suffix: string, message: unknown, metadata: unknown): void {
+    if (!isMessage(message) || typeof message.id !== "string") return;
+    const { id } = message;
+    if (!this.#announced.has(id)) {
+      this.#announced.add(id);
+      this.#sink(
+        MESSAGE_EVENTS.metadata + suffix,
+        toJson({ [id]: { metadata: metadataToWire(metadata) } }, "messages"),
+      );
+    }
+    if (isChunk(message)) this.#grow(suffix, id, message);
+    else this.#complete(suffix, [message]);
+  }
+
+  #grow(suffix: string, id: string, chunk: Chunk): void {
+    const before = this.#growing.get(id);
+    const whole = before ? (before.concat(chunk) as Chunk) : chunk;
+    this.#growing.set(id, whole);
+    this.#sink(MESSAGE_EVENTS.partial + suffix, toJson([whole], "messages"));
+  }
+
+  /** Values after a superstep: messages seen there for the first time are complete. */
+  values(values: unknown): void {
+    const messages = isRecord(values) ? values.messages : values;
+    if (Array.isArray(messages)) this.#complete("", messages);
+  }
+
+  #complete(suffix: string, messages: readonly unknown[]): void {
+    const fresh = messages.filter((message) => {
+      if (!isMessage(message) || typeof message.id !== "string" || this.#completed.has(message.id))
+        return false;
+      this.#completed.add(message.id);
+      this.#growing.delete(message.id);
+      return true;
+    });
+    if (fresh.length > 0) this.#sink(MESSAGE_EVENTS.complete + suffix, toJson(fresh, "messages"));
+  }
+}

@@ -1,0 +1,121 @@
+/** The Agent2Agent protocol: messages to a graph at /a2a/{assistant_id}, and the card that describes it. */
+import type { ServerResponse } from "node:http";
+import express, { type Request, type RequestHandler, type Response } from "express";
+import { Agent } from "../../a2a/agent.js";
+import { agentCard, legacyFields } from "../../a2a/card.js";
+import { isRecord } from "../../models/common.js";
+import type { Service } from "../../service/service.js";
+import type { A2aSdk } from "../../support/a2a-sdk.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { HEARTBEAT_MS, type WriteBudget } from "../core/response-writer.js";
+import { disconnectSignal, requestContext, readJson } from "../core/request.js";
+import { sendJson } from "../core/respond.js";
+
+const CARD = "/.well-known/agent-card.json";
+/** Clients that name no version are of this one. */
+const LEGACY_VERSION = "0.3";
+const VERSIONS = [LEGACY_VERSION, "1.0"];
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const VERSION_NOT_SUPPORTED = -32_009;
+
+/** Serves what is mounted at the root; `service` was opened with the setting a2a. */
+export function serveA2a(service: Service, unread: WriteBudget): RequestHandler {
+  const sdk = service.a2aSdk as A2aSdk;
+  const router = express.Router({ caseSensitive: true });
+  const sendCard = async (req: Request, res: Response, assistantId: string) => {
+    const card = agentCard(await service.assistants.get(assistantId), addressOf(req, assistantId));
+    const [{ url } = { url: "" }] = card.supportedInterfaces;
+    const shown = { ...(sdk.types.AgentCard.toJSON(card) as object), ...legacyFields(url) };
+    // It names the address by which it was asked for.
+    await sendJson(res, 200, shown, unread, { "Cache-Control": "no-store" });
+  };
+  router.get(CARD, async (req, res) => {
+    const { assistant_id } = req.query;
+    await sendCard(req, res, typeof assistant_id === "string" ? assistant_id : (service.graphIds[0] ?? ""));
+  });
+  router.get(`/a2a/:assistant_id${CARD}`, (req, res) => sendCard(req, res, req.params.assistant_id));
+  router.post("/a2a/:assistant_id", async (req, res) => {
+    const assistant = await service.assistants.get(req.params.assistant_id);
+    const body = await readJson(req, service.settings.body_limit).catch(refusal);
+    if (body instanceof InvalidRequestError) return answerError(res, PARSE_ERROR, body.message);
+    if (!isRecord(body)) return answerError(res, INVALID_REQUEST, "one message is taken at a time");
+    const version = String(req.headers["a2a-version"] ?? LEGACY_VERSION);
+    if (!VERSIONS.includes(version))
+      return answerError(res, VERSION_NOT_SUPPORTED, `A2A-Version must be ${VERSIONS.join(" or ")}`, body.id);
+    const { caller } = requestContext(req);
+    const agent = new Agent({
+      sdk,
+      service: caller ? service.as(caller) : service,
+      card: agentCard(assistant, addressOf(req, assistant.graph_id)),
+      graphId: assistant.graph_id,
+      disconnected: disconnectSignal(res),
+    });
+    const context = new sdk.server.ServerCallContext({ requestedVersion: version });
+    const Handler = version === LEGACY_VERSION ? sdk.Legacy : sdk.server.JsonRpcTransportHandler;
+    const answer = await new Handler(agent).handle(body, context);
+    if (!isStream(answer)) return sendJson(res, 200, answer, unread);
+    const failed = (error: unknown) => {
+      const told = sdk.server.JsonRpcTransportHandler.mapToJSONRPCError(error);
+      return { jsonrpc: "2.0", id: body.id ?? null, error: told };
+    };
+    await sendEvents(res, answer, failed, unread);
+  });
+  return router;
+}
+
+/** Other faults than those of what was sent are told as on every route. */
+function refusal(error: unknown): InvalidRequestError {
+  if (error instanceof InvalidRequestError) return error;
+  throw error;
+}
+
+/** Where the agent is reached, by the name that the client has for this server. */
+function addressOf({ headers, baseUrl, protocol }: Request, assistantId: string): string {
+  const forwarded = String(headers["x-forwarded-proto"] ?? "").split(",", 1)[0];
+  const scheme = forwarded === "https" ? forwarded : protocol;
+  return `${scheme}://${headers.host ?? "localhost"}${baseUrl}/a2a/${encodeURIComponent(assistantId)}`;
+}
+
+const isStream = (answer: unknown): answer is AsyncGenerator =>
+  typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
+
+function answerError(res: ServerResponse, code: number, message: string, id: unknown = null): void {
+  res.writeHead(200, { "Content-Type": "application/json" });
+  res.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
+}
+
+/** Send a stream of answers, at the pace at which the client reads. What fails before the first one is an answer. */
+async function sendEvents(
+  res: Response,
+  events: AsyncGenerator,
+  failed: (error: unknown) => object,
+  unread: WriteBudget,
+): Promise<void> {
+  const next = () =>
+    events.next().catch((error: unknown) => ({ done: false, value: failed(error), isLast: true }));
+  let event = await next();
+  if ("isLast" in event) return sendJson(res, 200, event.value, unread);
+  res.writeHead(200, {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+  });
+  res.flushHeaders();
+  const heartbeat = setInterval(() => {
+    if (!res.destroyed && !res.writableNeedDrain) res.write(": heartbeat\n\n");
+  }, HEARTBEAT_MS).unref();
+  const outlet = unread.outlet(res, { request_id: requestContext(res.req).id });
+  try {
+    while (event.done !== true) {
+      if (!(await outlet.write(Buffer.from(`data: ${JSON.stringify(event.value)}\n\n`)))) return;
+      if ("isLast" in event) break;
+      event = await next();
+    }
+  } finally {
+    clearInterval(heartbeat);
+    await events.return(undefined);
+    outlet.end();
+  }
+}

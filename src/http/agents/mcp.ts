@@ -1,0 +1,141 @@
+/** The Model Context Protocol at /mcp, by streamable HTTP: with sessions, or a request at a time. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestHandler } from "express";
+import { McpServer, type MessageSender } from "../../mcp/server.js";
+import { Tools } from "../../mcp/tools.js";
+import type { Service } from "../../service/service.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import type { McpSdk } from "../../support/mcp-sdk.js";
+import { copyHeaders, toRequest } from "../in-process/fetch-bridge.js";
+import { McpSessions, type McpConnection } from "./mcp-sessions.js";
+import type { WriteBudget } from "../core/response-writer.js";
+import { disconnectSignal, requestContext, readJson } from "../core/request.js";
+
+const METHODS = ["GET", "POST", "DELETE"];
+const PARSE_ERROR = -32_700;
+const REFUSED = -32_000;
+const SESSION_NOT_FOUND = -32_001;
+
+/** Serves what is mounted at /mcp; `service` was opened with the setting mcp. */
+export function serveMcp(service: Service, unread: WriteBudget): RequestHandler {
+  const sdk = service.mcpSdk as McpSdk;
+  const tools = new Tools(service);
+  const connect = async (newId: (() => string) | undefined): Promise<McpConnection> => {
+    const { server } = new McpServer(sdk, service, tools);
+    const transport = new sdk.HttpTransport({ sessionIdGenerator: newId });
+    await server.connect(transport);
+    return { server, transport };
+  };
+  const sessions = new McpSessions(connect);
+  const stopping = new AbortController();
+  service.listen((event) => {
+    tools.forget();
+    if (event === "reloaded") return sessions.tellOfTools();
+    stopping.abort();
+    sessions.hangUp();
+  });
+  return async (req, res, next) => {
+    if (req.path !== "/") return next();
+    if (!METHODS.includes(req.method)) return refuseMethod(req, res, METHODS);
+    const body = req.method === "POST" ? await readMessages(req, service.settings.body_limit) : undefined;
+    if (body instanceof InvalidRequestError) return answerError(res, 400, PARSE_ERROR, body.message);
+    const id = req.headers["mcp-session-id"];
+    const sender = { ...senderOf(req, res), stopping: stopping.signal };
+    const owner = ownerOf(req);
+    const isInitialize = sdk.types.isInitializeRequest(body);
+    if (id === undefined && !isInitialize) {
+      // Without a session there is nothing to listen to, and nothing to end.
+      if (req.method !== "POST") return refuseMethod(req, res, ["POST"]);
+      const connection = await connect(undefined);
+      res.once("close", () => void connection.server.close());
+      return handle(connection, { req, res, body, sender }, unread);
+    }
+    const session =
+      id === undefined ? sessions.open(owner, sender.caller !== undefined) : sessions.find(String(id), owner);
+    if (!session)
+      return id === undefined
+        ? answerError(res, 503, REFUSED, "there are too many sessions")
+        : answerError(res, 404, SESSION_NOT_FOUND, "there is no such session: initialize one");
+    sessions.hold(session, res);
+    if (req.method === "DELETE") sessions.forget(session);
+    return handle(await session.connection, { req, res, body, sender }, unread);
+  };
+}
+
+/** What a request is about. @throws PayloadTooLargeError (`payload_too_large`) */
+async function readMessages(req: IncomingMessage, limit: number): Promise<unknown> {
+  try {
+    return await readJson(req, limit);
+  } catch (error) {
+    if (error instanceof InvalidRequestError) return error;
+    throw error;
+  }
+}
+
+function senderOf(req: IncomingMessage, res: ServerResponse): MessageSender {
+  const { caller } = requestContext(req);
+  return {
+    ...(caller && { caller }),
+    disconnected: disconnectSignal(res),
+    isReading: () => !res.writableNeedDrain,
+  };
+}
+
+/** A session is that of the user, and of the key, who opened it. */
+function ownerOf(req: IncomingMessage): string {
+  const { key, caller } = requestContext(req);
+  return JSON.stringify([key, caller?.user.identity, caller?.scope]);
+}
+
+interface Exchange {
+  req: IncomingMessage & { path: string; res?: ServerResponse };
+  res: ServerResponse;
+  body: unknown;
+  sender: MessageSender;
+}
+
+async function handle(
+  { transport }: McpConnection,
+  { req, res, body, sender }: Exchange,
+  unread: WriteBudget,
+): Promise<void> {
+  const authInfo = { token: "", clientId: "", scopes: [], extra: { ...sender } };
+  const response = await transport.handleRequest(toRequest(req, undefined), { parsedBody: body, authInfo });
+  copyHeaders(response, res, ["connection"]);
+  res.statusCode = response.status;
+  if (!response.body) return void res.end();
+  res.flushHeaders();
+  await pump(response.body, res, unread);
+}
+
+/** Send what the protocol sends, at the pace at which the client reads. */
+async function pump(
+  body: ReadableStream<Uint8Array>,
+  res: ServerResponse,
+  unread: WriteBudget,
+): Promise<void> {
+  const reader = body.getReader();
+  const leave = () => void reader.cancel().catch(() => undefined);
+  if (res.destroyed) return leave();
+  res.once("close", leave);
+  const outlet = unread.outlet(res, { request_id: requestContext(res.req).id });
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    if (!(await outlet.write(Buffer.from(value)))) return leave();
+  }
+  outlet.end();
+}
+
+function answerError(res: ServerResponse, status: number, code: number, message: string): void {
+  res.writeHead(status, { "Content-Type": "application/json" });
+  res.end(JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: null }));
+}
+
+function refuseMethod(req: IncomingMessage, res: ServerResponse, allowed: readonly string[]): never {
+  res.setHeader("Allow", allowed.join(", "));
+  throw new GraphServeError(
+    "method_not_allowed",
+    `${req.method} is not allowed here; allowed: ${allowed.join(", ")}`,
+  );
+}

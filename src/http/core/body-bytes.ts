@@ -1,0 +1,161 @@
+/** Bytes of request bodies, inflated if they are compressed, within a budget for all that are being read. */
+import type { IncomingMessage } from "node:http";
+import { createGunzip } from "node:zlib";
+import {
+  GraphServeError,
+  InvalidRequestError,
+  PayloadTooLargeError,
+  ServerBusyError,
+} from "../../support/errors.js";
+import { invalidBody } from "./json-body.js";
+
+/** A body that is being read. */
+class HeldBody {
+  bytes = 0;
+  /** Set once the body has to make room for others. */
+  refusal?: ServerBusyError;
+  /** Called when `refusal` is set. */
+  onRefusal?: () => void;
+}
+
+/** The bodies that a process is reading, from their first byte until they are parsed. */
+export class BodyBudget {
+  readonly #maxBytes: number;
+  readonly #bodies = new Set<HeldBody>();
+  #total = 0;
+
+  /** @param maxBytes most bytes of all bodies together */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  open(): HeldBody {
+    const body = new HeldBody();
+    this.#bodies.add(body);
+    return body;
+  }
+
+  /**
+   * Count bytes of a body. Beyond the limit the largest bodies make room, so that no client can keep others from
+   * sending small ones.
+   * @throws ServerBusyError if this body is the one that makes room (`server_busy`)
+   */
+  add(body: HeldBody, bytes: number): void {
+    this.#total += bytes;
+    body.bytes += bytes;
+    while (this.#total > this.#maxBytes) this.#refuseLargest();
+    if (body.refusal) throw body.refusal;
+  }
+
+  close(body: HeldBody): void {
+    if (this.#bodies.delete(body)) this.#total -= body.bytes;
+  }
+
+  #refuseLargest(): void {
+    const [first, ...others] = this.#bodies;
+    if (!first) return;
+    const largest = others.reduce((one, other) => (other.bytes > one.bytes ? other : one), first);
+    this.close(largest);
+    largest.refusal = new ServerBusyError(this.#maxBytes);
+    largest.onRefusal?.();
+  }
+}
+
+export interface BodyLimits {
+  /** Largest body in bytes, also once it is inflated. */
+  limit: number;
+  budget: BodyBudget;
+}
+
+/**
+ * Read a request's body and use it; until `use` returns, its bytes count for the budget.
+ * @param read the body, if it was read before
+ * @throws PayloadTooLargeError (`payload_too_large`), ServerBusyError (`server_busy`)
+ * @throws InvalidRequestError if the body is cut off, or its encoding is unknown or invalid (`invalid_request`)
+ */
+export async function withBody<T>(
+  req: IncomingMessage,
+  read: Buffer | undefined,
+  { limit, budget }: BodyLimits,
+  use: (bytes: Buffer) => T,
+): Promise<T> {
+  const held = budget.open();
+  const add = (bytes: number) => budget.add(held, bytes);
+  try {
+    const raw = read ?? (await readBytes(req, limit, held, add));
+    const isPlain = raw.length === 0 || !isGzip(req.headers["content-encoding"]);
+    return use(isPlain ? raw : await inflate(raw, limit, add));
+  } finally {
+    budget.close(held);
+  }
+}
+
+/** All bytes of a body. One that is refused is refused at once; the rest of it is read and thrown away. */
+function readBytes(
+  req: IncomingMessage,
+  limit: number,
+  held: HeldBody,
+  add: (bytes: number) => void,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (result: Buffer | Error) => {
+      req.off("data", onData).off("end", onEnd).off("close", onGone);
+      held.onRefusal = undefined;
+      if (Buffer.isBuffer(result)) return resolve(result);
+      chunks.length = 0;
+      reject(result);
+    };
+    const refuse = (error: Error) => {
+      settle(error);
+      req.resume();
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) return refuse(new PayloadTooLargeError(limit));
+      chunks.push(chunk);
+      try {
+        add(chunk.length);
+      } catch {
+        // `onRefusal` was called.
+      }
+    };
+    const onEnd = () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
+    const onGone = () => settle(invalidBody("the request ended before its body was complete", "incomplete"));
+    if (Number(req.headers["content-length"]) > limit) return refuse(new PayloadTooLargeError(limit));
+    if (req.destroyed) return onGone();
+    held.onRefusal = () => held.refusal && refuse(held.refusal);
+    req.on("data", onData).on("end", onEnd).on("close", onGone);
+  });
+}
+
+function isGzip(encoding: string | undefined): boolean {
+  const name = encoding?.trim().toLowerCase();
+  if (!name || name === "identity") return false;
+  if (name === "gzip") return true;
+  throw InvalidRequestError.at(
+    ["header", "content-encoding"],
+    "only gzip and identity are accepted",
+    "encoding",
+  );
+}
+
+async function inflate(bytes: Buffer, limit: number, add: (bytes: number) => void): Promise<Buffer> {
+  const gunzip = createGunzip();
+  gunzip.end(bytes);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of gunzip as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) throw new PayloadTooLargeError(limit);
+      add(chunk.length);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof GraphServeError) throw error;
+    throw invalidBody("body is not valid gzip", "encoding", error);
+  }
+  return Buffer.concat(chunks, size);
+}

@@ -1,0 +1,91 @@
+/** Commands of the newer protocol: what is wrong with one is told in its answer, with status 200. */
+import type { TObject } from "@sinclair/typebox";
+import {
+  COMMAND_PARAMS,
+  CommandError,
+  type CommandAnswer,
+  type CommandErrorCode,
+  type CommandMethod,
+  type CommandResult,
+  type ProtocolCommand,
+} from "../../models/protocol.js";
+import type { CallerService } from "../../service/service.js";
+import { type ErrorCode, GraphServeError, publicMessage } from "../../support/errors.js";
+import { validatePayload } from "./request.js";
+
+type Handler = (service: CallerService, threadId: string, params: never) => Promise<CommandResult>;
+
+const HANDLERS: Record<CommandMethod, Handler> = {
+  "run.start": async (service, threadId, params) => (await service.protocol).start(threadId, params),
+  "input.respond": async (service, threadId, params) => (await service.protocol).respond(threadId, params),
+  "state.get": async (service, threadId, params) => (await service.protocol).state(threadId, params),
+  "agent.getTree": async (service, threadId, params) => (await service.protocol).tree(threadId, params),
+};
+
+/** Known to the protocol, and to no server. */
+const NOT_SUPPORTED = ["state.listCheckpoints", "state.fork", "input.inject", "subscription.reconnect"];
+
+/** What the errors of the service are called here; those that are not named are no matter of the command. */
+const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
+  invalid_request: "invalid_argument",
+  unsupported_option: "not_supported",
+  assistant_not_found: "invalid_argument",
+  checkpoint_not_found: "no_such_checkpoint",
+  run_not_found: "no_such_run",
+  thread_busy: "invalid_argument",
+  thread_changed: "invalid_argument",
+  run_not_redrivable: "invalid_argument",
+  graph_not_loaded: "unknown_error",
+};
+
+/**
+ * Carry out a command.
+ * @throws GraphServeError for what no command can help: a thread of another caller, a storage that is away
+ */
+export function executeCommand(
+  service: CallerService,
+  threadId: string,
+  command: ProtocolCommand,
+): Promise<CommandAnswer> {
+  return commandAnswer(command.id, async () => {
+    const { method } = command;
+    if (!Object.hasOwn(HANDLERS, method)) throw unknownCommand(method);
+    // It is what a route of that group answers.
+    if (method === "state.get" && service.settings.disabled_routes.includes("threads"))
+      throw new CommandError("not_supported", `${method} is not served here: disabled_routes has "threads"`);
+    const params = await paramsOf(COMMAND_PARAMS[method as CommandMethod], command);
+    return HANDLERS[method as CommandMethod](service, threadId, params as never);
+  });
+}
+
+/** The parameters of a command as its method takes them. @throws CommandError (`invalid_argument`) */
+export async function paramsOf(schema: TObject, { params }: ProtocolCommand): Promise<unknown> {
+  const given = params ?? {};
+  await validatePayload(schema, given, "params");
+  return given;
+}
+
+/** The answer to a command by what `work` comes to. */
+export async function commandAnswer(id: number, work: () => Promise<CommandResult>): Promise<CommandAnswer> {
+  try {
+    const { result, threadId, appliedThroughSeq } = await work();
+    const meta = { thread_id: threadId, applied_through_seq: appliedThroughSeq };
+    return { type: "success", id, result, meta };
+  } catch (thrown) {
+    if (thrown instanceof CommandError)
+      return { type: "error", id, error: thrown.code, message: thrown.message };
+    const error = thrown instanceof GraphServeError ? CODES[thrown.code] : undefined;
+    if (error === undefined) throw thrown;
+    return { type: "error", id, error, message: publicMessage(thrown as GraphServeError) };
+  }
+}
+
+function unknownCommand(method: string): CommandError {
+  if (NOT_SUPPORTED.includes(method))
+    return new CommandError("not_supported", `${method} is not supported by this server`);
+  const known = Object.keys(HANDLERS).join(", ");
+  return new CommandError(
+    "unknown_command",
+    `there is no command ${JSON.stringify(method.slice(0, 100))}; commands: ${known}`,
+  );
+}

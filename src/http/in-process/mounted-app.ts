@@ -1,0 +1,93 @@
+/** The user's own app in front of the server's routes: what it does not answer goes on to them. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type {
+  NextFunction,
+  Request as ExpressRequest,
+  RequestHandler,
+  Response as ExpressResponse,
+} from "express";
+import { GraphServeError } from "../../support/errors.js";
+import type { FetchHandler, NodeHandler } from "../../service/http-app.js";
+import type { Service } from "../../service/service.js";
+import { copyHeaders, sendResponse, toRequest } from "./fetch-bridge.js";
+import { withinRequest } from "./sender.js";
+import { ReplayedBody } from "./replayed-body.js";
+import { requestContext } from "../core/request.js";
+
+/** The app may be reloaded while the server runs. Of a request on an open route nobody knows who sends it. */
+export function mountedApp(service: Service, isOpen: (path: string) => boolean): RequestHandler {
+  const { body_limit } = service.settings;
+  return async (req, res, next) => {
+    const app = service.httpApp;
+    if (!app) return next();
+    const { caller, key } = requestContext(req);
+    const within = <T>(work: () => T): T =>
+      isOpen(req.path) ? work() : withinRequest(service, { caller, key }, work);
+    if (app.kind === "node") return within(() => callNode(app.handle, req, res, next));
+    if (await within(() => isAnswered(app.fetch, req, res, body_limit))) return;
+    next();
+  };
+}
+
+/** An Express app puts objects of its own behind request and answer; the routes get back theirs. */
+async function callNode(
+  handle: NodeHandler,
+  req: ExpressRequest,
+  res: ExpressResponse,
+  next: NextFunction,
+): Promise<void> {
+  const request = Object.getPrototypeOf(req) as object;
+  const response = Object.getPrototypeOf(res) as object;
+  const hadQuery = Object.hasOwn(req, "query");
+  let isBack = false;
+  const goOn = (error?: unknown) => {
+    if (isBack) return;
+    isBack = true;
+    Object.setPrototypeOf(req, request);
+    Object.setPrototypeOf(res, response);
+    if (!hadQuery) delete (req as { query?: unknown }).query;
+    const status = refusalOf(error);
+    if (status !== undefined && !res.headersSent) res.status(status).json({ detail: messageOf(error) });
+    else next(error);
+  };
+  try {
+    await handle(req, res, goOn);
+  } catch (error) {
+    goOn(error);
+  }
+}
+
+/** The status that an error of an Express app asks for, where it tells the client of a fault of its own. */
+function refusalOf(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null || error instanceof GraphServeError) return undefined;
+  const { status } = error as { status?: unknown };
+  return typeof status === "number" && status >= 400 && status < 500 ? status : undefined;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "refused");
+
+/** Whether the app has answered; what it read of the body is there for those behind it. */
+async function isAnswered(
+  handler: FetchHandler,
+  req: IncomingMessage & { path: string },
+  res: ServerResponse,
+  bodyLimit: number,
+): Promise<boolean> {
+  const body = new ReplayedBody(req, bodyLimit);
+  const context: Parameters<FetchHandler>[1] = { incoming: req, outgoing: res };
+  const answer = await handler(toRequest(req, body.stream), context);
+  // The app may have written its answer by itself.
+  if (res.headersSent) return true;
+  if (answer != null && !(answer instanceof Response))
+    throw new TypeError("the app of http_app answered with something else than a Response");
+  const passed = answer == null || (context.passed?.body != null && answer.body === context.passed.body);
+  if (!passed) {
+    await sendResponse(res, answer);
+    return true;
+  }
+  if (answer) copyHeaders(answer, res, ["content-type", "content-length"]);
+  // Read in any case: too large a body is refused.
+  const bytes = await body.bytes();
+  requestContext(req).body = context.body === undefined ? bytes : Buffer.from(context.body);
+  return false;
+}

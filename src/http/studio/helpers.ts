@@ -1,0 +1,200 @@
+/**
+ * What the terminal's Studio gets beside the public interface. `studio` shows what graphs hide and writes a thread as one
+ * file; `dev` also tells of reloads and faults, and opens and writes files of the project.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Type, type Static, type TObject } from "@sinclair/typebox";
+import express, { type Request, type RequestHandler, type Router } from "express";
+import { StateAtCheckpointRequest, ThreadStateSearchRequest } from "../../models/state.js";
+import type { StudioCase, StudioEvent, StudioHello, StudioReplay } from "../../models/studio.js";
+import type { Service } from "../../service/service.js";
+import { GraphServeError } from "../../support/errors.js";
+import { readJson, validatePayload } from "../core/request.js";
+
+export interface PageHelpers {
+  /** 128 bits, new with every process. Requests carry it in `x-studio-token`; the page does not hold it. */
+  readonly token: string;
+  hello(): Promise<StudioHello>;
+  /** Call `tell` for each event to come; returns what ends it. */
+  listen(tell: (event: StudioEvent) => void): () => void;
+  /** States as the public interface does not show them: all values, or only what clients see. */
+  otherStates(): HelperStateReader;
+  /**
+   * The thread as a page of one file.
+   * @throws NotFoundError (`thread_not_found`), before its first piece
+   */
+  page(threadId: string, options: PageOptions): AsyncGenerator<string>;
+}
+
+export interface PageOptions {
+  /** What looks or is named like a secret stays in. */
+  keepsSecrets: boolean;
+}
+
+/** With the graphs of a project at hand. */
+export interface StudioHelpers extends PageHelpers {
+  /**
+   * Open a file in the reader's editor.
+   * @throws InvalidRequestError for a file that is none of the project's graphs, and where no editor can be opened
+   */
+  open(place: OpenRequest): Promise<void>;
+  /**
+   * A run as a case file: shown, and written where that is asked.
+   * @throws NotFoundError, ThreadBusyError, InvalidRequestError, ConfigError for what cannot be made or written
+   */
+  makeCase(request: CaseRequest): Promise<StudioCase>;
+  /** Ids of the runs whose models and tools were recorded. */
+  recordedRuns(): Promise<string[]>;
+  /**
+   * Run a run again on a copy of its thread; it goes on when this has returned.
+   * @throws NotFoundError, InvalidRequestError for what cannot be repeated
+   */
+  startReplay(request: ReplayRequest): Promise<StudioReplay>;
+  /** How it went, or goes. @throws NotFoundError (`thread_not_found`) */
+  replay(threadId: string): StudioReplay;
+}
+
+export type HelperStateReader = ReturnType<Service["statesShowing"]>;
+
+const OpenRequest = Type.Object(
+  {
+    file: Type.String({ description: "Absolute path of a file that is watched." }),
+    line: Type.Integer({ minimum: 1, description: "Line, from 1." }),
+    column: Type.Optional(Type.Integer({ minimum: 1, description: "Column, from 1." })),
+  },
+  { additionalProperties: false },
+);
+export type OpenRequest = Static<typeof OpenRequest>;
+
+const CaseRequest = Type.Object(
+  {
+    thread_id: Type.String({ format: "uuid", description: "Thread of the run." }),
+    run_id: Type.String({ format: "uuid", description: "The run." }),
+    file: Type.Optional(Type.String({ maxLength: 500, description: "Path in the project's folder." })),
+    write: Type.Optional(Type.Boolean({ description: "Write it; otherwise it is only shown." })),
+    replace: Type.Optional(Type.Boolean({ description: "Write over what is there." })),
+  },
+  { additionalProperties: false },
+);
+export type CaseRequest = Static<typeof CaseRequest>;
+
+const ReplayRequest = Type.Object(
+  {
+    thread_id: Type.String({ format: "uuid", description: "Thread of the run." }),
+    run_id: Type.String({ format: "uuid", description: "The run." }),
+    recorded: Type.Optional(Type.Boolean({ description: "Answer from what was recorded of it." })),
+  },
+  { additionalProperties: false },
+);
+export type ReplayRequest = Static<typeof ReplayRequest>;
+
+const BODY_BYTES = 10_000;
+const KEEP_ALIVE_MS = 15_000;
+
+export function studioHelpers(helpers: PageHelpers | StudioHelpers): Router {
+  const router = express.Router();
+  router.use(ownPageAlone(helpers.token));
+  router.get("/hello", async (_req, res) => {
+    res.set("Cache-Control", "no-store").json(await helpers.hello());
+  });
+  router.get("/events", (req, res) => {
+    res.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
+    res.write(": here\n\n");
+    const forget = helpers.listen(({ event, data }) => {
+      res.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    });
+    const timer = setInterval(() => res.write(": here\n\n"), KEEP_ALIVE_MS);
+    req.once("close", () => {
+      clearInterval(timer);
+      forget();
+    });
+  });
+  serveStates(router, helpers);
+  router.get("/threads/:thread_id/page", async (req, res) => {
+    const pieces = helpers.page(req.params.thread_id, { keepsSecrets: req.query.secrets === "kept" });
+    // What is not there is told before anything is sent.
+    const first = await pieces.next();
+    res.writeHead(200, {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Disposition": "attachment",
+      "Cache-Control": "no-store",
+    });
+    if (!first.done) res.write(first.value);
+    await pipeline(Readable.from(pieces), res);
+  });
+  if ("open" in helpers) serveProject(router, helpers);
+  return router;
+}
+
+function serveProject(router: Router, helpers: StudioHelpers): void {
+  router.post("/open", async (req, res) => {
+    await helpers.open(await bodyOf(req, OpenRequest));
+    res.status(204).end();
+  });
+  router.post("/cases", async (req, res) => {
+    res.set("Cache-Control", "no-store").json(await helpers.makeCase(await bodyOf(req, CaseRequest)));
+  });
+  router.get("/recordings", async (_req, res) => {
+    res.set("Cache-Control", "no-store").json(await helpers.recordedRuns());
+  });
+  router.post("/replays", async (req, res) => {
+    res.status(201).json(await helpers.startReplay(await bodyOf(req, ReplayRequest)));
+  });
+  router.get("/replays/:thread_id", (req, res) => {
+    res.set("Cache-Control", "no-store").json(helpers.replay(req.params.thread_id));
+  });
+}
+
+/** As the routes of the public interface, for reading alone. */
+function serveStates(router: Router, helpers: PageHelpers): void {
+  const path = "/states/threads/:thread_id";
+  router.use("/states", (_req, res, next) => {
+    res.set("Cache-Control", "no-store");
+    next();
+  });
+  router.get(`${path}/state`, async (req, res) => {
+    res.json(await helpers.otherStates().get(req.params.thread_id));
+  });
+  router.post(`${path}/state/checkpoint`, async (req, res) => {
+    const { checkpoint, subgraphs, ...flat } = await bodyOf(req, StateAtCheckpointRequest);
+    const options = { checkpoint: checkpoint ?? flat, subgraphs: subgraphs ?? false };
+    res.json(await helpers.otherStates().get(req.params.thread_id, options));
+  });
+  router.post(`${path}/history`, async (req, res) => {
+    const body = await bodyOf(req, ThreadStateSearchRequest);
+    const states: unknown[] = [];
+    for await (const state of helpers.otherStates().walkSelected(req.params.thread_id, body))
+      states.push(state);
+    res.json(states);
+  });
+}
+
+/** @throws InvalidRequestError */
+async function bodyOf<T extends TObject>(req: Request, schema: T): Promise<Static<T>> {
+  const body = await readJson(req, BODY_BYTES);
+  await validatePayload(schema, body, "body");
+  return body as Static<T>;
+}
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/**
+ * Files and an editor are touched for the page of this server alone, on this machine, and only with the token: other
+ * pages are told apart by what browsers say of them, other processes by the token, which stands in no page.
+ */
+function ownPageAlone(token: string): RequestHandler {
+  return (req, _res, next) => {
+    const isHere = LOOPBACK.test(req.socket.remoteAddress ?? "");
+    if (isHere && req.headers["sec-fetch-site"] === "same-origin" && hasToken(req, token)) return next();
+    throw new GraphServeError("forbidden_origin", "this is for the Studio that the terminal has opened", {
+      hint: "open the address that the terminal shows; in dev, press s there",
+    });
+  };
+}
+
+function hasToken({ headers }: Request, token: string): boolean {
+  const [given, wanted] = [Buffer.from(String(headers["x-studio-token"] ?? "")), Buffer.from(token)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}

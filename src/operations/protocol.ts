@@ -1,0 +1,205 @@
+/** A thread by its events and commands: what clients of the newer protocol ask for. */
+import { ALL_MODES } from "../graphs/stream/stream-frames.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import {
+  CommandError,
+  type CommandResult,
+  type EventFilter,
+  type EventStream,
+  type GetTreeParams,
+  type InputRespondParams,
+  type ProtocolFrame,
+  type RunStartParams,
+  type StateGetParams,
+} from "../models/protocol.js";
+import type { RunCreateRequest } from "../models/run.js";
+import { NotFoundError, ThreadExistsError } from "../support/errors.js";
+import { nextTurn } from "../support/event-loop.js";
+import { requireUuid } from "../support/ids.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import { pendingInterrupts, resumeOf } from "../threads/pending-interrupts.js";
+import type { LogReader } from "../frames/run-log.js";
+import { enqueueRun } from "../coordination/start-run.js";
+import { States } from "../threads/states.js";
+import { ThreadFeeds } from "../delivery/thread-feeds.js";
+import { assertNotForeign, ownThread } from "../threads/thread-origin.js";
+import type { ThreadFeed } from "../frames/thread-feed.js";
+
+/** What is told to those who read the run by its own routes. */
+const WIDE: Pick<RunCreateRequest, "stream_mode" | "stream_subgraphs"> = {
+  stream_mode: [...ALL_MODES],
+  stream_subgraphs: true,
+};
+
+/** What these throw stands at `Runs`, but for `CommandError`: that is the client's, and no fault of its request. */
+export class Protocol {
+  readonly #context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /**
+   * The events that are kept and those to come, until the reader leaves: no run's end ends them. The thread need not be
+   * there yet.
+   * @throws NotFoundError for a thread of another caller (`thread_not_found`)
+   * @throws GraphServeError when too many read the thread already (`too_many_streams`)
+   */
+  async events(threadId: string, filter: EventFilter): Promise<EventStream> {
+    const id = await this.#reachable(threadId);
+    this.#context.live.stopping.throwIfAborted();
+    const { lastSeq } = await this.#feed(id);
+    const frames = ThreadFeeds.of(this.#context).read(id, filter);
+    const disconnect = () => frames.leave();
+    const own = this.#context.caller ? this.#whileOwn(id, frames) : frames;
+    return { thread_id: id, frames: own, lastSeq, told: () => frames.told(), disconnect };
+  }
+
+  /** Whether a client may come for the thread, be it there or not. @throws as `events` */
+  async reach(threadId: string): Promise<void> {
+    await this.#reachable(threadId);
+  }
+
+  /** What a command that needs nothing of the thread comes to. */
+  async nothing(threadId: string): Promise<CommandResult> {
+    return this.#result(await this.#reachable(threadId), {});
+  }
+
+  /** Start a run, behind others on the thread; what is given to a thread that asks is the answer. */
+  async start(threadId: string, params: RunStartParams): Promise<CommandResult> {
+    const id = await this.#reachable(threadId);
+    const { assistant_id, input = null, config, context, metadata } = params;
+    const strategy = params.multitask_strategy ?? params.multitaskStrategy;
+    const checkpoint_id = checkpointOf(config);
+    const asked = input === null ? [] : await pendingInterrupts(this.#context, id, checkpoint_id);
+    const [question, ...others] = asked;
+    if (others.length > 0) {
+      // Each of them would take it for its own.
+      const ids = asked.map((each) => each.id).join(", ");
+      throw new CommandError(
+        "invalid_argument",
+        `the thread asks ${ids}: answer by their ids, with input.respond`,
+      );
+    }
+    return this.#run(id, {
+      assistant_id,
+      ...(question ? { command: { resume: { [question.id]: input } } } : { input }),
+      ...{ config, context, metadata, checkpoint_id },
+      multitask_strategy: strategy ?? "enqueue",
+    });
+  }
+
+  /** Answer what a thread asks, in a run of its own. */
+  async respond(threadId: string, params: InputRespondParams): Promise<CommandResult> {
+    const id = await this.#reachable(threadId);
+    const row = await ownThread(this.#context, id);
+    if (!row) throw new CommandError("invalid_argument", `thread "${id}" asks nothing: it does not exist`);
+    const resume = resumeOf(params, await pendingInterrupts(this.#context, id));
+    const { update, goto, config, context, metadata, strict_resume } = params;
+    return this.#run(id, {
+      assistant_id: this.#context.registry.graphIdOf(row.metadata),
+      command: { resume, update, goto },
+      ...{ config, context, metadata, strict_resume },
+      multitask_strategy: "enqueue",
+    });
+  }
+
+  /** The state of a graph of the thread as clients may see it. */
+  async state(threadId: string, { namespace = [], keys }: StateGetParams): Promise<CommandResult> {
+    const id = await this.#reachable(threadId);
+    const selector = { checkpoint_ns: namespace.join("|") };
+    const state = await new States(this.#context)
+      .get(id, { checkpoint: selector })
+      .catch((error: unknown) => {
+        if (error instanceof NotFoundError) return undefined;
+        throw error;
+      });
+    if (!state?.checkpoint)
+      throw new CommandError(
+        "no_such_namespace",
+        `thread "${id}" has no state of ${JSON.stringify(namespace)}`,
+      );
+    const { checkpoint_id, checkpoint_ns } = state.checkpoint;
+    const values = (state.values ?? {}) as JsonObject;
+    return this.#result(id, {
+      values: keys ? Object.fromEntries(keys.flatMap((key) => pick(values, key))) : values,
+      checkpoint: { id: checkpoint_id, ns: checkpoint_ns },
+    });
+  }
+
+  /** The graphs and tasks of the last run, or of the one named. */
+  async tree(threadId: string, { run_id }: GetTreeParams): Promise<CommandResult> {
+    const id = await this.#reachable(threadId);
+    const feed = await this.#feed(id);
+    const tree = feed.tree(run_id ?? undefined);
+    if (!tree) {
+      const which = run_id == null ? "no run" : `no run "${run_id}"`;
+      throw new CommandError("no_such_run", `thread "${id}" has ${which} that is known here`);
+    }
+    return this.#result(id, { tree });
+  }
+
+  async #run(threadId: string, request: RunCreateRequest): Promise<CommandResult> {
+    const appliedThroughSeq = (await this.#feed(threadId)).lastSeq;
+    const { run_id } = await enqueueRun(
+      this.#context,
+      threadId,
+      { ...request, if_not_exists: "create", on_disconnect: "continue", ...WIDE },
+      { log: this.#context.live.logWith({ isWide: true }), takesOver: true, unattended: true },
+    );
+    return { result: { run_id }, threadId, appliedThroughSeq };
+  }
+
+  async #result(threadId: string, result: JsonObject): Promise<CommandResult> {
+    return { result, threadId, appliedThroughSeq: (await this.#feed(threadId)).lastSeq };
+  }
+
+  /** The feed of a thread, with all that has come of its runs. */
+  async #feed(threadId: string): Promise<ThreadFeed> {
+    const feeds = ThreadFeeds.of(this.#context);
+    const feed = feeds.feed(threadId);
+    await feeds.look(threadId);
+    // What logs hold already comes without a wait between.
+    await nextTurn();
+    return feed;
+  }
+
+  /** @throws NotFoundError for a thread of another caller (`thread_not_found`) */
+  async #reachable(threadId: string): Promise<string> {
+    const id = requireUuid(threadId, ["path", "thread_id"]);
+    try {
+      await assertNotForeign(this.#context, id);
+    } catch (error) {
+      throw error instanceof ThreadExistsError ? new NotFoundError("thread", id) : error;
+    }
+    return id;
+  }
+
+  /** A thread that was not there when its events were asked for may come to be another's. */
+  async *#whileOwn(id: string, frames: LogReader<ProtocolFrame>) {
+    let isOwn = false;
+    for await (const batch of frames) {
+      isOwn ||= (await ownThread(this.#context, id)) !== undefined;
+      if (!isOwn) return;
+      yield batch;
+    }
+  }
+}
+
+/**
+ * The checkpoint to go on from: clients put it where LangGraph has it. Null and an empty text select none.
+ * @throws CommandError when it is no text (`invalid_argument`)
+ */
+function checkpointOf(config: JsonObject | null | undefined): string | undefined {
+  const { checkpoint_id } = isRecord(config?.configurable) ? config.configurable : {};
+  if (checkpoint_id == null || checkpoint_id === "") return undefined;
+  if (typeof checkpoint_id === "string") return checkpoint_id;
+  throw new CommandError(
+    "invalid_argument",
+    "params.config.configurable.checkpoint_id: must be the id of a checkpoint, a string",
+  );
+}
+
+/** A key with its value, where there is one. */
+const pick = (values: JsonObject, key: string): [string, unknown][] =>
+  Object.hasOwn(values, key) ? [[key, values[key]]] : [];

@@ -1,0 +1,341 @@
+/** Runs, in the words of the SDK: create, stream, wait, join, cancel, list (docs/specification.md#runs). */
+import { DEFAULT_LIMIT, type Page } from "../models/common.js";
+import type { AnsweredStream, JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
+import {
+  type CancelManyRequest,
+  RUN_FIELDS,
+  type Run,
+  type RunCreateRequest,
+  type RunFilter,
+  type RunSearchRequest,
+  type RunSelection,
+  type RunTasks,
+} from "../models/run.js";
+import { type CancelOptions, cancelRun, cancelRuns, deleteRun } from "../coordination/cancel.js";
+import {
+  localAnswer,
+  localEnd,
+  localFrames,
+  joinRun,
+  joinRunStream,
+  joinStatelessStream,
+  type JoinOptions,
+  type StreamJoinOptions,
+} from "../delivery/follow.js";
+import { type EngineContext, LiveRun } from "../runs/live-runs.js";
+import type { QueuedRun } from "../delivery/queued-run.js";
+import { findRuns } from "./run-search.js";
+import type { KeyedRuns, OwnIds } from "./keyed-runs.js";
+import { disconnectOf, isDelayed, type KnownRun } from "../runs/run-request.js";
+import { runModel, runRow, visibleThread } from "../threads/thread-origin.js";
+import type { RunRow } from "../storage/contract/storage.js";
+import { ThreadBusyError } from "../support/errors.js";
+import type { RunFault } from "../support/run-fault.js";
+import { collect, inPages } from "../support/read-ahead.js";
+import { RunAborted } from "../runs/run-aborted.js";
+import type { RunLog } from "../frames/run-log.js";
+import { enqueueRun, startRun, type StartOptions as LiveOptions } from "../coordination/start-run.js";
+import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
+import { selectFields } from "../threads/thread-search.js";
+
+interface CallOptions {
+  /** Aborts when the caller is gone. */
+  signal?: AbortSignal;
+}
+
+type StartOptions = CallOptions & Partial<StatelessOptions> & Pick<OwnIds, "known">;
+
+/** What the methods that start a run throw at first is said at `startRun`. */
+export class Runs {
+  readonly #context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /** Execute to completion. A run that fails resolves too: its status is `error`; one that begins later is `pending`. */
+  async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
+    if (isDelayed(this.#context, request)) return this.background(threadId, request);
+    if (request.idempotency_key != null) {
+      const { run, answer } = await this.wait(threadId, request, { signal });
+      await answer;
+      return this.get(run.thread_id, run.run_id);
+    }
+    const log = this.#context.live.followersLog(threadId);
+    const run = await this.#start(threadId, request, { signal, log });
+    return run instanceof LiveRun ? this.#whileConnected(run, request, signal) : run.end();
+  }
+
+  /** As `create`, but resolves when the run is accepted; `answer` then gives its final values. */
+  async wait(
+    threadId: string,
+    request: RunCreateRequest,
+    { signal, ...options }: StartOptions = {},
+  ): Promise<WaitingRun> {
+    if (request.idempotency_key != null) {
+      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
+        this.wait(id, own, { signal, ...options, known });
+      return (await this.#keyed()).wait(request, { threadId, signal }, { onThread });
+    }
+    const log = this.#context.live.followersLog(threadId);
+    const run = await this.#start(threadId, request, { signal, ...options, log });
+    if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
+    const ended = this.#whileConnected(run, request, signal);
+    return { run: run.run, answer: ended.then(() => localAnswer(this.#context, run)) };
+  }
+
+  /** Accept and return at once; the run goes on by itself, behind others on its thread. */
+  async background(
+    threadId: string,
+    request: RunCreateRequest,
+    options: Omit<StartOptions, "signal"> = {},
+  ): Promise<Run> {
+    if (request.idempotency_key != null) {
+      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
+        this.background(id, own, { ...options, known });
+      return (await this.#keyed()).background(request, threadId, { onThread });
+    }
+    if (isDelayed(this.#context, request)) {
+      const { delayRun } = await import("../scheduling/delayed-runs.js");
+      return delayRun(this.#context, threadId, request, options);
+    }
+    const log = this.#context.live.newLog(threadId, options.stateless);
+    return enqueueRun(this.#context, threadId, request, { ...options, log, unattended: true });
+  }
+
+  /** Resolves as soon as the run is accepted: lock held, row stored (docs/specification.md#concurrency, 2). */
+  async stream(
+    threadId: string,
+    request: RunCreateRequest,
+    { signal, ...options }: StartOptions = {},
+  ): Promise<RunStream> {
+    if (request.idempotency_key != null) {
+      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
+        this.stream(id, own, { signal, ...options, known });
+      return (await this.#keyed()).stream(request, { threadId, signal }, { onThread });
+    }
+    const log = this.#context.live.newLog(threadId, options.stateless);
+    const run = await this.#start(threadId, request, { signal, ...options, log });
+    return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
+  }
+
+  /** As `stream`, with what `wait` answers: it is there when the frames have ended. */
+  async streamAndWait(
+    threadId: string,
+    request: RunCreateRequest,
+    { signal }: CallOptions = {},
+  ): Promise<AnsweredStream> {
+    const log = this.#context.live.newLog(threadId);
+    const run = await this.#start(threadId, request, { signal, log });
+    if (!(run instanceof LiveRun)) return { ...run.stream(), answer: () => run.answer() };
+    const stream = await this.#streamOf(run, log, request);
+    return { ...stream, answer: () => localAnswer(this.#context, run) };
+  }
+
+  /** A run of this process; or, where there is a queue, one that waits in it. */
+  async #start(
+    threadId: string,
+    request: RunCreateRequest,
+    options: LiveOptions,
+  ): Promise<LiveRun | QueuedRun> {
+    const context = this.#context;
+    if (context.within?.thread_id === threadId.toLowerCase())
+      throw new ThreadBusyError(
+        threadId,
+        "the run that asks is on it, and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
+      );
+    const presence = this.#presence(request);
+    if (!context.queue) return startRun(context, threadId, request, { ...options, ...presence });
+    const { signal, ...own } = options;
+    const asked = { ...own, ...presence, isAwaited: true };
+    const { run, live } = await context.queue.start(context, threadId, request, asked);
+    if (live) return live;
+    const { QueuedRun } = await import("../delivery/queued-run.js");
+    const { callers } = context.queue;
+    return new QueuedRun(context, run, { callers, signal, ...presence, atEnd: own.atEnd });
+  }
+
+  async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {
+    const { unattended: survives } = this.#presence(request);
+    const read = log.capturesAllModes
+      ? (await import("../frames/projected-log.js")).readProjected(log, live.run)
+      : log.read();
+    const frames = this.#context.storage.runs.take ? localFrames(this.#context, live, read) : read;
+    const disconnect = () => {
+      frames.leave();
+      if (!survives) live.stop(RunAborted.from("disconnected"));
+    };
+    return { run: live.run, frames, disconnect, resumable: survives };
+  }
+
+  /** As `background`, on a thread of its own. */
+  async createStateless(request: RunCreateRequest, { known, threadId }: OwnIds = {}): Promise<Run> {
+    if (request.idempotency_key != null) {
+      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.createStateless(own, ids);
+      return (await this.#keyed()).background(request, undefined, { onOwn });
+    }
+    const start = (id: string, options: StatelessOptions) =>
+      this.background(id, request, { ...options, known });
+    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
+  }
+
+  /** As `wait`, on a thread of its own. */
+  async waitStateless(
+    request: RunCreateRequest,
+    { signal, known, threadId }: CallOptions & OwnIds = {},
+  ): Promise<WaitingRun> {
+    if (request.idempotency_key != null) {
+      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.waitStateless(own, { signal, ...ids });
+      return (await this.#keyed()).wait(request, { signal }, { onOwn });
+    }
+    const start = (id: string, own: StatelessOptions) => this.wait(id, request, { signal, ...own, known });
+    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
+  }
+
+  /** As `stream`, on a thread of its own. */
+  async streamStateless(
+    request: RunCreateRequest,
+    { signal, known, threadId }: CallOptions & OwnIds = {},
+  ): Promise<RunStream> {
+    if (request.idempotency_key != null) {
+      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.streamStateless(own, { signal, ...ids });
+      return (await this.#keyed()).stream(request, { signal }, { onOwn });
+    }
+    const start = (id: string, own: StatelessOptions) => this.stream(id, request, { signal, ...own, known });
+    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
+  }
+
+  /** Loaded for the first request with a key. */
+  async #keyed(): Promise<KeyedRuns> {
+    const { KeyedRuns } = await import("./keyed-runs.js");
+    return new KeyedRuns(this.#context);
+  }
+
+  async createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
+    return Promise.all(requests.map((request) => this.createStateless(request)));
+  }
+
+  /** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+  async join(threadId: string, runId: string, options: JoinOptions = {}): Promise<WaitingRun> {
+    return joinRun(this.#context, threadId, runId, options);
+  }
+
+  /**
+   * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
+   * the final `values` and the last frame.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async joinStream(threadId: string, runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
+    return joinRunStream(this.#context, threadId, runId, options);
+  }
+
+  /**
+   * As `joinStream`, for a stateless run, while its frames are kept; its thread may be gone.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  joinStatelessStream(runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
+    return joinStatelessStream(this.#context, runId, options);
+  }
+
+  /** Interrupt a run; one that has ended stays as it is. @throws NotFoundError (`run_not_found`) */
+  async cancel(threadId: string, runId: string, options: CancelOptions = {}): Promise<void> {
+    await cancelRun(this.#context, threadId, runId, options);
+  }
+
+  /** Interrupt several runs: those named, or all of a thread, of the status named. */
+  async cancelMany(request: CancelManyRequest, options: CancelOptions = {}): Promise<void> {
+    await cancelRuns(this.#context, request, options);
+  }
+
+  /**
+   * Delete the row of a run that has ended; its checkpoints stay.
+   * @throws NotFoundError (`run_not_found`)
+   * @throws ThreadBusyError while it is in flight (`thread_busy`)
+   */
+  async delete(threadId: string, runId: string): Promise<void> {
+    await deleteRun(this.#context, threadId, runId);
+  }
+
+  /** Newest first. @throws NotFoundError (`thread_not_found`) */
+  async list(threadId: string, filter: RunFilter): Promise<Run[]> {
+    const { thread_id } = await visibleThread(this.#context, threadId);
+    return (await collect(this.#rows(thread_id, filter))).map(runModel);
+  }
+
+  /** Runs of all threads that the caller may know of, newest first. */
+  search(request: RunSearchRequest): Promise<Page<Partial<Run>>> {
+    return findRuns(this.#context, request);
+  }
+
+  /**
+   * As `list`, with the fields alone that `select` names, for runs that may not fit into memory: each is read when it
+   * is asked for. @throws NotFoundError (`thread_not_found`)
+   */
+  async *walk(threadId: string, { select, ...filter }: RunSelection): AsyncGenerator<Partial<Run>> {
+    const { thread_id } = await visibleThread(this.#context, threadId);
+    for await (const row of this.#rows(thread_id, filter))
+      yield selectFields(runModel(row), select, RUN_FIELDS);
+  }
+
+  /** A run that comes meanwhile moves the others on: none is given twice. */
+  async *#rows(threadId: string, filter: RunFilter): AsyncGenerator<RunRow> {
+    const { limit = DEFAULT_LIMIT, offset = 0, status } = filter;
+    const given = new Set<string>();
+    let read = 0;
+    const rows = inPages<RunRow>(async (_, size) => {
+      const place = { limit: Math.min(size, limit - read), offset: offset + read };
+      const page = await this.#context.storage.runs.list({ threadId, ...(status && { status }), ...place });
+      read += page.length;
+      return page;
+    });
+    for await (const row of rows) {
+      if (!given.has(row.run_id)) yield row;
+      given.add(row.run_id);
+    }
+  }
+
+  /** @throws NotFoundError (`run_not_found`), also for a run of another thread */
+  async get(threadId: string, runId: string): Promise<Run> {
+    return runModel(await runRow(this.#context, threadId, runId));
+  }
+
+  /**
+   * When what ran in a run began and ended; of one that goes on, in this process alone.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async tasks(threadId: string, runId: string): Promise<RunTasks> {
+    const { run_id, thread_id, tasks = null } = await runRow(this.#context, threadId, runId);
+    const { live, storage } = this.#context;
+    const stored = tasks ?? (await storage.runs.tasks?.(thread_id, run_id));
+    return stored ?? live.find(run_id)?.tasks() ?? { tasks: [], omitted: 0 };
+  }
+
+  /**
+   * What a run threw, and where; undefined for one that threw nothing, or where the storage does not keep it. It shows
+   * code of the graph, so it is for those who develop it: no route gives it.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  async fault(threadId: string, runId: string): Promise<RunFault | undefined> {
+    return (await runRow(this.#context, threadId, runId)).fault ?? undefined;
+  }
+
+  /** Whether the run goes on when its client leaves. */
+  #presence(request: RunCreateRequest): { unattended: boolean } {
+    const { ignore_on_disconnect_continue } = this.#context.settings;
+    const mayContinue = disconnectOf(this.#context, request) === "continue";
+    return { unattended: mayContinue && !ignore_on_disconnect_continue };
+  }
+
+  /** The run's end; a caller that leaves before interrupts the run. */
+  async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
+    if (!signal || this.#presence(request).unattended) return localEnd(this.#context, live);
+    const leave = () => live.stop(RunAborted.from("disconnected"));
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await localEnd(this.#context, live);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+}

@@ -1,0 +1,291 @@
+/** Threads: create, find, change, copy, delete (docs/specification.md#threads). */
+import {
+  assertPlainData,
+  coerceCommand,
+  coerceValues,
+  type MessageRule,
+  messageRules,
+} from "../graphs/coerce.js";
+import type { BoundGraph } from "../graphs/registry.js";
+import { DEFAULT_LIMIT, type LazyPage, type Page } from "../models/common.js";
+import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
+import type {
+  Superstep,
+  Thread,
+  ThreadCountRequest,
+  ThreadCreateRequest,
+  ThreadPatchRequest,
+  ThreadPruneRequest,
+  ThreadPruneResult,
+  ThreadSearchRequest,
+} from "../models/thread.js";
+import { collect } from "../support/read-ahead.js";
+import type { ThreadRow } from "../storage/contract/storage.js";
+import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/errors.js";
+import { dueYield } from "../support/event-loop.js";
+import { requireUuid } from "../support/ids.js";
+import { now } from "../storage/rows/rows.js";
+import { deleteThread } from "../coordination/delete-thread.js";
+import type { OpsContext } from "../context/context.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import { assertMetadataKeys } from "../context/request-limits.js";
+import {
+  createThread,
+  forgetThread,
+  latestSnapshot,
+  liveNamespaces,
+  newThreadRow,
+  readableContent,
+  readerOf,
+  refusedUpdate,
+  restingStatus,
+  threadModel,
+  ttlOf,
+} from "../threads/thread-state.js";
+import { ThreadSearch } from "../threads/thread-search.js";
+import {
+  claim,
+  noteWriter,
+  ownThread,
+  scopeOf,
+  visibleThread,
+  withoutScope,
+  writersOf,
+} from "../threads/thread-origin.js";
+import { restoreThread, storedCheckpoints } from "../threads/thread-transfer.js";
+import { checkpointConfigurable, requireCheckpoint } from "../context/run-checkpointer.js";
+
+const EMPTY = { values: {}, interrupts: {} };
+
+export class Threads {
+  readonly #context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /**
+   * @throws ThreadExistsError when the id is taken and `if_exists` is `raise` (`thread_exists`)
+   * @throws InvalidRequestError when a superstep cannot be applied; then nothing is left behind (`invalid_request`)
+   */
+  async create(request: ThreadCreateRequest): Promise<Thread> {
+    const row = await createThread(this.#context, request);
+    if (!row) {
+      const id = String(request.thread_id);
+      if (request.if_exists !== "do_nothing") throw new ThreadExistsError(id.toLowerCase());
+      return this.get(id);
+    }
+    if (!request.supersteps?.length) return threadModel(row, EMPTY);
+    return this.#seed(row, request.supersteps);
+  }
+
+  async search(request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
+    const { items, ...page } = await this.find(request);
+    return { items: await collect(items), ...page };
+  }
+
+  /** As `search`, for a page that may not fit into memory. */
+  async find(request: ThreadSearchRequest): Promise<LazyPage<Partial<Thread>>> {
+    return new ThreadSearch(this.#context).page(request, {
+      limit: request.limit ?? DEFAULT_LIMIT,
+      offset: request.offset ?? 0,
+    });
+  }
+
+  async count(request: ThreadCountRequest): Promise<number> {
+    return new ThreadSearch(this.#context).count(request);
+  }
+
+  /** @throws NotFoundError (`thread_not_found`) */
+  async get(threadId: string): Promise<Thread> {
+    const row = await visibleThread(this.#context, threadId);
+    return threadModel(row, await readableContent(this.#context, row));
+  }
+
+  /** Metadata is merged key by key; whose thread it is stays. @throws NotFoundError (`thread_not_found`) */
+  async update(threadId: string, request: ThreadPatchRequest): Promise<Thread> {
+    const id = requireUuid(threadId, ["path", "thread_id"]);
+    if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
+    if (request.metadata)
+      assertMetadataKeys(request.metadata, (await visibleThread(this.#context, id)).metadata);
+    else if (this.#context.caller) await visibleThread(this.#context, id);
+    const row = await this.#context.storage.threads.update(id, {
+      updated_at: now(),
+      ...(request.metadata && { mergeMetadata: withoutScope(this.#context, request.metadata) }),
+      ...(request.ttl != null && { ttl: ttlOf(request.ttl) }),
+      ...claim(this.#context),
+    });
+    if (!row) throw new NotFoundError("thread", id);
+    return threadModel(row, await readableContent(this.#context, row));
+  }
+
+  /** Ends the run in flight and waits for it. @throws NotFoundError (`thread_not_found`) */
+  async delete(threadId: string): Promise<void> {
+    await deleteThread(this.#context, threadId);
+  }
+
+  /**
+   * A new thread with the source's latest state, or the one of `checkpoint_id`, and its metadata, stamped with
+   * `forked_from`; no history.
+   * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+   */
+  async copy(threadId: string, { checkpoint_id }: { checkpoint_id?: string } = {}): Promise<Thread> {
+    const copy = await copyThread(this.#context, threadId, checkpoint_id);
+    return threadModel(copy, await readableContent(this.#context, copy));
+  }
+
+  /**
+   * The thread's checkpoints as they are stored, less what its graph hides: namespace by namespace, oldest first.
+   * @throws NotFoundError (`thread_not_found`)
+   */
+  async *stored(threadId: string): AsyncGenerator<StoredCheckpoint> {
+    yield* storedCheckpoints(this.#context, await visibleThread(this.#context, threadId));
+  }
+
+  /**
+   * Store a thread that was exported, under its own id or another.
+   * @throws ThreadExistsError (`thread_exists`)
+   * @throws InvalidRequestError when a state of it cannot be stored (`invalid_request`)
+   */
+  async restore(file: ThreadFile, threadId?: string): Promise<Thread> {
+    const row = await restoreThread(this.#context, file, threadId);
+    return threadModel(row, await readableContent(this.#context, row));
+  }
+
+  /** Delete threads, or drop their history; those that are unknown, or busy under `keep_latest`, do not count. */
+  async prune({ thread_ids, strategy }: ThreadPruneRequest): Promise<ThreadPruneResult> {
+    let pruned_count = 0;
+    for (const id of new Set(
+      thread_ids.map((text, index) => requireUuid(text, ["body", "thread_ids", index])),
+    )) {
+      if (!(await ownThread(this.#context, id))) continue;
+      const done = strategy === "keep_latest" ? await this.#keepLatest(id) : await this.#deleteIfThere(id);
+      if (done) pruned_count += 1;
+    }
+    return { pruned_count };
+  }
+
+  async #deleteIfThere(threadId: string): Promise<boolean> {
+    try {
+      await this.delete(threadId);
+      return true;
+    } catch (error) {
+      if (error instanceof NotFoundError) return false;
+      throw error;
+    }
+  }
+
+  async #keepLatest(threadId: string): Promise<boolean> {
+    const lease = await this.#context.storage.locks.acquire(threadId, { wait: false });
+    if (!lease) return false;
+    try {
+      const row = await ownThread(this.#context, threadId);
+      if (row) await keepLatest(this.#context, row);
+      return row !== undefined;
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async #seed(row: ThreadRow, supersteps: readonly Superstep[]): Promise<Thread> {
+    const { storage } = this.#context;
+    const lease = await storage.locks.acquire(row.thread_id, { wait: false });
+    if (!lease) throw new ThreadBusyError(row.thread_id);
+    try {
+      const { id, graph } = await readerOf(this.#context, row, { writes: true });
+      const origin = { graphs: await noteWriter(this.#context, row, id), scope: row.scope };
+      await this.#context.checkpointer.edit(
+        { thread_id: row.thread_id, checkpoint_ns: "" },
+        { origin, lease },
+        () => applySupersteps(graph, row.thread_id, supersteps),
+      );
+      const at = now();
+      const seeded = await storage.threads.update(row.thread_id, {
+        updated_at: at,
+        state_updated_at: at,
+      });
+      const content = seeded ?? row;
+      return threadModel(content, await readableContent(this.#context, content));
+    } catch (error) {
+      await forgetThread(this.#context, row.thread_id);
+      throw refusedUpdate(error, ["body", "supersteps"]);
+    } finally {
+      await lease.release();
+    }
+  }
+}
+
+/**
+ * Seed a thread, superstep by superstep: others get in between two of them.
+ * @throws InvalidRequestError naming the update that cannot be read (`invalid_request`); nothing is applied then
+ */
+async function applySupersteps(
+  graph: BoundGraph["graph"],
+  threadId: string,
+  supersteps: readonly Superstep[],
+): Promise<void> {
+  const { write } = await messageRules(graph);
+  const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+  for (const superstep of coerceSupersteps(supersteps, write)) {
+    await graph.bulkUpdateState(config, [superstep]);
+    await dueYield();
+  }
+}
+
+/** The updates as a graph takes them. */
+function coerceSupersteps(supersteps: readonly Superstep[], rule: MessageRule) {
+  return supersteps.map(({ updates }, step) => ({
+    updates: updates.map(({ values, command, as_node }, index) => {
+      const loc = ["body", "supersteps", step, "updates", index];
+      const written = command
+        ? coerceCommand(command, [...loc, "command"], rule)
+        : coerceValues(values, [...loc, "values"], rule);
+      return { values: written, ...(as_node != null && { asNode: as_node }) };
+    }),
+  }));
+}
+
+/**
+ * A new thread with the source's latest state, or the one of `checkpointId`, and its metadata, stamped with
+ * `forked_from`; no history.
+ * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+ */
+async function copyThread(
+  context: OpsContext,
+  threadId: string,
+  checkpointId: string | undefined,
+): Promise<ThreadRow> {
+  const { storage } = context;
+  const source = await visibleThread(context, threadId);
+  const reader = await readerOf(context, source);
+  const selected = checkpointConfigurable(source.thread_id, { checkpoint_id: checkpointId });
+  await requireCheckpoint(context, selected);
+  const fresh = newThreadRow(context, {});
+  try {
+    const namespaces = await liveNamespaces(reader, source.thread_id, checkpointId);
+    await storage.checkpointer.copyLatest(source.thread_id, fresh.thread_id, namespaces, checkpointId);
+    const copy: ThreadRow = {
+      ...fresh,
+      metadata: { ...source.metadata, forked_from: source.thread_id },
+      scope: scopeOf(context) ?? source.scope,
+      // Of what was copied: a run may have begun on the source meanwhile.
+      graphs: await writersOf(context, await visibleThread(context, source.thread_id)),
+      config: source.config,
+      state_updated_at: source.state_updated_at === null ? null : now(),
+      status: restingStatus(await latestSnapshot(reader, fresh.thread_id)),
+    };
+    await storage.threads.insert(copy);
+    return copy;
+  } catch (error) {
+    await forgetThread(context, fresh.thread_id);
+    throw error;
+  }
+}
+
+// Cutting threads down to their latest state.
+
+/** Drop a thread's history; the caller holds its lock. */
+export async function keepLatest(context: OpsContext, row: ThreadRow): Promise<void> {
+  const namespaces = await liveNamespaces(await readerOf(context, row), row.thread_id);
+  await context.storage.checkpointer.keepLatest(row.thread_id, namespaces);
+}

@@ -1,0 +1,326 @@
+/** A run request -> what the graph is called with and what the run's row keeps. */
+import { Command } from "@langchain/langgraph";
+import { rootBreakpoints, withInnerBreakpoints } from "../graphs/breakpoints.js";
+import {
+  assertPlainData,
+  coerceCommand,
+  coerceConfigurable,
+  coerceValues,
+  messageRules,
+} from "../graphs/coerce.js";
+import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
+import type { BoundGraph } from "../graphs/registry.js";
+import { openInterrupts } from "../graphs/snapshot.js";
+import { isRecord, type JsonObject } from "../models/common.js";
+import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
+import { maskSecrets } from "../support/secrets.js";
+import type { RunHolder, ThreadPatch } from "../storage/contract/storage.js";
+import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
+import { newId } from "../support/ids.js";
+import { now } from "../storage/rows/rows.js";
+import type { OpsContext } from "../context/context.js";
+import { checkpointConfigurable, type CheckpointConfigurable } from "../context/run-checkpointer.js";
+import { callerConfigurable, claim, stampScope } from "../threads/thread-origin.js";
+
+/** What a request says of the call of its graph, without the input, which takes the graph to be read. */
+export interface CallOptions {
+  /** Options of the call that do not depend on the run's ids. */
+  options: GraphConfig;
+  configurable: CheckpointConfigurable;
+  modes: StreamMode[];
+  subgraphs: boolean;
+}
+
+/** A run request that passed every check; it has neither lock nor row yet. */
+export interface CheckedRequest extends CallOptions {
+  threadId: string;
+  request: RunCreateRequest;
+  /** The graph, with its own filter: which others wrote to the thread is known when that is the run's. */
+  bound: BoundGraph;
+  /** A command, state values, or null to go on from the checkpoint. */
+  input: unknown;
+  /** Whether it stops what is in flight where its strategy says so; the setting multitask_cancel when left out. */
+  takesOver?: boolean;
+  /** What is settled of its run before. */
+  known?: KnownRun;
+  /** When it passed them, by `performance.now()`. */
+  since: number;
+  /** Set for a run that another process began. */
+  earlier?: EarlierAttempts;
+}
+
+/** What is settled of a run before it is accepted. */
+export interface KnownRun {
+  run_id: string;
+  created_at?: string;
+  /** Who has it until then, where its row is there already. */
+  from?: RunHolder;
+}
+
+/** What the attempts of other processes left. */
+export interface EarlierAttempts {
+  /** The checkpoint that the run goes on from; undefined when it has none, and is given its input again. */
+  checkpointId: string | undefined;
+  /** How long they took, in milliseconds. */
+  spentMs: number;
+}
+
+/**
+ * @throws UnsupportedOptionError (`unsupported_option`; docs/specification.md#run-requests, 2)
+ * @throws InvalidRequestError for a webhook that would never be called (`invalid_request`)
+ */
+export async function refuseUnsupported({ settings }: OpsContext, request: RunCreateRequest): Promise<void> {
+  if (request.after_seconds && settings.delayed_runs)
+    throw new UnsupportedOptionError(
+      "after_seconds",
+      "a client cannot wait for a run that begins later, nor stream it: create it, then join it",
+    );
+  if (request.after_seconds != null && !settings.delayed_runs)
+    throw new UnsupportedOptionError("after_seconds", "the setting delayed_runs is off");
+  if (request.webhook != null && !settings.webhooks)
+    throw new UnsupportedOptionError("webhook", webhooksAreOff(request.webhook));
+  if (request.webhook != null && settings.webhooks) {
+    const { OutboundPolicy } = await import("../support/outbound.js");
+    const fault = new OutboundPolicy(settings.webhooks).faultOf(request.webhook);
+    if (fault !== undefined) throw InvalidRequestError.at(["body", "webhook"], fault, "url");
+  }
+}
+
+/** All that is missing at once, for this URL. */
+function webhooksAreOff(url: string): string {
+  const local = /^https?:\/\/(localhost|127\.|10\.|192\.168\.|\[::1\])/i.test(url);
+  const settings = { secret: "whsec_…", ...(local && { allow_private: ["127.0.0.1"] }) };
+  return `the setting webhooks is off: set it to ${JSON.stringify(settings)}, with a secret by: echo "whsec_$(openssl rand -base64 32)"`;
+}
+
+/**
+ * Events hold whatever the graph handles: nothing is left out of them.
+ * @throws UnsupportedOptionError when something is to be hidden (`unsupported_option`)
+ */
+export function refuseUnfiltered(
+  { settings }: OpsContext,
+  { modes }: Pick<CallOptions, "modes">,
+  { filter }: BoundGraph,
+): void {
+  if (!modes.includes("events") || !filter.narrows || settings.allow_unfiltered_events) return;
+  throw new UnsupportedOptionError(
+    "stream mode events",
+    "its payloads cannot be filtered by the graph's output schema (setting allow_unfiltered_events)",
+  );
+}
+
+/** Whether the run takes its place on its thread later. */
+export const isDelayed = ({ settings }: OpsContext, { after_seconds }: RunCreateRequest): boolean =>
+  settings.delayed_runs && !!after_seconds;
+
+/** The requested modes, each once; none or an empty list means `values`. */
+function streamModes(request: RunCreateRequest): StreamMode[] {
+  const modes = [request.stream_mode ?? []].flat();
+  return modes.length > 0 ? [...new Set(modes)] : ["values"];
+}
+
+/**
+ * What the graph is called with. `command` wins over `input`; an empty command counts as none.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export async function graphInput({ input, command }: RunCreateRequest, graph: ServedGraph): Promise<unknown> {
+  const rules = await messageRules(graph);
+  const resumed = command ? coerceCommand(command, ["body", "command"], rules.write) : undefined;
+  return resumed ?? coerceValues(input ?? null, ["body", "input"], rules.input);
+}
+
+function positiveInteger(value: unknown, name: string): number | undefined {
+  if (value == null) return undefined;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
+  throw InvalidRequestError.at(["body", "config", name], "must be an integer of at least 1");
+}
+
+function stringList(value: unknown, name: string): string[] | undefined {
+  if (value == null) return undefined;
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+  throw InvalidRequestError.at(["body", "config", name], "must be a list of strings");
+}
+
+function text(value: unknown, name: string): string | undefined {
+  if (value == null || typeof value === "string") return value ?? undefined;
+  throw InvalidRequestError.at(["body", "config", name], "must be a string");
+}
+
+/** Options that are undefined are left out: LangGraph takes a present key as an override. */
+function defined(options: GraphConfig): GraphConfig {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): string | undefined {
+  if (durability != null) return durability;
+  if (checkpoint_during == null) return undefined;
+  return checkpoint_during ? "async" : "exit";
+}
+
+/**
+ * Read a run request for the thread it names; its input needs the graph, too.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+export function readRequest(context: OpsContext, threadId: string, request: RunCreateRequest): CallOptions {
+  const config = request.config ?? {};
+  const metadata = { ...(isRecord(config.metadata) ? config.metadata : {}), ...request.metadata };
+  assertPlainData(metadata, ["body", "metadata"]);
+  if (request.context) assertPlainData(request.context, ["body", "context"]);
+  const configurable = {
+    ...coerceConfigurable(config.configurable, ["body", "config", "configurable"]),
+    ...callerConfigurable(context),
+    ...checkpointConfigurable(threadId, request.checkpoint, request.checkpoint_id),
+  };
+  const options = defined({
+    context: request.context ?? undefined,
+    metadata,
+    tags: stringList(config.tags, "tags"),
+    runName: text(config.run_name, "run_name"),
+    recursionLimit: positiveInteger(config.recursion_limit, "recursion_limit"),
+    maxConcurrency: positiveInteger(config.max_concurrency, "max_concurrency"),
+    interruptBefore: request.interrupt_before ? rootBreakpoints(request.interrupt_before) : undefined,
+    interruptAfter: request.interrupt_after ? rootBreakpoints(request.interrupt_after) : undefined,
+    durability: durabilityOf(request),
+  });
+  return {
+    options,
+    configurable,
+    modes: streamModes(request),
+    subgraphs: request.stream_subgraphs ?? false,
+  };
+}
+
+/**
+ * The graph to call, with the request's breakpoints inside of its graphs; of one that was accepted, and under
+ * `compat: langgraph`, those that lead nowhere are left out.
+ * @throws InvalidRequestError for a breakpoint that leads nowhere (`invalid_request`)
+ * @throws GraphNotLoadedError (`graph_not_loaded`)
+ * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+ */
+export async function bindGraph(
+  { registry, settings }: OpsContext,
+  graphId: string,
+  { configurable }: CallOptions,
+  request: RunCreateRequest,
+  isAccepted = false,
+): Promise<BoundGraph> {
+  const bound = await registry.graph(graphId, "threads.create_run", { configurable });
+  if (!request.interrupt_before && !request.interrupt_after) return bound;
+  // Clients of LangGraph's server keep one list of breakpoints for all graphs.
+  const isLenient = isAccepted || settings.compat === "langgraph";
+  const graph = withInnerBreakpoints(bound.graph, request, isLenient);
+  return graph === bound.graph ? bound : { ...bound, graph };
+}
+
+// What a request leaves to the settings.
+
+/** What becomes of the run when its client leaves. */
+export const disconnectOf = ({ settings }: OpsContext, { on_disconnect }: RunCreateRequest) =>
+  on_disconnect ?? settings.on_disconnect;
+
+/** What the run does on a busy thread. */
+export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: RunCreateRequest) =>
+  multitask_strategy ?? settings.multitask_strategy;
+
+/** Invocation parameters as the run's row keeps them (docs/specification.md#runs, 1). */
+function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
+  return {
+    input: request.input ?? null,
+    command: request.command ?? null,
+    config: publicConfig(request.config),
+    context: maskSecrets(request.context ?? {}),
+    checkpoint: request.checkpoint ?? null,
+    checkpoint_id: request.checkpoint_id ?? null,
+    stream_mode: streamModes(request),
+    stream_subgraphs: request.stream_subgraphs ?? false,
+    stream_resumable: request.stream_resumable ?? false,
+    ...(request.strict_resume && { strict_resume: true }),
+    interrupt_before: request.interrupt_before ?? null,
+    interrupt_after: request.interrupt_after ?? null,
+    on_disconnect: disconnectOf(context, request),
+    durability: durabilityOf(request) ?? null,
+    if_not_exists: request.if_not_exists ?? "reject",
+    ...(request.after_seconds && { after_seconds: request.after_seconds }),
+  };
+}
+
+/** A request's config as rows keep it: without its secrets. Callbacks cannot come over the wire. */
+function publicConfig(config: JsonObject | null | undefined): JsonObject {
+  const { callbacks: _, ...rest } = config ?? {};
+  return maskSecrets(rest);
+}
+
+// Answers that LangGraph takes for no answer: `false`, `0`, `""`, `null`, `{}`.
+
+const isEmpty = (answer: unknown): boolean =>
+  !answer || (isRecord(answer) && Object.keys(answer).length === 0);
+
+const isCommand = (input: unknown): input is Command<unknown, JsonObject> => input instanceof Command;
+
+/**
+ * The input with an empty-looking answer addressed to the thread's one open interrupt: by id LangGraph takes any
+ * value, while a bare falsy one counts as no resume at all. Other input is returned as it is.
+ */
+export async function addressedResume(
+  { graph }: { graph: ServedGraph },
+  input: unknown,
+  configurable: JsonObject,
+): Promise<unknown> {
+  if (!isCommand(input) || input.resume === undefined || !isEmpty(input.resume)) return input;
+  const snapshot = await graph.getState({ configurable });
+  const [interrupt, ...others] = Object.values(openInterrupts(snapshot)).flat();
+  if (!interrupt || others.length > 0) return input;
+  const { update, goto, resume } = input;
+  return new Command({ update, goto, resume: { [interrupt.id]: resume } });
+}
+
+/** Clients find threads by the graph and the assistant that last ran on them; runs carry the same. */
+export interface GraphStamp {
+  graph_id: string;
+  /** The assistant's UUID. */
+  assistant_id: string;
+}
+
+/** A run that was just accepted. */
+export function newRun(
+  context: OpsContext,
+  threadId: string,
+  request: RunCreateRequest,
+  stamp: GraphStamp,
+  attempt: number,
+  known?: CheckedRequest["known"],
+): Run {
+  const at = now();
+  return {
+    run_id: known?.run_id ?? newId(),
+    thread_id: threadId,
+    // Of the forms that a UUID may be given in, rows have one: they are searched by it.
+    assistant_id: request.assistant_id === stamp.graph_id ? stamp.graph_id : stamp.assistant_id,
+    created_at: known?.created_at ?? at,
+    updated_at: at,
+    status: "pending",
+    metadata: { ...stampScope(context, request.metadata ?? {}), ...stamp },
+    kwargs: kwargsOf(context, request),
+    multitask_strategy: strategyOf(context, request),
+    error: null,
+    usage: null,
+    attempt,
+  };
+}
+
+/** What a run that begins makes of its thread, to which these graphs have written then. */
+export function busyThread(
+  context: OpsContext,
+  { config }: RunCreateRequest,
+  stamp: GraphStamp,
+  graphs: readonly string[],
+): ThreadPatch {
+  return {
+    updated_at: now(),
+    status: "busy",
+    mergeMetadata: { ...stamp },
+    ...claim(context),
+    graphs,
+    ...(config && { config: publicConfig(config) }),
+  };
+}

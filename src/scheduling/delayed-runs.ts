@@ -1,0 +1,178 @@
+/** Runs that take their place on their thread later: `after_seconds` (docs/schedules.md). */
+import type { Caller } from "../models/caller.js";
+import type { JsonObject } from "../models/common.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
+import { now } from "../storage/rows/rows.js";
+import type { RunRow, TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { GraphServeError } from "../support/errors.js";
+import {
+  asServiceError,
+  errorMessage,
+  InvalidRequestError,
+  NotFoundError,
+  ThreadBusyError,
+} from "../support/errors.js";
+import { requireUuid } from "../support/ids.js";
+import { TooManyActiveRunsError } from "../runs/active-runs.js";
+import { cancelRun } from "../coordination/cancel.js";
+import { acceptLater, checkLater } from "./later-run.js";
+import { DELAYED_OWNER } from "../storage/contract/timers.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import { isDelayed, DELAYED_HOLDER } from "../runs/run-owners.js";
+import { requireCheckpoint } from "../context/run-checkpointer.js";
+import { type KnownRun, newRun, readRequest, strategyOf } from "../runs/run-request.js";
+import { requireThread, stampOf } from "../coordination/start-run.js";
+import type { StatelessOptions } from "../coordination/stateless-runs.js";
+import { scopeOf } from "../threads/thread-origin.js";
+import { requireTimerRoom } from "../context/timer-limits.js";
+import type { Timers } from "../context/timers.js";
+import { registerWebhook, scheduleWebhook } from "../webhooks/webhooks.js";
+
+/** How far ahead a run may be asked for. */
+const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
+/** Runs of one thread that may wait for their time. */
+const MOST_WAITING_OF_THREAD = 100;
+/** A request may be between its timer and its row for so long; then it has died there. */
+const ACCEPTING_MS = 60_000;
+const SOON_MS = 1_000;
+
+interface DelayedData {
+  request: RunCreateRequest;
+  caller: Caller | null;
+  is_stateless: boolean;
+  /** Whether its thread goes with it. */
+  is_temporary: boolean;
+  /** Its time, whenever the timer is due. */
+  time: string;
+}
+
+type DelayedRow = TimerRow & { thread_id: string; data: DelayedData & JsonObject };
+
+/**
+ * Store the run, which waits for its time.
+ * @throws GraphServeError as `startRun`; for a request that rows cannot keep, or too far ahead (`invalid_request`); where
+ *   too many wait (`thread_busy`, `too_many_runs`)
+ */
+export async function delayRun(
+  context: EngineContext,
+  threadId: string,
+  { after_seconds, ...request }: RunCreateRequest,
+  { stateless, atEnd, known }: Partial<StatelessOptions> & { known?: KnownRun },
+): Promise<Run> {
+  const { storage, live, registry } = context;
+  live.stopping.throwIfAborted();
+  const id = requireUuid(threadId, ["path", "thread_id"]);
+  const due_at = timeAfter(after_seconds ?? 0);
+  const caller = await checkLater(context, request, id);
+  await requireThread(context, id, request);
+  await requireCheckpoint(context, readRequest(context, id, request).configurable);
+  const timers = context.timers as Timers;
+  await postpone(context, timers.table, id, request);
+  await requireRoom(timers.table, id, scopeOf(context));
+  const stamp = stampOf(context, registry.resolve(request.assistant_id));
+  const run = newRun(context, id, { ...request, after_seconds }, stamp, DELAYED_HOLDER.attempt, known);
+  const data = {
+    request,
+    caller,
+    is_stateless: stateless !== undefined,
+    is_temporary: atEnd !== undefined,
+    time: due_at,
+  };
+  await storage.owners.beat(DELAYED_OWNER);
+  if (request.webhook != null) await registerWebhook(context, run, request.webhook);
+  await timers.table.insert({
+    kind: "run",
+    id: run.run_id,
+    thread_id: id,
+    scope: scopeOf(context),
+    due_at,
+    created_at: run.created_at,
+    version: 1,
+    data: data,
+  });
+  const row = { ...run, owner: DELAYED_HOLDER.owner, resumption: null };
+  if (!(await storage.runs.insert(row, { updated_at: run.updated_at }))) {
+    await timers.table.delete("run", run.run_id);
+    throw new NotFoundError("thread", id);
+  }
+  timers.wake();
+  return run;
+}
+
+function timeAfter(seconds: number): string {
+  const most = LONGEST_DELAY_MINUTES * 60;
+  if (seconds > 0 && seconds <= most) return new Date(Date.now() + Math.ceil(seconds * 1000)).toISOString();
+  throw InvalidRequestError.at(["body", "after_seconds"], `must be from 0 to ${most}, which is 366 days`);
+}
+
+/** Who takes threads over takes the place of those that wait for their time: so a job is put off again and again. */
+async function postpone(
+  context: EngineContext,
+  table: TimerTable,
+  threadId: string,
+  request: RunCreateRequest,
+): Promise<void> {
+  const action = strategyOf(context, request);
+  if (!context.settings.multitask_cancel || (action !== "interrupt" && action !== "rollback")) return;
+  const rows = await table.list({ kind: "run", threadId, limit: MOST_WAITING_OF_THREAD, offset: 0 });
+  for (const { id } of rows) {
+    const row = await context.storage.runs.get(threadId, id);
+    if (row && isDelayed(row)) await cancelRun(context, threadId, id, { action });
+  }
+}
+
+/** @throws GraphServeError (`thread_busy`, `too_many_runs`) */
+async function requireRoom(table: TimerTable, threadId: string, scope: string | null): Promise<void> {
+  const last = { kind: "run", threadId, limit: 1, offset: MOST_WAITING_OF_THREAD - 1 } as const;
+  if ((await table.list(last)).length > 0)
+    throw new ThreadBusyError(threadId, `${MOST_WAITING_OF_THREAD} runs wait for their time on it`);
+  const hint = "try again when some have begun, or cancel some";
+  await requireTimerRoom(table, { kind: "run", scope }, "runs wait for their time", hint);
+}
+
+/**
+ * Its time has come: accept it as if its client asked for it now, behind those of its thread whose time came before. One
+ * that is refused ends as `error`.
+ */
+export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
+  const delayed = timer as DelayedRow;
+  const { id, thread_id, created_at } = delayed;
+  const table = context.timers?.table as TimerTable;
+  const row = await context.storage.runs.get(thread_id, id);
+  const isBeingMade = !row && Date.parse(at) - Date.parse(created_at) < ACCEPTING_MS;
+  if (isBeingMade || (await isBehind(table, delayed))) {
+    const due_at = new Date(Date.parse(at) + SOON_MS).toISOString();
+    return void (await table.replace({ ...timer, due_at }));
+  }
+  if (row && isDelayed(row)) await acceptNow(context, delayed, row);
+  await table.delete("run", id);
+}
+
+/** Whoever sees to the one before has deleted its timer when it is accepted, or refused. */
+async function isBehind(table: TimerTable, { id, thread_id, data }: DelayedRow): Promise<boolean> {
+  const keyOf = (time: string, runId: string) => `${time} ${runId}`;
+  const query = { kind: "run", threadId: thread_id, limit: MOST_WAITING_OF_THREAD, offset: 0 } as const;
+  const waiting = (await table.list(query)) as DelayedRow[];
+  return waiting.some((other) => keyOf(other.data.time, other.id) < keyOf(data.time, id));
+}
+
+async function acceptNow(context: EngineContext, { id, thread_id, data }: DelayedRow, row: RunRow) {
+  const { request, caller, is_stateless } = data;
+  const run = { run_id: id, thread_id, created_at: row.created_at };
+  const later = { run, request, caller, isStateless: is_stateless, from: DELAYED_HOLDER };
+  const refusal = await acceptLater(context, later).catch(refusalOf);
+  if (!refusal) return;
+  const ended = { updated_at: now(), status: "error" as const, error: errorMessage(refusal) };
+  // One that was cancelled meanwhile, or that another process has by now, is refused nothing.
+  if (!(await context.storage.runs.update(id, ended, DELAYED_HOLDER))) return;
+  context.logger.warn({ err: refusal, run_id: id, thread_id }, "a run whose time had come was refused");
+  if (request.webhook != null) await scheduleWebhook(context, row);
+}
+
+/** Why it will never run. @throws what is thrown when it may be accepted another time */
+function refusalOf(thrown: unknown): GraphServeError {
+  const error = asServiceError(thrown);
+  const isForNow = error.code === "storage_unavailable" || error.code === "shutting_down";
+  if (isForNow || error instanceof TooManyActiveRunsError) throw error;
+  return error;
+}

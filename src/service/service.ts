@@ -1,0 +1,395 @@
+/** Composition root: settings, graphs and storage become the service that HTTP, the CLI and embedders call. */
+import { resolve } from "node:path";
+import { parseGraphTarget } from "../config/graph-target.js";
+import { defaultSettings, type Settings } from "../config/settings.js";
+import { type GraphSource, GraphSources } from "../graphs/load.js";
+import { provideSdkLogger } from "../graphs/sdk-logger.js";
+import type { Caller } from "../models/caller.js";
+import type { InitialMessage, ServerInfo } from "../models/info.js";
+import { clockFinding } from "../context/clock.js";
+import { addLazily, createContext, type OpsContext, withParts } from "../context/context.js";
+import { type EngineContext, LiveRuns } from "../runs/live-runs.js";
+import { Maintenance, sweep } from "../operations/maintenance.js";
+import { Operations } from "../operations/operations.js";
+import { type RecoveryPolicy, recoverRuns } from "../coordination/recover.js";
+import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
+import type { ServiceOptions } from "./options.js";
+import { graphSummaries, type GraphSummary, serverInfo } from "./info.js";
+import { a2aSdkOf, mcpSdkOf, queueMaker, settingsOfWorker, shareFrames, watchWith } from "./parts.js";
+import { observeStorage } from "../storage/observed.js";
+import { openStorage } from "../storage/open.js";
+import type { Storage, StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
+import { ConfigError, type GraphLoadError } from "../support/errors.js";
+import { type Logger, silentLogger, safeLogger } from "../support/log.js";
+import { type Metrics, openMetrics } from "../support/metrics.js";
+import { currentRun } from "../support/event-loop.js";
+import { provideSdkFetch } from "../support/sdk-fetch.js";
+import { langgraphVersion } from "../support/user-langgraph.js";
+import { VERSION } from "../support/version.js";
+import { UserHooks } from "./user-hooks.js";
+
+export type { GraphSummary } from "./info.js";
+export type { ServiceOptions } from "./options.js";
+export type { RunActivity } from "../models/run-activity.js";
+export type { StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
+export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
+
+interface Circumstances {
+  cwd: string;
+  /** Whether graphs that do not load are stood in for. */
+  standIns: boolean;
+  /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
+  maintains: boolean;
+  /** What becomes of the runs of dead processes. */
+  cutOffs: RecoveryPolicy;
+  /** Set where runs wait in a queue. */
+  makeQueue?: (context: EngineContext) => EngineContext["queue"];
+  /** Left out for a service that serves nobody. */
+  hooks?: UserHooks;
+  mcpSdk?: object;
+  a2aSdk?: object;
+  /** What is left to undo when the service has closed. */
+  closed: () => void;
+}
+
+/** The graphs were loaded anew; or no run is left, and the service is about to close. */
+type ServiceEvent = "reloaded" | "closing";
+
+/** The service as one caller has it. */
+export type CallerService = Operations &
+  Pick<Service, "settings" | "logger" | "metrics" | "info" | "initialMessage">;
+
+/** Graphs, storage and the operations on them. Opened by `openService`, closed by its owner. */
+export class Service extends Operations {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  /** Undefined while the setting metrics is off. */
+  readonly metrics: Metrics | undefined;
+  /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
+  readonly authenticate: UserHooks["authenticate"];
+  /** What serves /mcp; undefined while the setting mcp is off. @internal */
+  readonly mcpSdk: object | undefined;
+  /** As `mcpSdk`, of /a2a and the setting a2a. @internal */
+  readonly a2aSdk: object | undefined;
+
+  readonly #context: EngineContext;
+  /** Undefined as long as nobody has asked for a run. */
+  #live: LiveRuns | undefined;
+  readonly #sources: GraphSources;
+  /** Undefined for a service that changes only what it is asked to. */
+  readonly #maintenance: Maintenance | undefined;
+  readonly #langgraphVersion: string;
+  readonly #standIns: boolean;
+  readonly #hooks: UserHooks | undefined;
+  readonly #closed: () => void;
+  readonly #listeners = new Set<(event: ServiceEvent) => void>();
+  #closing: Promise<void> | undefined;
+
+  /** @internal Use `openService`. */
+  constructor(
+    settings: Settings,
+    sources: GraphSources,
+    context: OpsContext,
+    { cwd, standIns, maintains, cutOffs, makeQueue, hooks, mcpSdk, a2aSdk, closed }: Circumstances,
+  ) {
+    // A process that ends takes no more runs over.
+    const policy = () => (this.#closing && cutOffs === "resume" ? "leave" : cutOffs);
+    const engine = withParts(context, {
+      recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
+      givesBack: cutOffs === "resume" || cutOffs === "queue",
+    }) as EngineContext;
+    if (makeQueue) Object.assign(engine, { queue: makeQueue(engine) });
+    addLazily(engine, "live", () => {
+      this.#live = new LiveRuns(context);
+      if (this.#closing) this.#live.stopAccepting();
+      return this.#live;
+    });
+    super(engine);
+    const deadRuns = context.metrics && context.storage.deadRuns;
+    if (deadRuns) context.metrics?.deadRunsKept(() => deadRuns.count());
+    context.metrics?.framesKept(() => this.keptFrameBytes);
+    this.#hooks = hooks;
+    this.authenticate = hooks?.authenticate;
+    this.mcpSdk = mcpSdk;
+    this.a2aSdk = a2aSdk;
+    this.#closed = closed;
+    this.#standIns = standIns;
+    this.#langgraphVersion = langgraphVersion(cwd) ?? "unknown";
+    this.settings = settings;
+    this.logger = context.logger;
+    this.metrics = context.metrics;
+    this.#context = engine;
+    this.#sources = sources;
+    if (maintains) this.#maintenance = new Maintenance(engine);
+  }
+
+  /** @internal */
+  async start(): Promise<this> {
+    await this.#maintenance?.start();
+    await this.#context.registry.reportHeld();
+    return this;
+  }
+
+  /**
+   * The operations on behalf of one caller: threads and memory of others are as if they were not there.
+   * @param within the run of this service whose graph asks for them
+   */
+  as(caller: Caller | undefined, within?: OpsContext["within"]): CallerService {
+    const { settings, logger, metrics } = this;
+    return Object.assign(new Operations(withParts(this.#context, { caller, within })), {
+      settings,
+      logger,
+      metrics,
+      info: () => this.info(),
+      initialMessage: () => this.initialMessage(),
+    });
+  }
+
+  /** The run of this service whose code is being executed. @internal */
+  currentRun(): { caller: Caller | undefined; within: { thread_id: string } } | undefined {
+    const run = currentRun();
+    if (run?.ownerId !== this.#context.ownerId) return undefined;
+    return { caller: run.caller as Caller | undefined, within: { thread_id: run.thread_id } };
+  }
+
+  /** The app that sees requests before the routes do, as it was last loaded. */
+  get httpApp(): UserHooks["httpApp"] {
+    return this.#hooks?.httpApp;
+  }
+
+  /** Identity of the server (docs/specification.md#requests-and-answers). */
+  info(): ServerInfo {
+    return serverInfo(this.#langgraphVersion, this.settings);
+  }
+
+  initialMessage(): InitialMessage {
+    return { message: this.settings.welcome_message, version: VERSION };
+  }
+
+  /** Where threads are kept: scheme, and a location without passwords. */
+  get storage(): Pick<Storage, "scheme" | "durable" | "location"> {
+    return this.#context.storage;
+  }
+
+  /** Bytes of frames that are kept in memory for readers; at most the setting `max_kept_frame_bytes`. */
+  get keptFrameBytes(): number {
+    return this.#live?.budget.bytes ?? 0;
+  }
+
+  /** What loading the graphs had to say, for instance that a graph's own checkpointer is not used. */
+  get notices(): readonly string[] {
+    return this.#sources.notices;
+  }
+
+  /**
+   * Why the graph that a thread of this metadata belongs to is stood in for; undefined when it loaded. A factory is
+   * known to fail once the thread was read.
+   */
+  graphFault(metadata: { graph_id?: unknown }): GraphLoadError | undefined {
+    const { registry } = this.#context;
+    return registry.faultOf(registry.graphIdOf(metadata));
+  }
+
+  /** Why graphs are stood in for, by graph id, each with its place and the lines there. */
+  graphFaults(): Map<string, GraphLoadError> {
+    const { registry } = this.#context;
+    const faults = new Map<string, GraphLoadError>();
+    for (const id of registry.ids) {
+      const fault = registry.faultOf(id);
+      if (fault) faults.set(id, fault);
+    }
+    return faults;
+  }
+
+  /** Ids of the graphs served, default first. */
+  get graphIds(): readonly string[] {
+    return this.#context.registry.ids;
+  }
+
+  /** The graphs served, default first. */
+  graphs(): Promise<GraphSummary[]> {
+    return graphSummaries(this.#context.registry);
+  }
+
+  /**
+   * Load the graph files, the auth function and the app anew. Runs in flight finish on the graph they began with;
+   * when a file does not load, what was last good goes on serving.
+   * @returns why graphs do not load, by graph id, where such are stood in for: the others are served anew then
+   * @throws GraphLoadError where they are not (`graph_load_failed`)
+   */
+  async reload(): Promise<Map<string, GraphLoadError>> {
+    const graphs = await (this.#standIns ? this.#sources.loadEach() : this.#sources.load());
+    await this.#hooks?.reload();
+    this.#context.registry.replace(graphs);
+    this.#notify("reloaded");
+    return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
+  }
+
+  /** Hear of what becomes of the service; returns what stops it. */
+  listen(listener: (event: ServiceEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #notify(event: ServiceEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Absolute paths of the graph files, the auth function's, the app's, and every file of the project they import. */
+  watchedFiles(): string[] {
+    return [...this.#sources.files, ...(this.#hooks?.files ?? [])];
+  }
+
+  /** Delete or prune threads whose time to live has ended by `at` (ISO 8601), and old keys; also done every minute. */
+  async sweep(at?: string): Promise<void> {
+    await sweep(this.#context, at);
+  }
+
+  /** Do what is due by `at` (ISO 8601), as is done by itself when its time comes. */
+  async fireDue(at?: string): Promise<void> {
+    const { fireDue } = await import("../scheduling/timekeeper.js");
+    await fireDue(this.#context, at);
+  }
+
+  /**
+   * Runs that a dead process left unfinished, of one thread where it is named, none of them settled yet: opening a
+   * writing service settles them.
+   */
+  cutOffRuns(threadId?: string): Promise<UnfinishedRun[]> {
+    return interruptedRuns(this.#context, { threadId });
+  }
+
+  /** What the storage has to say of its own setup. */
+  async storageFindings(): Promise<StorageFinding[]> {
+    const { storage } = this.#context;
+    const [findings = [], clock] = await Promise.all([storage.findings?.(), clockFinding(storage)]);
+    return clock ? [...findings, clock] : findings;
+  }
+
+  /** Stop accepting runs, give those in flight `graceSeconds`, settle their rows, close the storage. Safe to repeat. */
+  close(graceSeconds: number = this.settings.shutdown_grace_seconds): Promise<void> {
+    this.#closing ??= this.#close(graceSeconds);
+    return this.#closing;
+  }
+
+  async #close(graceSeconds: number): Promise<void> {
+    this.#live?.stopAccepting();
+    this.#maintenance?.stopFiring();
+    await this.#context.queue?.stop();
+    await Promise.all([this.#live?.stop(graceSeconds), this.#context.queue?.callers.abort(graceSeconds)]);
+    this.#notify("closing");
+    await this.#maintenance?.stop();
+    // What was just being taken over, or accepted.
+    await this.#live?.stop(0);
+    this.#context.queue?.notify();
+    await this.#context.frames?.close();
+    await this.#context.storage.close();
+    this.#closed();
+  }
+}
+
+/**
+ * Load the graphs, open the storage, recover what an earlier process left, and serve.
+ * @throws ConfigError, GraphLoadError, StorageUnavailableError
+ */
+export async function openService(options: ServiceOptions): Promise<Service> {
+  const logger = safeLogger(options.logger ?? silentLogger);
+  const sources = sourcesOf(options.graphs ?? options.settings?.graphs ?? {});
+  // Graphs may ask for it while they are loaded.
+  const closed = sources.size > 0 ? provideToGraphs(logger) : () => undefined;
+  try {
+    return await open(options, sources, logger, closed);
+  } catch (error) {
+    closed();
+    throw error;
+  }
+}
+
+/** What graphs look for in the global scope. Returns what withdraws it. */
+function provideToGraphs(logger: Logger): () => void {
+  const withdrawals = [provideSdkLogger(logger), provideSdkFetch()];
+  return () => withdrawals.forEach((withdraw) => withdraw());
+}
+
+async function open(
+  options: ServiceOptions,
+  named: ReadonlyMap<string, GraphSource>,
+  logger: Logger,
+  closed: () => void,
+): Promise<Service> {
+  const cwd = resolve(options.cwd ?? ".");
+  const given: Settings = { ...defaultSettings(options.settings), ...options.settings };
+  const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
+  const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
+  const { callFactories, serves = !standIns } = options;
+  if (authenticate && !serves) {
+    throw new ConfigError("authenticate is given to a service that serves nobody", {
+      hint: "open it with openService({ serves: true })",
+    });
+  }
+  const sources = new GraphSources(named, { cwd, callFactories });
+  assertServable(settings, sources.ids, { mayBeEmpty: !serves });
+  const graphs = await (standIns ? sources.loadEach() : sources.load());
+  const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
+  const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
+  const mcpSdk = settings.mcp && serves ? await mcpSdkOf(cwd) : undefined;
+  const a2aSdk = settings.a2a && serves ? await a2aSdkOf(cwd) : undefined;
+  const makeQueue = serves && !passive ? await queueMaker(settings, logger) : undefined;
+  const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
+  for (const notice of opened.notices ?? []) logger.warn({ scheme: opened.scheme }, notice);
+  const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
+  let frames: OpsContext["frames"];
+  try {
+    const watch = options.onActivity && (await watchWith(options.onActivity));
+    frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
+    const parts = { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch };
+    const context = createContext(parts);
+    const goesOn = makeQueue ? "queue" : "resume";
+    const circumstances = {
+      cwd,
+      standIns,
+      maintains: !passive,
+      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : goesOn)) : "end",
+      makeQueue,
+      hooks,
+      mcpSdk,
+      a2aSdk,
+      closed,
+    } as const;
+    return await new Service(settings, sources, context, circumstances).start();
+  } catch (error) {
+    await frames?.close();
+    await storage.close();
+    throw error;
+  }
+}
+
+// Whether what a service is opened with can be served.
+
+/** Where each graph comes from: a text names a file and an export. */
+function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {
+  const entries = Object.entries(graphs).map(([id, value]): [string, GraphSource] => [
+    id,
+    typeof value === "string" ? { kind: "file", ...parseGraphTarget(value) } : { kind: "value", value },
+  ]);
+  return new Map(entries);
+}
+
+/** @throws ConfigError (`config_invalid`) */
+function assertServable(
+  { default_assistant_id }: Settings,
+  ids: readonly string[],
+  { mayBeEmpty }: { mayBeEmpty: boolean },
+): void {
+  if (ids.length === 0) {
+    if (mayBeEmpty) return;
+    throw new ConfigError("there is no graph to serve", {
+      hint: "name one: graph-serve dev ./graph.ts, or `graphs` in the configuration",
+    });
+  }
+  if (default_assistant_id !== undefined && !ids.includes(default_assistant_id)) {
+    throw new ConfigError(
+      `default_assistant_id "${default_assistant_id}" is not a key of graphs: ${ids.join(", ")}`,
+    );
+  }
+}

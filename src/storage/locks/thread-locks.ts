@@ -1,0 +1,62 @@
+import { ThreadBusyError } from "../../support/errors.js";
+import type { AcquireOptions, ThreadLease, ThreadLocks } from "../contract/storage.js";
+
+type Grant = (lease: ThreadLease) => void;
+
+interface ThreadLocksOptions {
+  maxWaiting: number;
+  /** Called for every lease in the moment in which it is given. */
+  onGrant?: (threadId: string) => void;
+}
+
+/** Locks of one process: held threads with the waiters of each; a thread that nobody holds has no entry. */
+export function createThreadLocks({ maxWaiting, onGrant }: ThreadLocksOptions): ThreadLocks {
+  const queues = new Map<string, Grant[]>();
+
+  function lease(threadId: string): ThreadLease {
+    let released = false;
+    onGrant?.(threadId);
+    return {
+      release() {
+        if (released) return;
+        released = true;
+        const next = queues.get(threadId)?.shift();
+        if (next) next(lease(threadId));
+        else queues.delete(threadId);
+      },
+    };
+  }
+
+  function wait(queue: Grant[], { first, signal }: AcquireOptions): Promise<ThreadLease> {
+    return new Promise((resolve, reject) => {
+      const grant: Grant = (granted) => {
+        signal?.removeEventListener("abort", leave);
+        resolve(granted);
+      };
+      const leave = () => {
+        queue.splice(queue.indexOf(grant), 1);
+        reject(signal?.reason as Error);
+      };
+      if (first) queue.unshift(grant);
+      else queue.push(grant);
+      signal?.addEventListener("abort", leave, { once: true });
+    });
+  }
+
+  return {
+    async acquire(threadId, options) {
+      options.signal?.throwIfAborted();
+      const queue = queues.get(threadId);
+      if (!queue) {
+        queues.set(threadId, []);
+        return lease(threadId);
+      }
+      if (!options.wait) return undefined;
+      if (!options.first && queue.length >= maxWaiting) {
+        throw new ThreadBusyError(threadId, `${queue.length} callers already wait for it`);
+      }
+      return wait(queue, options);
+    },
+    waiting: (threadId) => queues.get(threadId)?.length ?? 0,
+  };
+}

@@ -1,0 +1,68 @@
+/** What the tables of SQLite and PostgreSQL have in common. */
+import type { Owner, ThreadRow, UnfinishedRun } from "../contract/storage.js";
+
+/** Columns of gs_threads. */
+export const THREAD_COLUMNS = [
+  "thread_id",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "config",
+  "status",
+  "error",
+  "ttl_strategy",
+  "ttl_minutes",
+  "expires_at",
+  "scope",
+  "graphs",
+] as const;
+
+/** Columns of gs_runs. */
+export const RUN_COLUMNS = [
+  "run_id",
+  "thread_id",
+  "assistant_id",
+  "created_at",
+  "updated_at",
+  "status",
+  "metadata",
+  "kwargs",
+  "multitask_strategy",
+  "error",
+  "usage",
+  "owner",
+  "fault",
+  "attempt",
+  "resumption",
+] as const;
+/** The same with what only `RunTable.tasks` reads. */
+export const STORED_RUN_COLUMNS = [...RUN_COLUMNS, "tasks"] as const;
+
+/** Columns of gs_timers. */
+export const TIMER_COLUMNS = [
+  "kind",
+  "id",
+  "thread_id",
+  "scope",
+  "due_at",
+  "created_at",
+  "version",
+  "data",
+] as const;
+
+type Ttl = NonNullable<ThreadRow["ttl"]>;
+
+/** The time to live of a thread, as its row has it. */
+export interface TtlColumns {
+  ttl_strategy: Ttl["strategy"] | null;
+  ttl_minutes: number | null;
+}
+
+/** A run joined with its owner, whose columns are null when nothing is known of it. */
+export type OwnedRun = Omit<UnfinishedRun, "owner"> & { [Column in keyof Owner]: Owner[Column] | null };
+
+export function unfinishedRun({ run_id, thread_id, id, host, pid, seen_at }: OwnedRun): UnfinishedRun {
+  const isKnown = id !== null && host !== null && pid !== null && seen_at !== null;
+  return { run_id, thread_id, owner: isKnown ? { id, host, pid, seen_at } : undefined };
+}

@@ -1,0 +1,48 @@
+import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
+
+const keyOf = ({ kind, id }: Pick<TimerRow, "kind" | "id">): string => `${kind} ${id}`;
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Timers in this process's memory; gone when it ends. They are few: every look goes through all of them. */
+export function createMemoryTimers(): TimerTable {
+  const rows = new Map<string, TimerRow>();
+
+  const timed = (kinds: readonly TimerKind[]): (TimerRow & { due_at: string })[] =>
+    [...rows.values()]
+      .filter((row): row is TimerRow & { due_at: string } => row.due_at !== null && kinds.includes(row.kind))
+      .sort((a, b) => compare(a.due_at, b.due_at) || compare(a.id, b.id));
+
+  return {
+    async insert(row) {
+      if (rows.has(keyOf(row))) return false;
+      rows.set(keyOf(row), structuredClone(row));
+      return true;
+    },
+    get: async (kind, id) => structuredClone(rows.get(keyOf({ kind, id }))),
+    async replace(row) {
+      if (rows.get(keyOf(row))?.version !== row.version) return false;
+      rows.set(keyOf(row), structuredClone({ ...row, version: row.version + 1 }));
+      return true;
+    },
+    async delete(kind, id, version) {
+      const key = keyOf({ kind, id });
+      if (version !== undefined && rows.get(key)?.version !== version) return false;
+      return rows.delete(key);
+    },
+    due: async (kinds, at, limit) =>
+      structuredClone(
+        timed(kinds)
+          .filter(({ due_at }) => due_at <= at)
+          .slice(0, limit),
+      ),
+    next: async (kinds) => timed(kinds)[0]?.due_at,
+    list: async ({ kind, threadId, scope, limit, offset }) =>
+      structuredClone(
+        [...rows.values()]
+          .filter((row) => row.kind === kind && (threadId === undefined || row.thread_id === threadId))
+          .filter((row) => scope === undefined || row.scope === scope)
+          .sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
+          .slice(offset, offset + limit),
+      ),
+  };
+}

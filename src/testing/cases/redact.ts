@@ -1,0 +1,50 @@
+/** Takes secrets out of recordings and snapshots: they are committed. */
+import { isRecord } from "../../models/common.js";
+
+const MARK = "[redacted]";
+const SECRET_NAME =
+  /password|passphrase|secret|api_?-?key|credential|authorization|^(access_|auth_|bearer_|refresh_)?token$/i;
+const SECRET_VARIABLE = /password|secret|key|token|credential/i;
+const SHORTEST = 8;
+
+/** The usual forms of keys and tokens, anywhere in a text. */
+const PATTERNS = [
+  /\b(sk|pk|rk|key|lsv2_\w\w)[-_][A-Za-z0-9_-]{16,}/g,
+  /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
+  /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
+  /\bAKIA[0-9A-Z]{16}\b/g,
+  /\bAIza[0-9A-Za-z_-]{30,}/g,
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g,
+  /(?<=\b[Bb]earer )[\w.~+/-]{12,}=*/g,
+  /(?<=:\/\/[^\s:/@]{0,64}:)[^\s/@]+(?=@)/g,
+];
+
+export type Redact = <T>(value: T) => T;
+
+/** Takes nothing out. */
+export const keepSecrets: Redact = (value) => value;
+
+/** A function that takes out secrets: what looks like one, is named like one, or is the value of such a variable. */
+export function createRedaction(env: Readonly<Record<string, string | undefined>>): Redact {
+  const secrets = Object.entries(env).flatMap(([name, value]) =>
+    SECRET_VARIABLE.test(name) && value !== undefined && value.length >= SHORTEST ? [value] : [],
+  );
+  // The longest first: one may be the beginning of another.
+  secrets.sort((a, b) => b.length - a.length);
+  const inText = (text: string): string => {
+    const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, MARK), text);
+    return PATTERNS.reduce((rest, pattern) => rest.replace(pattern, MARK), known);
+  };
+  const walk = (value: unknown): unknown => {
+    if (typeof value === "string") return inText(value);
+    if (Array.isArray(value)) return value.map(walk);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [
+        key,
+        typeof inner === "string" && SECRET_NAME.test(key) ? MARK : walk(inner),
+      ]),
+    );
+  };
+  return (value) => walk(value) as typeof value;
+}

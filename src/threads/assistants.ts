@@ -1,0 +1,115 @@
+/** Assistants: the one named entry point of version 1, or one a graph (docs/specification.md#assistants). */
+import { drawGraph, type DrawOptions, subgraphSchemas } from "../graphs/draw.js";
+import { graphSchemas } from "../graphs/schemas.js";
+import { visibleSchemas } from "../graphs/visible-schemas.js";
+import {
+  ASSISTANT_FIELDS,
+  type Assistant,
+  type AssistantCountRequest,
+  type AssistantSearchRequest,
+  type GraphDrawing,
+  type GraphSchema,
+  type SubgraphSchemas,
+} from "../models/assistant.js";
+import { DEFAULT_LIMIT, type Page } from "../models/common.js";
+import { contains } from "../storage/rows/rows.js";
+import type { OpsContext } from "../context/context.js";
+import { pageResult, selectFields } from "./thread-search.js";
+import { assertFilter } from "../context/request-limits.js";
+
+export class Assistants {
+  readonly #context: OpsContext;
+  readonly #created: string;
+
+  constructor(context: OpsContext) {
+    this.#context = context;
+    this.#created = context.registry.loadedAt.toISOString();
+  }
+
+  #assistant(graphId: string): Assistant {
+    const { registry, settings } = this.#context;
+    const isDefault = graphId === registry.defaultId;
+    return {
+      assistant_id: registry.uuidOf(graphId),
+      graph_id: graphId,
+      name: (isDefault ? settings.assistant_name : undefined) ?? graphId,
+      description:
+        (isDefault ? settings.assistant_description : undefined) ??
+        settings.graph_descriptions?.[graphId] ??
+        null,
+      config: {},
+      context: {},
+      metadata: { created_by: "system" },
+      version: 1,
+      created_at: this.#created,
+      updated_at: registry.loadedAt.toISOString(),
+    };
+  }
+
+  #matching({ graph_id, name, metadata }: AssistantCountRequest): Assistant[] {
+    if (metadata) assertFilter(metadata, ["body", "metadata"]);
+    return this.#context.registry.assistants
+      .map((graphId) => this.#assistant(graphId))
+      .filter(
+        (assistant) =>
+          (graph_id == null || assistant.graph_id === graph_id) &&
+          (name == null || assistant.name.toLowerCase().includes(name.toLowerCase())) &&
+          (metadata == null || contains(assistant.metadata, metadata)),
+      );
+  }
+
+  /** The assistants that pass the filters: the default one alone, unless the settings list all. */
+  async search(request: AssistantSearchRequest): Promise<Page<Partial<Assistant>>> {
+    const matching = sorted(this.#matching(request), request);
+    const offset = request.offset ?? 0;
+    const items = matching.slice(offset, offset + (request.limit ?? DEFAULT_LIMIT));
+    const selected = items.map((item) => selectFields(item, request.select, ASSISTANT_FIELDS));
+    return pageResult(selected, matching.length, offset);
+  }
+
+  async count(request: AssistantCountRequest): Promise<number> {
+    return this.#matching(request).length;
+  }
+
+  /**
+   * An id that names another graph of the mapping answers with that graph, under the id it may be invoked with.
+   * @throws NotFoundError (`assistant_not_found`)
+   */
+  async get(assistantId: string): Promise<Assistant> {
+    return this.#assistant(this.#context.registry.resolve(assistantId));
+  }
+
+  /** @throws NotFoundError (`assistant_not_found`) */
+  async schemas(assistantId: string): Promise<GraphSchema> {
+    const { registry } = this.#context;
+    const graphId = registry.resolve(assistantId);
+    const { graph, filter } = await registry.graph(graphId, "assistants.read");
+    return visibleSchemas(await graphSchemas(graph, graphId), filter);
+  }
+
+  /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for a subgraph that is none */
+  async draw(assistantId: string, options: DrawOptions): Promise<GraphDrawing> {
+    const { registry } = this.#context;
+    return drawGraph((await registry.graph(registry.resolve(assistantId), "assistants.read")).graph, options);
+  }
+
+  /**
+   * Schemas by namespace: of every subgraph, or of the one that `namespace` names, which is empty when there is none.
+   * @throws NotFoundError (`assistant_not_found`)
+   */
+  async subgraphs(
+    assistantId: string,
+    options: { recurse: boolean; namespace?: string },
+  ): Promise<SubgraphSchemas> {
+    const { registry } = this.#context;
+    const graphId = registry.resolve(assistantId);
+    return subgraphSchemas(await registry.graph(graphId, "assistants.read"), graphId, options);
+  }
+}
+
+/** The default assistant first, unless a field to sort by is named; descending unless said otherwise. */
+function sorted(assistants: Assistant[], { sort_by, sort_order }: AssistantSearchRequest): Assistant[] {
+  if (sort_by == null) return assistants;
+  const sign = sort_order === "asc" ? 1 : -1;
+  return assistants.sort((a, b) => (a[sort_by] < b[sort_by] ? -sign : a[sort_by] > b[sort_by] ? sign : 0));
+}

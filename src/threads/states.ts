@@ -1,0 +1,289 @@
+/** State of a thread: read it, edit it, walk its history (docs/specification.md#threads). */
+import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
+import type { GraphConfig, Snapshot } from "../graphs/graph.js";
+import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
+import { checkpointRefOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
+import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
+import {
+  type CheckpointLike,
+  type CheckpointSelector,
+  type SelectedState,
+  STATE_FIELDS,
+  type StateWriteResult,
+  type ThreadState,
+  type ThreadStateSearchRequest,
+  type ThreadStateUpdateRequest,
+  type UnfinishedStep,
+} from "../models/state.js";
+import { collect } from "../support/read-ahead.js";
+import type { RunRow, ThreadLease, ThreadRow } from "../storage/contract/storage.js";
+import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
+import { now } from "../storage/rows/rows.js";
+import { type Reading, withReading } from "../storage/saver/saver-parts.js";
+import type { OpsContext } from "../context/context.js";
+import { assertFilter } from "../context/request-limits.js";
+import {
+  checkpointConfigurable,
+  type CheckpointConfigurable,
+  requireCheckpoint,
+} from "../context/run-checkpointer.js";
+import { ChangedKeys, neededChannels, oneBehind } from "./history.js";
+import { claim, noteWriter, scopeOf, visibleThread } from "./thread-origin.js";
+import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
+import { selectFields } from "./thread-search.js";
+import { latestSnapshot, type Reader, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
+
+export class States {
+  readonly #context: OpsContext;
+
+  constructor(context: OpsContext) {
+    this.#context = context;
+  }
+
+  /**
+   * The state at a checkpoint, the latest when none is named.
+   * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
+   */
+  async get(
+    threadId: string,
+    options: { checkpoint?: CheckpointSelector; subgraphs?: boolean } = {},
+  ): Promise<ThreadState> {
+    const row = await visibleThread(this.#context, threadId);
+    const reader = await readerOf(this.#context, row);
+    const configurable = checkpointConfigurable(row.thread_id, options.checkpoint);
+    const snapshot = await readState(
+      reader.graph,
+      { configurable },
+      { subgraphs: options.subgraphs ?? false },
+    );
+    const { checkpoint_id } = configurable;
+    if (checkpoint_id !== undefined && snapshot.createdAt === undefined) {
+      throw new NotFoundError("checkpoint", checkpoint_id);
+    }
+    const step = checkpoint_id === undefined ? unfinishedStep : unfinishedStepAt;
+    const unfinished_step = await step(this.#context, row.thread_id, snapshot);
+    const filter = await this.#filterAt(reader, configurable.checkpoint_ns);
+    return { ...threadStateOf(snapshot, filter), ...(unfinished_step && { unfinished_step }) };
+  }
+
+  /**
+   * Write values under the thread's lock.
+   * @throws ThreadBusyError while a run is in flight (`thread_busy`)
+   * @throws ThreadChangedError if another writer was faster (`thread_changed`), ClockBehindError (`clock_behind`)
+   * @throws InvalidRequestError when the graph refuses the write (`invalid_request`)
+   */
+  async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
+    const { storage } = this.#context;
+    const { thread_id } = await visibleThread(this.#context, threadId);
+    const configurable = checkpointConfigurable(thread_id, request.checkpoint, request.checkpoint_id);
+    const lease = await storage.locks.acquire(thread_id, { wait: false });
+    if (!lease) throw new ThreadBusyError(thread_id);
+    try {
+      const row = await visibleThread(this.#context, thread_id);
+      await clockPastRow(row, CLOCK_WAIT_MS);
+      return await this.#write(row, lease, configurable, request);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  async #write(
+    row: ThreadRow,
+    lease: ThreadLease,
+    configurable: CheckpointConfigurable,
+    request: ThreadStateUpdateRequest,
+  ): Promise<StateWriteResult> {
+    const { thread_id } = row;
+    const reader = await readerOf(this.#context, row, { writes: true });
+    const { write } = await messageRules(reader.graph);
+    const values = coerceValues(request.values ?? null, ["body", "values"], write);
+    await requireCheckpoint(this.#context, configurable);
+    const graphs = await noteWriter(this.#context, row, reader.id);
+    const origin = { graphs, scope: scopeOf(this.#context) ?? row.scope };
+    let written: GraphConfig;
+    try {
+      written = await this.#context.checkpointer.edit(configurable, { origin, lease }, () =>
+        reader.graph.updateState({ configurable }, values, request.as_node ?? undefined),
+      );
+    } catch (error) {
+      throw refusedUpdate(error, ["body"]);
+    }
+    const at = now();
+    await this.#context.storage.threads.update(thread_id, {
+      updated_at: at,
+      state_updated_at: at,
+      status: restingStatus(await latestSnapshot(reader, thread_id)),
+      error: null,
+      ...claim(this.#context),
+    });
+    const checkpoint = checkpointRefOf(written) ?? {
+      thread_id,
+      checkpoint_ns: "",
+      checkpoint_id: null,
+      checkpoint_map: null,
+    };
+    return { ...checkpoint, checkpoint, configurable: checkpoint };
+  }
+
+  /**
+   * The filter of an inner graph. An undeclared one shows nothing; with LangGraph's defaults it shows its messages, which
+   * are streamed anyway: pages read finished subagents there, and would hold streams open for them otherwise.
+   */
+  async #filterAt(reader: Reader, namespace: string): Promise<OutputFilter> {
+    const root = await reader.filter();
+    const filter = filterAt(root, namespace);
+    const { compat, hold_messages } = this.#context.settings;
+    const isShown = compat === "langgraph" && !hold_messages && root.shows(MESSAGES);
+    return !filter.known && isShown ? MESSAGES_ONLY : filter;
+  }
+
+  /** States from the newest on. @throws NotFoundError (`thread_not_found`) */
+  async history(threadId: string, request: ThreadStateSearchRequest): Promise<ThreadState[]> {
+    return collect(this.walk(threadId, request));
+  }
+
+  /** As `history`, for states that may not fit into memory: each is read when it is asked for. `select` is not heeded. */
+  async *walk(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<ThreadState> {
+    const { reader, namespace, snapshots } = await this.#past(threadId, request);
+    yield* this.#shown(snapshots({}), { reader, namespace, request });
+  }
+
+  /** As `walk`, with the fields that `select` names; without it, all but `changed_keys`. */
+  async *walkSelected(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<SelectedState> {
+    const { select } = request;
+    if (!select?.length) {
+      yield* this.walk(threadId, request);
+      return;
+    }
+    const { reader, namespace, snapshots } = await this.#past(threadId, request);
+    const channels = neededChannels(select, reader.graph, namespace);
+    const changed = new ChangedKeys(this.#context.checkpointer);
+    const asksForKeys = select.includes("changed_keys");
+    const read = snapshots({
+      channels,
+      ...(asksForKeys && { onRead: (checkpoint) => changed.note(checkpoint) }),
+    });
+    const changedKeys = (snapshot: Snapshot, filter: OutputFilter) => changed.of(snapshot, filter);
+    // The checkpoint before one is mostly the next of the list.
+    const shown = asksForKeys ? oneBehind(read) : read;
+    const options = { reader, namespace, request, ...(asksForKeys && { changedKeys }) };
+    for await (const state of this.#shown(shown, options))
+      yield selectFields<SelectedState>(state, select, STATE_FIELDS);
+  }
+
+  /** What a history is read from. */
+  async #past(threadId: string, request: ThreadStateSearchRequest) {
+    if (request.metadata) assertFilter(request.metadata, ["body", "metadata"]);
+    const row = await visibleThread(this.#context, threadId);
+    const reader = await readerOf(this.#context, row);
+    const { thread_id } = row;
+    const { checkpoint_ns = "", checkpoint_map } = checkpointConfigurable(thread_id, request.checkpoint);
+    if (request.metadata) assertSearchable(request.metadata, await reader.filter());
+    const before =
+      request.before == null ? undefined : checkpointConfigurable(thread_id, selectorOf(request.before));
+    const place = { thread_id, checkpoint_ns, ...(checkpoint_map && { checkpoint_map }) };
+    const options = {
+      limit: request.limit ?? DEFAULT_LIMIT,
+      ...(before?.checkpoint_id && { before: { configurable: { ...before, checkpoint_ns } } }),
+      ...(request.metadata && { filter: request.metadata }),
+    };
+    const snapshots = (reading: Reading) =>
+      reader.graph.getStateHistory({ configurable: withReading(place, reading) }, options);
+    return { reader, namespace: checkpoint_ns, snapshots };
+  }
+
+  async *#shown(
+    snapshots: AsyncIterable<Snapshot>,
+    { reader, namespace, request, changedKeys }: ShownOptions,
+  ): AsyncGenerator<ThreadState & SelectedState> {
+    // What comes after the newest is older: who wrote it is known by then, and only the newest may be unfinished.
+    let filter: OutputFilter | undefined;
+    for await (const snapshot of snapshots) {
+      const isNewest = filter === undefined && request.before == null;
+      filter ??= await this.#filterAt(reader, namespace);
+      const { thread_id } = snapshot.config.configurable ?? {};
+      const unfinished_step = isNewest
+        ? await unfinishedStepAt(this.#context, String(thread_id), snapshot)
+        : undefined;
+      yield {
+        ...threadStateOf(snapshot, filter),
+        ...(unfinished_step && { unfinished_step }),
+        ...(changedKeys && { changed_keys: await changedKeys(snapshot, filter) }),
+      };
+    }
+  }
+}
+
+const MESSAGES = "messages";
+const MESSAGES_ONLY = keysOnly(new Set([MESSAGES]));
+
+interface ShownOptions {
+  reader: Reader;
+  /** Empty for the root graph. */
+  namespace: string;
+  request: ThreadStateSearchRequest;
+  changedKeys?: (snapshot: Snapshot, filter: OutputFilter) => Promise<string[] | null>;
+}
+
+/** What nodes wrote stands in the metadata of old checkpoints: a search must not find what is hidden there. */
+function assertSearchable(metadata: JsonObject, filter: OutputFilter): void {
+  assertPlainData(metadata, ["body", "metadata"]);
+  if (metadata.writes === undefined || filter === PASS_ALL) return;
+  throw InvalidRequestError.at(["body", "metadata", "writes"], "what nodes wrote cannot be searched");
+}
+
+/** The selector in any of the forms that clients send. */
+function selectorOf(like: CheckpointLike): CheckpointSelector {
+  if (typeof like === "string") return { checkpoint_id: like };
+  if (!isRecord(like)) throw InvalidRequestError.at(["body", "before"], "must be a checkpoint id or config");
+  return like.configurable ?? like.checkpoint ?? like;
+}
+
+// What a state shows of a superstep that has not ended: whose it is.
+
+/** Runs that are looked through for the one that executed the superstep. */
+const MOST_RUNS = 10;
+
+/** The superstep after a thread's latest checkpoint, when tasks of it have ended though it has not. */
+async function unfinishedStep(
+  context: OpsContext,
+  threadId: string,
+  snapshot: Snapshot,
+): Promise<UnfinishedStep | undefined> {
+  const tasks = endedTasks(snapshot);
+  if (tasks.length === 0) return undefined;
+  return { run_id: await runOf(context, threadId, snapshot.metadata?.run_id), tasks };
+}
+
+/** As `unfinishedStep`, for a checkpoint that was asked for by its id and may not be the latest. */
+async function unfinishedStepAt(
+  context: OpsContext,
+  threadId: string,
+  snapshot: Snapshot,
+): Promise<UnfinishedStep | undefined> {
+  const { checkpoint_ns, checkpoint_id } = snapshot.config.configurable ?? {};
+  if (endedTasks(snapshot).length === 0) return undefined;
+  const latest = await context.storage.checkpointer.getTuple({
+    configurable: { thread_id: threadId, checkpoint_ns },
+  });
+  // The step of any other has ended, or is given up.
+  return latest?.checkpoint.id === checkpoint_id ? unfinishedStep(context, threadId, snapshot) : undefined;
+}
+
+/**
+ * The run that wrote the checkpoint, or a later one that went on from it: with new input it would have begun by writing
+ * a checkpoint of its own.
+ */
+async function runOf(
+  { storage: { runs } }: OpsContext,
+  threadId: string,
+  writer: unknown,
+): Promise<string | null> {
+  const newestFirst = await runs.list({ threadId, limit: MOST_RUNS, offset: 0 });
+  const run = newestFirst.find((row) => row.run_id === writer || hasNewerCheckpoint(row));
+  return run?.run_id ?? (typeof writer === "string" ? writer : null);
+}
+
+function hasNewerCheckpoint({ status, kwargs: { input, command } }: RunRow): boolean {
+  return status !== "pending" && (command != null || input == null);
+}

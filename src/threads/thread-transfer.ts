@@ -1,0 +1,317 @@
+/** A thread's checkpoints as they are stored, written into files and read from them: another storage goes on from these. */
+import type {
+  Checkpoint,
+  CheckpointMetadata,
+  CheckpointTuple,
+  PendingWrite,
+} from "@langchain/langgraph-checkpoint";
+import { assertPlainData, coerceValues } from "../graphs/coerce.js";
+import { filterAt, type OutputFilter } from "../graphs/output-filter.js";
+import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
+import { byKey, isRecord, type JsonObject } from "../models/common.js";
+import { leftoversOf, maskedKwargs, scopeOf, stampScope } from "./thread-origin.js";
+import { originOf, withOrigin } from "../context/run-checkpointer.js";
+import type { Run } from "../models/run.js";
+import type { ThreadState, ThreadTask } from "../models/state.js";
+import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
+import { maskSecrets } from "../support/secrets.js";
+import { factsOfCheckpoint, UniqueVersions } from "../storage/copy/checkpoints.js";
+import type { Checkpointer, ThreadRow } from "../storage/contract/storage.js";
+import { ThreadExistsError } from "../support/errors.js";
+import { newIdLike, requireUuid } from "../support/ids.js";
+import { now } from "../storage/rows/rows.js";
+import type { OpsContext } from "../context/context.js";
+import { assertMetadataKeys } from "../context/request-limits.js";
+import { newThreadRow, readerOf } from "./thread-state.js";
+
+/** Namespace by namespace, the root first; oldest first in each. One is held at a time. */
+export async function* storedCheckpoints(
+  context: OpsContext,
+  row: ThreadRow,
+): AsyncGenerator<StoredCheckpoint> {
+  const { checkpointer } = context.storage;
+  const filter = await (await readerOf(context, row)).filter();
+  for (const checkpoint_ns of await checkpointer.namespaces(row.thread_id)) {
+    const place = { thread_id: row.thread_id, checkpoint_ns };
+    const shown = filterAt(filter, checkpoint_ns);
+    const versions = new UniqueVersions();
+    const ids: string[] = [];
+    for await (const { checkpoint } of checkpointer.list({ configurable: place })) ids.push(checkpoint.id);
+    for (const checkpoint_id of ids.reverse()) {
+      const tuple = await checkpointer.getTuple({ configurable: { ...place, checkpoint_id } });
+      if (!tuple) continue;
+      // Another backend may keep values by their version.
+      const checkpoint = versions.apply(tuple, await factsOfCheckpoint(checkpointer.serde, tuple));
+      yield await storedOf({ ...tuple, checkpoint }, shown);
+    }
+  }
+}
+
+async function storedOf(
+  { checkpoint, config, metadata, parentConfig, pendingWrites = [] }: CheckpointTuple,
+  filter: OutputFilter,
+): Promise<StoredCheckpoint> {
+  const { id, v, ts, channel_values, channel_versions, versions_seen } = checkpoint;
+  // A value without a version is what a fresh graph begins with; not every backend keeps it.
+  const values = Object.entries((await toStored(channel_values)) as JsonObject).filter(([channel]) =>
+    Object.hasOwn(channel_versions, channel),
+  );
+  const writes = (await toStored(pendingWrites)) as StoredCheckpoint["writes"];
+  const stored = {
+    checkpoint_ns: String(config.configurable?.checkpoint_ns ?? ""),
+    checkpoint_id: id,
+    parent_checkpoint_id: (parentConfig?.configurable?.checkpoint_id as string | undefined) ?? null,
+    v,
+    ts,
+    metadata: byKey((await toStored(metadata ?? {})) as JsonObject),
+    channel_values: Object.fromEntries(values.sort(([a], [b]) => inOrder(a, b))),
+    channel_versions: byKey(channel_versions),
+    versions_seen: byKey(versions_seen),
+    // Tasks end in any order; what each of them wrote keeps its own.
+    writes: writes.sort(([a], [b]) => inOrder(a, b)),
+  };
+  return visibleCheckpoint(stored, filter);
+}
+
+const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * Store a checkpoint of a file.
+ * @throws InvalidRequestError when it holds what no checkpoint of a thread holds (`invalid_request`)
+ */
+async function putStored(
+  checkpointer: Checkpointer,
+  threadId: string,
+  stored: StoredCheckpoint,
+  runIds: ReadonlyMap<unknown, string>,
+): Promise<void> {
+  const { checkpoint_ns, checkpoint_id: id, parent_checkpoint_id, v, ts } = stored;
+  const { channel_versions, versions_seen } = stored;
+  const loc = ["checkpoints", id];
+  const channel_values = (await fromStored(stored.channel_values, loc)) as Checkpoint["channel_values"];
+  const writes = (await fromStored(stored.writes, loc)) as [string, string, unknown][];
+  const metadata = (await fromStored(stored.metadata, loc)) as JsonObject;
+  const place = { thread_id: threadId, checkpoint_ns };
+  await checkpointer.store(
+    {
+      config: { configurable: { ...place, checkpoint_id: id } },
+      checkpoint: { v, id, ts, channel_values, channel_versions, versions_seen },
+      metadata: ofThread(metadata, threadId, runIds) as unknown as CheckpointMetadata,
+      pendingWrites: writes,
+      ...(parent_checkpoint_id !== null && {
+        parentConfig: { configurable: { ...place, checkpoint_id: parent_checkpoint_id } },
+      }),
+    },
+    channel_versions,
+  );
+}
+
+/** What metadata says of the thread and the run, under the ids that these have here. */
+function ofThread(metadata: JsonObject, threadId: string, runIds: ReadonlyMap<unknown, string>): JsonObject {
+  const { thread_id, run_id } = metadata;
+  return {
+    ...metadata,
+    ...(thread_id !== undefined && { thread_id: threadId }),
+    ...(run_id !== undefined && { run_id: runIds.get(run_id) ?? run_id }),
+  };
+}
+
+// Stores a checkpoint by what clients saw of it: a graph goes on from its values and from the nodes that come next.
+
+const START = "__start__";
+/** The answer of a functional entrypoint, whose state has no keys. */
+const ANSWER = "__end__";
+/** The channel by which LangGraph calls a node. */
+const toNode = (name: string): string => (name === START ? START : `branch:to:${name}`);
+
+/** @throws InvalidRequestError when the state cannot be stored (`invalid_request`) */
+async function putState(
+  checkpointer: Checkpointer,
+  threadId: string,
+  state: ThreadState,
+  runIds: ReadonlyMap<unknown, string>,
+): Promise<void> {
+  const id = state.checkpoint?.checkpoint_id ?? "";
+  const channels = channelsOf(state, ["states", id]);
+  const version = checkpointer.getNextVersion(undefined);
+  const versions = Object.fromEntries(Object.keys(channels).map((name) => [name, version]));
+  const checkpoint: Checkpoint = {
+    v: 4,
+    id,
+    ts: state.created_at ?? now(),
+    channel_values: channels,
+    channel_versions: versions,
+    versions_seen: {},
+  };
+  const { run_id, thread_id: _, ...metadata } = state.metadata;
+  assertPlainData(metadata, ["states", id, "metadata"]);
+  const written = await checkpointer.put(
+    {
+      configurable: {
+        thread_id: threadId,
+        checkpoint_ns: state.checkpoint?.checkpoint_ns ?? "",
+        ...(state.parent_checkpoint?.checkpoint_id && {
+          checkpoint_id: state.parent_checkpoint.checkpoint_id,
+        }),
+        ...(typeof run_id === "string" && { run_id: runIds.get(run_id) ?? run_id }),
+      },
+    },
+    checkpoint,
+    { source: "loop", step: 0, parents: {}, ...metadata },
+    versions,
+  );
+  for (const task of state.tasks) {
+    const writes = writesOf(task);
+    if (writes.length > 0) await checkpointer.putWrites(written, writes, task.id);
+  }
+}
+
+/** Keys of the state, and the calls of the nodes that come next. */
+function channelsOf({ values, next, tasks }: ThreadState, loc: string[]): JsonObject {
+  const coerced = coerceValues(values ?? {}, loc, "recognised");
+  const channels: JsonObject = isRecord(coerced) ? { ...coerced } : { [ANSWER]: coerced };
+  for (const name of next) {
+    const result = tasks.find((task) => task.name === name)?.result;
+    channels[toNode(name)] = name === START ? coerceValues(result ?? {}, loc, "recognised") : null;
+  }
+  return channels;
+}
+
+function writesOf({ interrupts, error }: ThreadTask): PendingWrite[] {
+  assertPlainData(interrupts, ["interrupts"]);
+  return [
+    ...interrupts.map((interrupt): PendingWrite => ["__interrupt__", interrupt]),
+    ...(error == null ? [] : [["__error__", errorOf(error)] as PendingWrite]),
+  ];
+}
+
+function errorOf(text: string): unknown {
+  try {
+    const error = JSON.parse(text) as unknown;
+    assertPlainData(error, ["error"]);
+    return error;
+  } catch {
+    return { name: "Error", message: text };
+  }
+}
+
+// Stores a thread of a file: its checkpoints as they were where the file holds them, else what clients saw of them.
+
+/**
+ * @throws ThreadExistsError when the id is taken, if only by checkpoints (`thread_exists`)
+ * @throws InvalidRequestError when a state cannot be stored; then nothing is left behind (`invalid_request`)
+ */
+export async function restoreThread(
+  context: OpsContext,
+  file: ThreadFile,
+  threadId: string = file.thread.thread_id,
+): Promise<ThreadRow> {
+  const { threads, checkpointer } = context.storage;
+  const row = rowOf(context, file, requireUuid(threadId, ["thread_id"]));
+  const { exist } = await leftoversOf(context, row.thread_id);
+  if (exist || !(await threads.insert(row))) throw new ThreadExistsError(row.thread_id);
+  const runIds = runIdsOf(file, row.thread_id);
+  try {
+    await putCheckpoints(context, row, signed(file, row), runIds);
+    for (const run of [...file.runs].reverse()) await putRun(context, row, run, runIds);
+  } catch (error) {
+    await checkpointer.deleteThread(row.thread_id);
+    await threads.delete(row.thread_id);
+    throw error;
+  }
+  return row;
+}
+
+async function putCheckpoints(
+  { storage: { checkpointer } }: OpsContext,
+  { thread_id: threadId }: ThreadRow,
+  { states, subgraphs = [], checkpoints = [] }: ThreadFile,
+  runIds: ReadonlyMap<unknown, string>,
+): Promise<void> {
+  for (const stored of checkpoints) await putStored(checkpointer, threadId, stored, runIds);
+  if (checkpoints.length > 0) return;
+  for (const state of [...states, ...subgraphs]) await putState(checkpointer, threadId, state, runIds);
+}
+
+/** What the file says of where the thread comes from: in its checkpoints, or in its runs and states as clients see them. */
+function originOfFile({ runs, states, checkpoints = [] }: ThreadFile): Pick<ThreadRow, "graphs" | "scope"> {
+  const origins = checkpoints.flatMap(({ metadata }) => originOf(metadata) ?? []);
+  const named = [...runs, ...states].map(({ metadata }) => metadata?.graph_id);
+  const graphs = new Set([...origins.flatMap((origin) => origin.graphs), ...named]);
+  const ids = [...graphs].filter((id) => typeof id === "string").sort();
+  return {
+    graphs: ids.length > 0 ? ids : null,
+    scope: origins.find(({ scope }) => scope !== null)?.scope ?? null,
+  };
+}
+
+/** The file, each of its checkpoints with the thread's origin. */
+function signed(file: ThreadFile, { graphs, scope }: ThreadRow): ThreadFile {
+  if (!graphs) return file;
+  const sign = <T extends { metadata: JsonObject }>(state: T): T => ({
+    ...state,
+    metadata: withOrigin(state.metadata, { graphs, scope }),
+  });
+  const { states, subgraphs = [], checkpoints } = file;
+  return {
+    ...file,
+    states: states.map(sign),
+    subgraphs: subgraphs.map(sign),
+    ...(checkpoints && { checkpoints: checkpoints.map(sign) }),
+  };
+}
+
+/** Ids of runs are unique in a storage: a second copy of a thread gets others. */
+function runIdsOf({ thread, runs }: ThreadFile, threadId: string): ReadonlyMap<unknown, string> {
+  const isCopy = threadId !== thread.thread_id.toLowerCase();
+  return new Map(runs.map(({ run_id }) => [run_id, isCopy ? newIdLike(run_id.toLowerCase()) : run_id]));
+}
+
+function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): ThreadRow {
+  const { thread, states } = file;
+  const { graphs, scope } = originOfFile(file);
+  const last = states.at(-1);
+  const isResting = thread.status !== "busy";
+  assertPlainData(thread.metadata, ["thread", "metadata"]);
+  assertMetadataKeys(thread.metadata);
+  assertPlainData(thread.config, ["thread", "config"]);
+  return {
+    ...newThreadRow(context, { thread_id }),
+    created_at: thread.created_at ?? now(),
+    updated_at: thread.updated_at ?? now(),
+    state_updated_at: thread.state_updated_at ?? last?.created_at ?? null,
+    metadata: stampScope(context, thread.metadata ?? {}),
+    graphs,
+    scope: scopeOf(context) ?? scope,
+    config: maskSecrets(thread.config ?? {}),
+    status: isResting ? thread.status : last && last.next.length > 0 ? "interrupted" : "idle",
+    error: thread.error ?? null,
+  };
+}
+
+/** A run that was in flight when the file was made is not in flight here. */
+async function putRun(
+  { storage }: OpsContext,
+  { thread_id, updated_at }: ThreadRow,
+  run: Run,
+  runIds: ReadonlyMap<unknown, string>,
+): Promise<void> {
+  const isOver = run.status !== "pending" && run.status !== "running";
+  await storage.runs.insert(
+    {
+      run_id: runIds.get(run.run_id) ?? run.run_id,
+      thread_id,
+      assistant_id: run.assistant_id,
+      created_at: run.created_at,
+      updated_at: run.updated_at,
+      status: isOver ? run.status : "interrupted",
+      metadata: run.metadata ?? {},
+      kwargs: maskedKwargs(run.kwargs ?? {}),
+      multitask_strategy: run.multitask_strategy ?? "enqueue",
+      error: run.error ?? null,
+      usage: run.usage ?? null,
+      owner: "imported",
+    },
+    { updated_at },
+  );
+}

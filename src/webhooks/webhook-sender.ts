@@ -1,0 +1,133 @@
+/** Sends webhooks in the form of Standard Webhooks: signed, tried again, given up and kept. */
+import { Buffer } from "node:buffer";
+import { createHmac } from "node:crypto";
+import type { Caller } from "../models/caller.js";
+import type { JsonObject } from "../models/common.js";
+import type { TimerRow, TimerTable } from "../storage/contract/storage.js";
+import { now } from "../storage/rows/rows.js";
+import { ConfigError, errorMessage } from "../support/errors.js";
+import { post, OutboundPolicy } from "../support/outbound.js";
+import { VERSION } from "../support/version.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import type { WebhookSettings } from "../context/timers.js";
+
+/** A receiver has to answer within this time. */
+const ANSWER_MS = 10_000;
+const MOST_SENDINGS = 8;
+/** Pauses grow by this factor from the first one on. */
+const FIRST_PAUSE_MS = 5_000;
+const GROWTH = 6;
+const LONGEST_PAUSE_MS = 12 * 60 * 60 * 1000;
+/** How long those that were given up are kept. */
+const KEEP_FAILED_DAYS = 7;
+const GONE = 410;
+
+export interface WebhookData {
+  url: string;
+  thread_id: string;
+  caller: Caller | null;
+  /** What is sent, once the run has ended. */
+  payload: string | null;
+  /** Which attempt of the run ended so; left out by earlier releases. */
+  attempt?: number | null;
+  sendings: number;
+  last_error: string | null;
+  /** When it was given up. */
+  failed_at: string | null;
+}
+
+export type WebhookRow = TimerRow & { data: WebhookData & JsonObject };
+
+const senders = new WeakMap<WebhookSettings, WebhookSender>();
+
+/** @throws ConfigError (`config_invalid`) */
+export function webhookSender(settings: WebhookSettings): WebhookSender {
+  const sender = senders.get(settings) ?? new WebhookSender(settings);
+  senders.set(settings, sender);
+  return sender;
+}
+
+class WebhookSender {
+  readonly #key: Buffer;
+  readonly #reach: OutboundPolicy;
+
+  constructor(settings: WebhookSettings) {
+    this.#key = keyOf(settings.secret);
+    this.#reach = new OutboundPolicy(settings);
+  }
+
+  /** The caller holds the row until its lease ends. @throws ShuttingDownError (`shutting_down`) */
+  async send(context: EngineContext, row: WebhookRow, at: string): Promise<void> {
+    const table = context.timers?.table as TimerTable;
+    const stopping = context.live.stopping;
+    const why = await this.#trial(row, stopping);
+    if (why === undefined) return void (await table.delete("webhook", row.id, row.version));
+    // What a server that stops has cut off is another's at once.
+    stopping.throwIfAborted();
+    const sendings = row.data.sendings + 1;
+    const isOver = why.isFinal || sendings >= MOST_SENDINGS;
+    const fields = { run_id: row.id, sendings, reason: why.reason };
+    if (isOver) context.logger.error(fields, "a webhook could not be sent, and is given up");
+    else context.logger.warn(fields, "a webhook could not be sent, and will be again");
+    const pause = isOver ? KEEP_FAILED_DAYS * 24 * 60 * 60 * 1000 : pauseAfter(sendings);
+    const due_at = new Date(Date.parse(at) + pause).toISOString();
+    const failed_at = isOver ? now() : null;
+    await table.replace({
+      ...row,
+      due_at,
+      data: { ...row.data, sendings, failed_at, last_error: why.reason },
+    });
+  }
+
+  /** Undefined when it has arrived. */
+  async #trial({ id, data }: WebhookRow, stopping: AbortSignal) {
+    const body = data.payload ?? "";
+    const late = AbortSignal.timeout(ANSWER_MS);
+    const signal = AbortSignal.any([late, stopping]);
+    try {
+      const status = await post(data.url, {
+        headers: this.#headers(messageId(id, data), body),
+        body,
+        reach: this.#reach,
+        signal,
+      });
+      if (status >= 200 && status < 300) return undefined;
+      return { reason: `the receiver answered ${status}`, isFinal: status === GONE };
+    } catch (error) {
+      const reason = late.aborted ? `no answer within ${ANSWER_MS / 1000} s` : errorMessage(error);
+      return { reason, isFinal: false };
+    }
+  }
+
+  #headers(id: string, body: string): Record<string, string> {
+    const timestamp = Math.floor(Date.now() / 1000).toString();
+    const signature = createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest("base64");
+    return {
+      "content-type": "application/json",
+      "user-agent": `graph-serve/${VERSION}`,
+      "webhook-id": id,
+      "webhook-timestamp": timestamp,
+      "webhook-signature": `v1,${signature}`,
+    };
+  }
+}
+
+/** A run that died may go on and end another time, as another attempt: that is another message. */
+const messageId = (runId: string, { attempt }: WebhookData): string =>
+  (attempt ?? 1) > 1 ? `msg_${runId}_${attempt}` : `msg_${runId}`;
+
+const pauseAfter = (sendings: number): number =>
+  Math.min(FIRST_PAUSE_MS * GROWTH ** (sendings - 1), LONGEST_PAUSE_MS);
+
+const PREFIX = "whsec_";
+
+function keyOf(secret: string): Buffer {
+  const key = Buffer.from(secret.slice(PREFIX.length), "base64");
+  const isWhole =
+    secret.startsWith(PREFIX) &&
+    key.toString("base64").replace(/=+$/, "") === secret.slice(PREFIX.length).replace(/=+$/, "");
+  if (isWhole && key.length >= 24 && key.length <= 64) return key;
+  throw new ConfigError("webhooks.secret is not a Standard Webhooks secret", {
+    hint: 'make one: echo "whsec_$(openssl rand -base64 32)"',
+  });
+}
