@@ -156,7 +156,7 @@ const RUNS: SdkMethod[] = [
     "runs.create with afterSeconds",
     400,
     (client, { thread }) => client.runs.create(thread, "chat", { input, afterSeconds: 5 }),
-    "works with the setting `delayed_runs`: [schedules](schedules.md#runs-that-begin-later)",
+    "works with the setting `delayed_runs`: [schedules](schedules.md#delayed-runs)",
   ),
   refused(
     "runs.create with webhook",
