@@ -159,7 +159,7 @@ export function fakeService(parts: FakeParts = {}): Service {
       get: async () => someRun,
       ...parts.runs,
     },
-    readiness: { check: async () => undefined, ...parts.readiness },
+    readiness: { check: async () => ({ clock: undefined }), ...parts.readiness },
     info: () => ({
       status: "ok",
       name: "graph-serve",
