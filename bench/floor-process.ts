@@ -1,7 +1,5 @@
 /** The floor: the same graphs with LangGraph's MemorySaver and no server, in a separate process. */
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
 import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
@@ -12,6 +10,8 @@ import type * as StorageModule from "../src/storage/open.js";
 import type * as SaverModule from "../src/storage/sqlite/saver.js";
 import type * as SchemaModule from "../src/storage/sqlite/schema.js";
 import { compileGraphs, type BenchGraph, type GraphName } from "./graphs.js";
+import { Counters, type Counts } from "./counters.js";
+import { loadDist } from "./dist-modules.js";
 import { countQueries, queryCount } from "./postgres.js";
 import { answerCalls, cpuMs, sharedClock } from "./rpc.js";
 
@@ -22,6 +22,7 @@ export interface FloorUnit {
   stream?: string;
 }
 
+const counters = new Counters();
 let graphs = compileGraphs(new MemorySaver());
 
 const api = {
@@ -61,6 +62,13 @@ const api = {
     };
     await Promise.all(Array.from({ length: clients }, client));
     return { units, ms: performance.now() - start, cpuMs: cpuMs() - cpu };
+  },
+
+  /** Runs the unit `units` times in sequence and counts its costs. */
+  async count({ units, ...unit }: FloorUnit & { units: number }): Promise<Counts> {
+    await counters.start();
+    for (let index = 0; index < units; index += 1) await doUnit(unit);
+    return counters.stop();
   },
 
   /** Returns the milliseconds from the creation of each paced event to its arrival in the stream loop. */
@@ -115,16 +123,14 @@ export type FloorApi = typeof api;
 answerCalls(api);
 
 async function ourSaver(dist: string, db: Database.Database): Promise<BaseCheckpointSaver> {
-  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(dist, "storage", file)).href);
-  const { migrateSqlite: migrate } = (await load("sqlite-schema.js")) as typeof SchemaModule;
-  const { SqliteSaver: OurSaver } = (await load("sqlite-saver.js")) as typeof SaverModule;
-  migrate(db);
+  const { migrateSqlite } = await loadDist<typeof SchemaModule>(dist, "sqliteSchema");
+  const { SqliteSaver: OurSaver } = await loadDist<typeof SaverModule>(dist, "sqliteSaver");
+  migrateSqlite(db);
   return new OurSaver(db);
 }
 
 async function ourPostgresSaver(dist: string, uri: string, schema: string): Promise<BaseCheckpointSaver> {
-  const { href } = pathToFileURL(join(dist, "storage", "open.js"));
-  const { openStorage } = (await import(href)) as typeof StorageModule;
+  const { openStorage } = await loadDist<typeof StorageModule>(dist, "openStorage");
   const { checkpointer } = await openStorage({
     checkpointer_scheme: "postgres",
     checkpointer_uri: uri,

@@ -10,6 +10,8 @@ import type { OpenArguments, ServerApi } from "./server-process.js";
 export interface BenchOptions {
   /** Folder of the compiled sources. */
   dist: string;
+  /** The same of the revision to compare with. */
+  otherDist?: string;
   rounds: number;
   /** Length of one load phase, in ms. */
   phaseMs: number;
@@ -27,13 +29,23 @@ export class Stage {
   readonly options: BenchOptions;
   readonly #closers: (() => Promise<void>)[] = [];
 
-  constructor(options: BenchOptions) {
+  readonly #execArgv: readonly string[];
+
+  /** @param execArgv options of Node for the measured processes */
+  constructor(options: BenchOptions, execArgv: readonly string[] = []) {
     this.options = options;
+    this.#execArgv = execArgv;
   }
 
   async server(scheme: "memory" | "sqlite" = "memory"): Promise<RunningServer> {
     const uri = scheme === "memory" ? undefined : await this.file("threads.db");
     return this.#serve({ scheme, uri });
+  }
+
+  /** Starts a server of the revision to compare with; returns undefined without one. */
+  async otherServer(): Promise<RunningServer | undefined> {
+    const { otherDist } = this.options;
+    return otherDist === undefined ? undefined : this.#serve({ scheme: "memory" }, otherDist);
   }
 
   /** Starts a server on a new PostgreSQL schema; returns undefined without PostgreSQL. */
@@ -64,8 +76,8 @@ export class Stage {
     return this.#keep(new Peer<ClientApi>("client-process.ts"));
   }
 
-  floor(): Floor {
-    return this.#keep(new Peer<FloorApi>("floor-process.ts"));
+  floor(execArgv: readonly string[] = []): Floor {
+    return this.#keep(new Peer<FloorApi>("floor-process.ts", [...execArgv, ...this.#execArgv]));
   }
 
   async file(name: string): Promise<string> {
@@ -86,9 +98,9 @@ export class Stage {
     return peer;
   }
 
-  async #serve(storage: Omit<OpenArguments, "dist">): Promise<RunningServer> {
-    const peer = this.#keep(new Peer<ServerApi>("server-process.ts", ["--expose-gc"]));
-    const url = await peer.call("open", { dist: this.options.dist, ...storage });
+  async #serve(storage: Omit<OpenArguments, "dist">, dist = this.options.dist): Promise<RunningServer> {
+    const peer = this.#keep(new Peer<ServerApi>("server-process.ts", ["--expose-gc", ...this.#execArgv]));
+    const url = await peer.call("open", { dist, ...storage });
     return Object.assign(peer, { url, uri: storage.uri });
   }
 

@@ -4,6 +4,7 @@ import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { commands } from "./goals/commands.js";
+import { counts } from "./goals/counts.js";
 import { databases } from "./goals/databases.js";
 import { disk } from "./goals/disk.js";
 import { events } from "./goals/events.js";
@@ -19,6 +20,7 @@ import { firstEvents, pacedEvents } from "./goals/response.js";
 import { studio } from "./goals/studio.js";
 import { suite } from "./goals/suite.js";
 import { throughput } from "./goals/throughput.js";
+import { buildRevision } from "./other-revision.js";
 import { Stage, type BenchOptions } from "./processes.js";
 import { digits, isMet, table, type Row } from "./report.js";
 
@@ -28,7 +30,11 @@ const HELP = `npm run bench -- [options]
   --quick          short phases and small counts, for development only
   --rounds <n>     rounds of load, of which the median is reported (default 3)
   --dist <folder>  compiled sources to measure (default: runs the build)
+  --counts         count promises, sends and memory per run; exit code 1 if a limit is exceeded
+  --against <rev>  measure another revision in the same run (P1 to P4 and the counts)
 `;
+
+const ROOT = join(import.meta.dirname, "..");
 
 const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P1: throughput,
@@ -53,6 +59,12 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P15: disk,
   E1: events,
   live,
+  counts,
+};
+
+/** Without a collection of garbage, allocations can be counted. */
+const NODE_OPTIONS: Record<string, readonly string[]> = {
+  counts: ["--max-semi-space-size=256", "--min-semi-space-size=256"],
 };
 
 const { values: flags } = parseArgs({
@@ -61,6 +73,8 @@ const { values: flags } = parseArgs({
     quick: { type: "boolean", default: false },
     rounds: { type: "string", default: "3" },
     dist: { type: "string" },
+    counts: { type: "boolean", default: false },
+    against: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -68,30 +82,39 @@ const { values: flags } = parseArgs({
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
 if (flags.help) print(HELP);
-else print(await measure(flags.only?.split(",") ?? Object.keys(GOALS)));
+else if (flags.counts) process.exitCode = (await measure(["counts"])).every(isMet) ? 0 : 1;
+else await measure(flags.only?.split(",") ?? Object.keys(GOALS));
 
-async function measure(goals: readonly string[]): Promise<string> {
+async function measure(goals: readonly string[]): Promise<Row[]> {
   const options = readOptions();
+  const other = flags.against === undefined ? undefined : buildRevision(ROOT, flags.against);
   const rows: Row[] = [];
-  for (const goal of goals) {
-    const stage = new Stage(options);
-    try {
-      const found = await GOALS[goal]?.(goal, stage);
-      if (!found) throw new Error(`unknown goal ${goal}; goals: ${Object.keys(GOALS).join(", ")}`);
-      rows.push(...found);
-      for (const row of found) note(row);
-    } finally {
-      await stage.close();
-    }
+  try {
+    for (const goal of goals) rows.push(...(await measureGoal(goal, { ...options, otherDist: other?.dist })));
+  } finally {
+    other?.remove();
   }
-  return `${table(rows)}\n\n${machine()}${flags.quick ? "\nquick run: results are not representative" : ""}`;
+  print(`${table(rows)}\n\n${machine()}`);
+  if (flags.quick) print("quick run: results are not representative");
+  return rows;
+}
+
+async function measureGoal(goal: string, options: BenchOptions): Promise<Row[]> {
+  const stage = new Stage(options, NODE_OPTIONS[goal]);
+  try {
+    const rows = await GOALS[goal]?.(goal, stage);
+    if (!rows) throw new Error(`unknown goal ${goal}; goals: ${Object.keys(GOALS).join(", ")}`);
+    for (const row of rows) note(row);
+    return rows;
+  } finally {
+    await stage.close();
+  }
 }
 
 function readOptions(): BenchOptions {
-  const root = join(import.meta.dirname, "..");
-  if (!flags.dist) execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "inherit" });
+  if (!flags.dist) execFileSync("npm", ["run", "--silent", "build"], { cwd: ROOT, stdio: "inherit" });
   return {
-    dist: resolve(flags.dist ?? join(root, "dist")),
+    dist: resolve(flags.dist ?? join(ROOT, "dist")),
     rounds: Number(flags.rounds),
     phaseMs: flags.quick ? 1000 : 4000,
     scale: flags.quick ? 0.1 : 1,

@@ -1,8 +1,6 @@
 /** The measured server, in a separate process. Loads the compiled sources, as users do. */
 import { Session } from "node:inspector/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import express from "express";
 import type * as ServerModule from "../src/http/server.js";
 import type { Settings } from "../src/config/settings.js";
@@ -11,6 +9,8 @@ import type * as OpenModule from "../src/storage/open.js";
 import type { Storage, StorageOptions } from "../src/storage/contract/storage.js";
 import type * as LocksModule from "../src/storage/locks/thread-locks.js";
 import { compileGraphs, inFlight, QUESTION, type GraphName } from "./graphs.js";
+import { Counters, type Counts } from "./counters.js";
+import { loadDist } from "./dist-modules.js";
 import { countQueries, queryCount } from "./postgres.js";
 import { readProfile, type ProfileEntry } from "./read-profile.js";
 import { answerCalls, cpuMs } from "./rpc.js";
@@ -31,12 +31,13 @@ const MAINTENANCE_MS = 7_000;
 
 let service: ServiceModule.Service;
 const profiler = new Session();
+const counters = new Counters();
 
 const api = {
   async open({ dist, scheme, uri, schema, ownLocks, settings: more }: OpenArguments): Promise<string> {
     if (scheme === "postgres") countQueries();
-    const { openService } = (await load(dist, "service.js")) as typeof ServiceModule;
-    const { startServer } = (await load(dist, "http/server.js")) as typeof ServerModule;
+    const { openService } = await loadDist<typeof ServiceModule>(dist, "service");
+    const { startServer } = await loadDist<typeof ServerModule>(dist, "server");
     const settings = {
       checkpointer_scheme: scheme,
       checkpointer_uri: uri,
@@ -144,6 +145,10 @@ const api = {
 
   inFlight: (): typeof inFlight => inFlight,
 
+  startCounting: (): Promise<void> => counters.start(),
+
+  stopCounting: (): Promise<Counts> => counters.stop(),
+
   async startProfile(): Promise<void> {
     profiler.connect();
     await profiler.post("Profiler.enable");
@@ -163,11 +168,9 @@ async function openWithOwnLocks(
   dist: string,
   settings: Pick<StorageOptions, "checkpointer_scheme" | "checkpointer_uri" | "checkpointer_options">,
 ): Promise<Storage> {
-  const { openStorage } = (await load(dist, "storage/open.js")) as typeof OpenModule;
-  const { createThreadLocks } = (await load(dist, "storage/thread-locks.js")) as typeof LocksModule;
+  const { openStorage } = await loadDist<typeof OpenModule>(dist, "openStorage");
+  const { createThreadLocks } = await loadDist<typeof LocksModule>(dist, "threadLocks");
   const maxWaiting = 100;
   const storage = await openStorage({ ...settings, max_queued_runs: maxWaiting });
   return { ...storage, locks: createThreadLocks({ maxWaiting }) };
 }
-
-const load = (dist: string, file: string): Promise<unknown> => import(pathToFileURL(join(dist, file)).href);

@@ -10,6 +10,6 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   process.exitCode = 2;
 } else {
   const { main } = await import("../dist/cli/main.js");
-  const { exitProcess, processIo } = await import("../dist/cli/io.js");
+  const { exitProcess, processIo } = await import("../dist/cli/terminal/io.js");
   await exitProcess(await main(process.argv.slice(2), processIo()));
 }

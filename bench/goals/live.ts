@@ -1,11 +1,10 @@
 /** `live`: whether tokens arrive as they are generated, compared with the same agent in process. */
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import type * as ServerModule from "../../src/http/server.js";
 import type * as ServiceModule from "../../src/service/service.js";
 import { AGENT_KINDS, AGENTS, type AgentKind } from "../../test/fixtures/agents.js";
 import { PacedModel } from "../../test/fixtures/paced-model.js";
+import { loadDist } from "../dist-modules.js";
 import { QUESTION } from "../graphs.js";
 import type { Stage } from "../processes.js";
 import { ratioRow, type Row } from "../report.js";
@@ -48,9 +47,8 @@ async function liveAgent(goal: string, { options }: Stage, kind: AgentKind): Pro
 }
 
 async function serve(dist: string, graph: unknown) {
-  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(dist, file)).href);
-  const { openService } = (await load("service.js")) as typeof ServiceModule;
-  const { startServer } = (await load("http/server.js")) as typeof ServerModule;
+  const { openService } = await loadDist<typeof ServiceModule>(dist, "service");
+  const { startServer } = await loadDist<typeof ServerModule>(dist, "server");
   const service = await openService({ graphs: { agent: graph } });
   return startServer(service, { host: "127.0.0.1", port: 0 });
 }

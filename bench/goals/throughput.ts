@@ -42,20 +42,22 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
   if (!work) throw new Error(`${goal} is not a throughput goal`);
   const { options } = stage;
   const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
-  const rounds: { ours: Round; floor: Round }[] = [];
+  const other = await stage.otherServer();
+  const rounds: { ours: Round; floor: Round; other?: Round }[] = [];
   // The first round warms up the processes: the engine keeps recompiling the busiest functions at first.
   for (let round = 0; round <= options.rounds; round += 1) {
     const ms = round === 0 ? 2 * options.phaseMs : options.phaseMs;
     rounds.push({
       floor: await floorRound(floor, work.unit, ms),
       ours: await ourRound(server, client, work.unit, ms),
+      other: other && (await ourRound(other, client, work.unit, ms)),
     });
   }
   const [, ...counted] = rounds;
-  const figures = (side: "ours" | "floor", figure: keyof Round) =>
-    counted.map((round) => round[side][figure]);
-  const row = (figure: keyof Round, unit: string, what: string) => {
-    const [ours, base] = [figures("ours", figure), figures("floor", figure)];
+  const figures = (side: "ours" | "floor" | "other", figure: keyof Round) =>
+    counted.map((round) => round[side]?.[figure] ?? NaN);
+  const row = (figure: keyof Round, unit: string, what: string, to: "floor" | "other" = "floor") => {
+    const [ours, base] = [figures("ours", figure), figures(to, figure)];
     return [
       [goal, `${work.what}: ${what}`] as [string, string],
       { ours: median(ours), floor: median(base), unit, ratio: medianRatio(ours, base) },
@@ -64,6 +66,13 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
   return [
     ratioRow(...row("perSecond", "runs/s", `throughput at ${CLIENTS} clients`), { atLeast: work.throughput }),
     ratioRow(...row("cpuPerRun", "ms", "CPU per run"), { atMost: work.cpu }),
+    ...(other
+      ? [
+          ratioRow(...row("cpuPerRun", "ms", "CPU per run, against the other revision", "other"), {
+            atMost: 1.05,
+          }),
+        ]
+      : []),
   ];
 }
 

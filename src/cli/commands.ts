@@ -1,95 +1,95 @@
-/** The commands by name. The program knows what each is for; its flags and what it does are loaded when it is called. */
+/** Names and summaries of the commands; their flags and actions are loaded when they are called. */
 import type { Command } from "@commander-js/extra-typings";
 import type { COMMAND_NAMES } from "./terminal/called-as.js";
 import type { Runner } from "./session/command.js";
 
 type CommandName = (typeof COMMAND_NAMES)[number];
 
-/** Gives a command its arguments, flags and action, or the commands below it. */
+/** Adds arguments, flags and an action to a command, or its subcommands. */
 type Define = (command: Command, run: Runner) => void;
 
 export interface CommandEntry {
   name: CommandName;
   alias?: string;
-  /** One line of the program's help. */
+  /** One line in the program's help. */
   summary: string;
   load: () => Promise<Define>;
 }
 
-/** The commands under the headings of the program's help, in its order. */
+/** The commands by heading, in the order of the program's help. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> = {
   Develop: [
     {
       name: "dev",
-      summary: "Serve graphs on this machine, with hot reload when a file is saved.",
+      summary: "Serve graphs locally with hot reload.",
       load: async () => (await import("./commands/dev.js")).devCommand,
     },
     {
       name: "run",
-      summary: "Run a graph once, in this process or on a server, and show what it does.",
+      summary: "Run a graph once, in this process or on a server, and stream its output.",
       load: async () => (await import("./commands/run.js")).runCommand,
     },
     {
       name: "test",
       alias: "smoke",
-      summary: "Test graphs by case files; without any, load, draw and run every graph once.",
+      summary: "Test graphs with case files; without case files, load, draw and run every graph once.",
       load: async () => (await import("./commands/test.js")).testCommand,
     },
     {
       name: "init",
-      summary: "Make a project with a graph that runs without an API key.",
+      summary: "Create a project with a graph that runs without an API key.",
       load: async () => (await import("./commands/init.js")).initCommand,
     },
   ],
   Debug: [
     {
       name: "studio",
-      summary: "Look at a storage, or at a server, in a browser; no graph is needed.",
+      summary: "Browse the data of a storage or a server in the Studio; no graph is needed.",
       load: async () => (await import("./commands/studio.js")).studioCommand,
     },
     {
       name: "threads",
-      summary: "List, read, make, change and delete threads, with or without a server.",
+      summary: "List, create, update and delete threads, with or without a server.",
       load: async () => (await import("./commands/threads.js")).threadsCommand,
     },
     {
       name: "runs",
-      summary: "List and read the runs of a thread, with or without a server.",
+      summary: "List runs and requeue dead ones, with or without a server.",
       load: async () => (await import("./commands/runs.js")).runsCommand,
     },
     {
       name: "crons",
-      summary: "List, pause, resume and delete crons, with or without a server.",
+      summary: "List, show, pause, resume and delete crons, with or without a server.",
       load: async () => (await import("./commands/crons.js")).cronsCommand,
     },
     {
       name: "webhooks",
-      summary: "List webhooks that have not arrived, and have them sent again.",
+      summary: "List undelivered webhooks, and resend or delete them.",
       load: async () => (await import("./commands/webhooks.js")).webhooksCommand,
     },
     {
       name: "inspect",
-      summary: "Look into threads, runs and checkpoints, with or without a server.",
+      summary: "Show threads, runs and checkpoints in detail, with or without a server.",
       load: async () => (await import("./commands/inspect.js")).inspectCommand,
     },
     {
       name: "history",
-      summary: "Show the checkpoints of a thread, newest first, with the branches of forks and time travel.",
+      summary: "Show the checkpoints of a thread, newest first, with branches from forks and time travel.",
       load: async () => (await import("./commands/history.js")).historyCommand,
     },
     {
       name: "replay",
-      summary: "Go through a thread checkpoint by checkpoint; no node is executed, but with --execute.",
+      summary: "Step through the checkpoints of a thread; with --execute, run it again.",
       load: async () => (await import("./commands/replay.js")).replayCommand,
     },
     {
       name: "diff",
-      summary: "Compare the values of two checkpoints, of one thread or of two, or of files.",
+      summary: "Compare the values of two checkpoints, of the same or different threads, or of files.",
       load: async () => (await import("./commands/diff.js")).diffCommand,
     },
     {
       name: "fork",
-      summary: "Give a thread another future: on a copy of it, or as a branch.",
+      summary: "Fork a thread from a checkpoint, into a copy or as a branch.",
       load: async () => (await import("./commands/fork.js")).forkCommand,
     },
     {
@@ -106,42 +106,42 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
     },
     {
       name: "worker",
-      summary: "Execute runs that wait in the queue, and serve no requests for others.",
+      summary: "Execute queued runs without serving the API.",
       load: async () => (await import("./commands/start.js")).workerCommand,
     },
     {
       name: "mcp",
-      summary: "Serve graphs as tools to a client that starts this itself, over stdin and stdout.",
+      summary: "Serve graphs as MCP tools over stdin and stdout, to a client that starts this command.",
       load: async () => (await import("./commands/mcp.js")).mcpCommand,
     },
     {
       name: "dockerfile",
-      summary: "Make what a container of the project is built from, with PostgreSQL if asked.",
+      summary: "Write a Dockerfile for the project; with --compose, also a compose.yaml with PostgreSQL.",
       load: async () => (await import("./commands/dockerfile.js")).dockerfileCommand,
     },
     {
       name: "migrate",
-      summary: "Bring a storage up to this release, or copy one to another.",
+      summary: "Migrate a storage to this release, or copy it to another storage.",
       load: async () => (await import("./commands/migrate.js")).migrateCommand,
     },
     {
       name: "recover",
-      summary: "List the runs that a dead server left unfinished, or settle them.",
+      summary: "List the runs that a crashed server left unfinished, or end them.",
       load: async () => (await import("./commands/recover.js")).recoverCommand,
     },
     {
       name: "doctor",
-      summary: "Look for faults of the setup, each with its fix: exit 1 when there is one.",
+      summary: "Find problems in the setup and how to fix them; exits with code 1 if there are errors.",
       load: async () => (await import("./commands/doctor.js")).doctorCommand,
     },
     {
       name: "export",
-      summary: "Write a thread with all its checkpoints as one JSON file, from a storage or a server.",
+      summary: "Export a thread with all its checkpoints to one JSON file, from a storage or a server.",
       load: async () => (await import("./commands/transfer.js")).exportCommand,
     },
     {
       name: "import",
-      summary: "Store an exported thread: its history can be read, and its latest state run on.",
+      summary: "Import an exported thread, to read its history or continue from its latest state.",
       load: async () => (await import("./commands/transfer.js")).importCommand,
     },
   ],
@@ -158,28 +158,28 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
     },
     {
       name: "validate",
-      summary: "Load the configuration and every graph, derive the schemas, serve nothing.",
+      summary: "Load the configuration and every graph and derive their schemas, without serving.",
       load: async () => (await import("./commands/validate.js")).validateCommand,
     },
     {
       name: "config",
-      summary: "Show the settings and where they come from.",
+      summary: "Show the effective settings and where they come from.",
       load: async () => (await import("./commands/config.js")).configCommand,
     },
     {
       name: "openapi",
-      summary: "Print the OpenAPI document of the HTTP interface.",
+      summary: "Print the OpenAPI document of the HTTP API, or compare it with a file.",
       load: async () => (await import("./commands/openapi.js")).openapiCommand,
     },
     {
       name: "completion",
-      summary: "Print a script that completes commands and flags in a shell.",
+      summary: "Print a shell completion script for commands and flags.",
       load: async () => (await import("./commands/completion.js")).completionCommand,
     },
   ],
 };
 
-/** Commands of the release before, and what they are now. */
+/** Commands of the previous release and their replacements. */
 export const FORMER_COMMANDS: readonly { name: string; now: string; load: CommandEntry["load"] }[] = [
   {
     name: "pull",

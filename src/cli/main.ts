@@ -1,4 +1,4 @@
-/** The command line: arguments in, exit code out. Commands are imported when they are called. */
+/** Entry point of the command line. A command is imported only when it is called. */
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../support/version.js";
@@ -6,7 +6,7 @@ import { exitProcess, processIo, type CliIo } from "./terminal/io.js";
 
 export type { CliIo } from "./terminal/io.js";
 
-/** Run one command; `argv` is what stands behind the program's name. Errors end here: this never throws. */
+/** Runs one command; `argv` excludes the program name. Reports errors and never throws. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
     io.stdout.write(`${VERSION}\n`);
@@ -22,7 +22,7 @@ export async function main(argv: readonly string[], io: CliIo): Promise<number> 
   }
 }
 
-/** Read without the parser, which may be what failed. */
+/** Reads the output flags without the parser, because the parser itself may have failed. */
 function outputFlags(argv: readonly string[]) {
   return {
     json: argv.includes("--json"),

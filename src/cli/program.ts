@@ -1,4 +1,4 @@
-/** The program: global flags, the commands by name, and what a call of it that cannot be read is answered. */
+/** The program: global flags, commands, and the errors for arguments that cannot be parsed. */
 import type { Command as TypedCommand } from "@commander-js/extra-typings";
 import { CommanderError } from "commander";
 import { nearest } from "../support/nearest.js";
@@ -19,7 +19,7 @@ const USAGE_EXIT = 2;
 const FAILED_EXIT = 1;
 const DEFAULT_WIDTH = 80;
 
-/** Parse the arguments and run what they ask for; returns the exit code. */
+/** Parses the arguments and runs the command; returns the exit code. */
 export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
   let exitCode = 0;
   const run: Runner = async (command, implementation) => {
@@ -39,7 +39,7 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
   }
 }
 
-/** The program with every command in its help; flags and actions only of those that `argv` names. */
+/** The help lists every command; flags and actions are loaded only for the commands that `argv` names. */
 async function createProgram(argv: readonly string[], io: CliIo, run: Runner): Promise<TypedCommand> {
   const called = namesIn(argv, io);
   const program = bareProgram(io);
@@ -54,14 +54,14 @@ async function createProgram(argv: readonly string[], io: CliIo, run: Runner): P
   return program.commandsGroup("Help:");
 }
 
-/** The arguments that are no flags of the program, the name of a command first. */
+/** The arguments other than global flags; the first one is the command name. */
 function namesIn(argv: readonly string[], io: CliIo): string[] {
   return bareProgram(io).parseOptions([...argv]).operands;
 }
 
-/** `help NAME` shows the flags of a command too, and completion needs those of all. */
+/** `help NAME` also shows the flags of a command, and a completion script contains those of all commands. */
 function isNeeded({ name, alias }: CommandEntry, [first, second]: readonly string[]): boolean {
-  // A script has them all; `completion --list` needs none.
+  // Only the script contains all flags; `completion --list` needs none.
   if (first === "completion" && second !== undefined) return true;
   const called = first === "help" ? second : first;
   return called !== undefined && (called === name || called === alias);
@@ -75,7 +75,7 @@ async function addCommand(
   const command = program
     .command(name)
     .description(summary)
-    .helpOption("-h, --help", "print this; options of every command, such as --json: graph-serve --help");
+    .helpOption("-h, --help", "print this help; for global options such as --json: graph-serve --help");
   if (alias !== undefined) command.alias(alias);
   if (run) (await load())(command, run);
 }
@@ -83,7 +83,7 @@ async function addCommand(
 /** The program without commands. */
 function bareProgram(io: CliIo): TypedCommand {
   const program = new Command("graph-serve")
-    .description("Run LangGraph.js graphs behind a LangGraph-compatible HTTP interface.")
+    .description("Serve LangGraph.js graphs over the LangGraph API, and debug every run afterwards.")
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print the help of a command")
     .helpCommand("help [command]", "print the help of a command")
@@ -98,18 +98,18 @@ function bareProgram(io: CliIo): TypedCommand {
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .option("-c, --config <file>", "configuration file to read instead of searching for one")
-    .option("--cwd <dir>", "folder to work in")
+    .option("-c, --config <file>", "path of the configuration file (default: search for one)")
+    .option("--cwd <dir>", "working directory")
     .addOption(settingOption("--env <file>", "env"))
     .option("--json", "print one JSON document")
     .option("--jsonl", "print a stream of JSON lines")
-    .option("-q, --quiet", "print results and faults only")
-    .option("-v, --verbose", "print more, such as the stack of a fault, or in dev each request")
+    .option("-q, --quiet", "print only results and errors")
+    .option("-v, --verbose", "print more detail, such as stack traces, or each request in dev")
     .addOption(settingOption("--log-level <level>", "log_level"))
-    .addOption(new Option("--no-color", "print without colours (env NO_COLOR)"))
-    .option("-y, --yes", "answer every question with yes")
+    .addOption(new Option("--no-color", "disable colors (env NO_COLOR)"))
+    .option("-y, --yes", "answer yes to every prompt")
     .addHelpText("after", examples("graph-serve init my-agent", "graph-serve dev ./graph.ts"));
-  // Node takes this one for its own, wherever it stands.
+  // Node reads `--env-file` itself, wherever it appears in the arguments.
   addFormerFlag(program, "--env-file <file>", "--env");
   return program;
 }
@@ -121,7 +121,7 @@ interface CommandTree {
   parent: CommandTree | null;
 }
 
-/** The command that the arguments name, as far as they do. */
+/** The most specific command that the arguments name. */
 function commandOf(program: CommandTree, argv: readonly string[]): CommandTree {
   return argv.reduce(
     (current, argument) => current.commands.find((command) => command.name() === argument) ?? current,
@@ -152,11 +152,11 @@ function pathOf(command: CommandTree): string[] {
   return command.parent ? [...pathOf(command.parent), command.name()] : [];
 }
 
-// Unhandled errors: of a promise that is never awaited, a timer, a callback.
+// Unhandled errors: from promises that are never awaited, timers and callbacks.
 
 /**
- * Do the work of a command. An error that nothing handles fails the run that caused it; where there is none that goes
- * on, it is shown, and the command fails. `session.unhandled` takes them otherwise.
+ * Runs the work of a command. An unhandled error fails the run that caused it. If it belongs to no active run, it is
+ * printed and the command fails. Handlers in `session.unhandled` replace this behavior.
  */
 async function watchUnhandled(session: Session, work: () => Promise<number>): Promise<number> {
   let isFailed = false;
@@ -167,7 +167,7 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
   };
   const exception = (error: unknown) => {
     rejection(error);
-    // Other code may still wait for the interrupted work.
+    // Other code may wait forever for the interrupted work.
     if (isFailed) endProcess(FAILED_EXIT);
   };
   const stopListening = listen(session.io, {
@@ -184,7 +184,7 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
 }
 
 function listen(io: CliIo, { rejection, exception, exit }: Required<UnhandledErrors>): () => void {
-  // Then the process is a test's.
+  // A signal is passed only by tests, which own the process.
   if (io.signal) return () => undefined;
   process.on("unhandledRejection", rejection).on("uncaughtException", exception);
   const release = guardExit(exit);
@@ -202,7 +202,7 @@ const exitWarning =
 function showUnhandled({ io, print }: Session, error: unknown): void {
   const fault = new GraphServeError(
     "run_failed",
-    `nothing handled an error\n${errorName(error)}: ${errorMessage(error)}`,
+    `unhandled error\n${errorName(error)}: ${errorMessage(error)}`,
     { cause: error },
   );
   io.stderr.write(errorText(fault, { colors: print.noteColors, io, verbose: print.flags.verbose }));

@@ -22,9 +22,10 @@ import type { RunFault } from "../support/run-fault.js";
 import type { RunEvent } from "./run-events.js";
 
 /**
- * A LangGraph service, near or far: in this process, or a server that is asked over HTTP. The same calls, the same
- * answers, the same errors. Methods are those of the LangGraph SDK; requests and answers are the bodies of the REST
- * interface. Made by `localClient` or `remoteClient`, closed by its owner.
+ * A LangGraph service, in this process or on a server. Both have the same calls, responses and
+ * errors.
+ * Methods follow the LangGraph SDK; requests and responses are the bodies of the REST API. Created
+ * by `localClient` or `remoteClient` and closed by its owner.
  */
 export interface Client {
   readonly threads: ThreadsClient;
@@ -32,21 +33,27 @@ export interface Client {
   readonly assistants: AssistantsClient;
   readonly crons: CronsClient;
   readonly webhooks: WebhooksClient;
-  /** Where the service is, for people: `sqlite .graph-serve/dev.db`, or the server's address. */
+  /** Location of the service for display: `sqlite .graph-serve/dev.db`, or the server's address. */
   readonly place: string;
   /** The server's address; undefined for a service in this process. */
   readonly url?: string;
-  /** Whether a thread can still be read when this client has closed. */
+  /** Whether threads can still be read after this client is closed. */
   readonly keepsThreads: boolean;
-  /** A thread's checkpoints as they are stored; undefined for a server, which shows states only. */
+  /** A thread's stored checkpoints; undefined for a server, which exposes states only. */
   readonly stored?: (threadId: string) => AsyncIterable<StoredCheckpoint>;
-  /** What a run threw, and where; undefined for a server, which shows no code. @throws NotFoundError (`run_not_found`) */
+  /**
+   * Error that a run threw, with its location; undefined for a server, which exposes no code.
+   * @throws NotFoundError (`run_not_found`)
+   */
   readonly fault?: (threadId: string, runId: string) => Promise<RunFault | undefined>;
-  /** The assistant that runs where nothing names one. @throws GraphServeError (`assistant_not_found`) */
+  /** The assistant that runs by default. @throws GraphServeError (`assistant_not_found`) */
   defaultAssistant(): Promise<string>;
-  /** How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. */
+  /** Argument that selects the thread's graph in `graph-serve run`; undefined if it is the default graph. */
   graphOf(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
-  /** What hides values of this thread: its graph is not there, or does not load. Ask after its state was read. */
+  /**
+   * Reason why values of this thread are hidden: its graph is missing or does not load. Call it
+   * after reading the state.
+   */
   whyHidden(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
   close(): Promise<void>;
 }
@@ -54,12 +61,12 @@ export interface Client {
 interface ThreadsClient {
   search(request: ThreadSearchRequest): Promise<Partial<Thread>[]>;
   count(request: ThreadCountRequest): Promise<number>;
-  /** @throws NotFoundError (`thread_not_found`), as does all that takes a thread's id */
+  /** @throws NotFoundError (`thread_not_found`), as do all methods with a thread id */
   get(threadId: string): Promise<Thread>;
   /** @throws GraphServeError (`thread_exists`) */
   create(request: ThreadCreateRequest): Promise<Thread>;
   update(threadId: string, request: ThreadPatchRequest): Promise<Thread>;
-  /** Copies the latest state, or that of a checkpoint. @throws UnsupportedOptionError on servers that cannot */
+  /** Copies the latest state, or that of a checkpoint. @throws UnsupportedOptionError if the server cannot */
   copy(threadId: string, options?: { checkpoint_id?: string }): Promise<Thread>;
   /** @throws ThreadBusyError (`thread_busy`) */
   delete(threadId: string): Promise<void>;
@@ -70,22 +77,22 @@ interface ThreadsClient {
   ): Promise<ThreadState>;
   /** Newest first. */
   getHistory(threadId: string, request?: ThreadStateSearchRequest): Promise<ThreadState[]>;
-  /** @throws ThreadBusyError (`thread_busy`), InvalidRequestError when the graph refuses the values */
+  /** @throws ThreadBusyError (`thread_busy`), InvalidRequestError if the graph rejects the values */
   updateState(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult>;
 }
 
 interface RunsClient {
   /** Newest first. */
   list(threadId: string, filter: RunFilter): Promise<Run[]>;
-  /** Of all threads, newest first. */
+  /** Runs of all threads, newest first. */
   search(request: RunSearchRequest): Promise<Partial<Run>[]>;
   /** @throws NotFoundError (`run_not_found`) */
   get(threadId: string, runId: string): Promise<Run>;
   /** Runs that died with their processes, newest first. */
   dead(filter: DeadRunFilter): Promise<DeadRun[]>;
-  /** Requeue a dead run. @throws GraphServeError (`run_not_found`, `run_not_redrivable`, `thread_busy`) */
+  /** Requeues a dead run. @throws GraphServeError (`run_not_found`, `run_not_redrivable`, `thread_busy`) */
   redrive(threadId: string, runId: string): Promise<Run>;
-  /** Starts a run and gives its events, to its end. Aborting the signal interrupts the run. */
+  /** Starts a run and yields its events until it ends. Aborting the signal interrupts the run. */
   stream(threadId: string, request: RunCreateRequest, signal: AbortSignal): AsyncIterable<RunEvent>;
 }
 
@@ -109,13 +116,13 @@ interface WebhooksClient {
   delete(runId: string): Promise<void>;
 }
 
-/** What a run through a client does where its request does not say, whatever the service's own defaults are. */
+/** Defaults of a run started through a client, regardless of the service's own defaults. */
 export const RUN_DEFAULTS = {
   on_disconnect: "cancel",
   multitask_strategy: "enqueue",
 } as const satisfies Partial<RunCreateRequest>;
 
-/** The answer, undefined where a thread is asked for that is not there. */
+/** Resolves with undefined if the call fails with `thread_not_found`. */
 export async function foundOnly<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
@@ -125,7 +132,7 @@ export async function foundOnly<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The graph that a thread ran last, by its metadata. */
+/** The graph that a thread ran last, from its metadata. */
 export function graphIdOf(thread: Partial<Pick<Thread, "metadata">> | undefined): string | undefined {
   const id = thread?.metadata?.graph_id;
   return typeof id === "string" ? id : undefined;

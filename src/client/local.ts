@@ -1,4 +1,3 @@
-/** A client of a service in this process. */
 import type { JsonObject } from "../models/common.js";
 import type { Cron } from "../models/cron.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
@@ -7,7 +6,7 @@ import { GraphServeError, oneLine } from "../support/errors.js";
 import { type Client, foundOnly, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 
-/** Closing it closes the service. */
+/** A client of a service in this process. Closing it closes the service. */
 export function localClient(
   service: Service,
   { unfiltered = false, targets }: { unfiltered?: boolean; targets?: Readonly<Record<string, string>> } = {},
@@ -72,7 +71,7 @@ async function* eventsOfRun(
   request: RunCreateRequest,
   signal: AbortSignal,
 ): AsyncGenerator<RunEvent> {
-  // A thread that is not there yet is made by its first run.
+  // The first run of a thread creates it.
   await foundOnly(refuseBusy(service, threadId));
   const run = await service.runs.stream(threadId, { ...RUN_DEFAULTS, ...request }, { signal });
   const leave = () => run.disconnect();
@@ -81,7 +80,7 @@ async function* eventsOfRun(
   try {
     for await (const frames of run.frames)
       for (const { data, ...frame } of frames) yield { ...frame, data: JSON.parse(data) as unknown };
-    // A client that disconnects gets no more frames, but the run still has to end.
+    // After a disconnect no more frames arrive, but the run must still end.
     if (signal.aborted) await endOf(service, run.run);
   } finally {
     signal.removeEventListener("abort", leave);
@@ -102,8 +101,9 @@ const defaultGraph = ({ settings: { graphs, default_assistant_id } }: Configured
   default_assistant_id ?? Object.keys(graphs)[0];
 
 /**
- * How `graph-serve run` names the graph of this thread; undefined for the one it takes by itself. `targets` name those
- * that are served, and of which the configuration knows nothing.
+ * Argument that selects the thread's graph in `graph-serve run`; undefined if it is the default
+ * graph.
+ * @param targets arguments of served graphs that are not in the configuration
  */
 function namedGraph(
   service: Configured,
@@ -117,17 +117,17 @@ function namedGraph(
 }
 
 function whyHidden(service: Service, metadata: JsonObject): string | undefined {
-  const fault = service.graphFault(metadata);
-  if (fault) {
-    return `values hidden: the graph does not load (${oneLine(fault.message)}); --raw shows them`;
+  const error = service.graphFault(metadata);
+  if (error) {
+    return `values hidden: the graph does not load (${oneLine(error.message)}); --raw shows them`;
   }
   const id = graphIdOf({ metadata });
   if (id === undefined || Object.hasOwn(service.settings.graphs, id)) return undefined;
-  return `graph ${JSON.stringify(id)} is not configured: only keys that a configured one shows are shown`;
+  return `graph ${JSON.stringify(id)} is not configured: only state keys visible in a configured graph are shown`;
 }
 
 /**
- * Runs of other processes are not ours to stop, and their lock is not always ours to see.
+ * Runs of other processes must not be stopped here, and their lock is not always visible.
  * @throws GraphServeError (`thread_busy`)
  */
 async function refuseBusy(service: Service, threadId: string): Promise<void> {
@@ -135,11 +135,11 @@ async function refuseBusy(service: Service, threadId: string): Promise<void> {
   if (status !== "busy") return;
   const isCutOff = (await service.cutOffRuns(thread_id)).length > 0;
   const why = isCutOff
-    ? "its run was cut off when its server died"
-    : "a run of another process is in flight on it";
+    ? "its run was cut off when its server crashed"
+    : "another process is executing a run on it";
   throw new GraphServeError("thread_busy", `thread "${thread_id}" is busy: ${why}`, {
     hint: isCutOff
-      ? "the server resumes or ends it at its next start; graph-serve recover --apply ends it now"
-      : "wait for the run to end, or cancel it at its server",
+      ? "the server resumes or ends the run at its next start; graph-serve recover --apply ends it now"
+      : "wait for the run to end, or cancel it on its server",
   });
 }

@@ -1,4 +1,4 @@
-/** A client of a server, on the SDK of LangGraph, which is loaded when a server is asked. */
+/** A client of a server, based on the LangGraph SDK. The SDK is loaded on first use. */
 import type { Client as Sdk } from "@langchain/langgraph-sdk/client";
 import type { RunCreateRequest } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
@@ -8,7 +8,7 @@ import { type Client, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 import { checkedAddress, fetchOf, refusalIn, type ServerAddress, unreachable } from "./server.js";
 
-/** @throws InvalidRequestError when the url is not an HTTP address (`invalid_request`) */
+/** @throws InvalidRequestError if the URL is not an HTTP address (`invalid_request`) */
 export async function remoteClient(address: ServerAddress, assistant?: string): Promise<Client> {
   const server = checkedAddress(address);
   const connect = await connector(server);
@@ -16,7 +16,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
   return {
     threads: threadsOf(sdk, connect),
     runs: {
-      list: (threadId, filter) => answer(sdk.runs.list(threadId, said(filter))),
+      list: (threadId, filter) => answer(sdk.runs.list(threadId, asSdk(filter))),
       search: (request) => answer(post(server, "/runs/search", request)),
       get: (threadId, runId) => answer(sdk.runs.get(threadId, runId)),
       dead: (filter) => answer(ask(server, "GET", `/runs/dead?${queryOf(filter)}`)),
@@ -28,7 +28,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       search: ({ graph_id, sort_by, sort_order, ...query }) =>
         answer(
           sdk.assistants.search(
-            said({ ...query, graphId: graph_id, sortBy: sort_by, sortOrder: sort_order }),
+            asSdk({ ...query, graphId: graph_id, sortBy: sort_by, sortOrder: sort_order }),
           ),
         ),
       getSchemas: (id) => answer(sdk.assistants.getSchemas(id)),
@@ -51,7 +51,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       if (assistant !== undefined) return assistant;
       const [first] = await answer<{ assistant_id: string }[]>(sdk.assistants.search({ limit: 1 }));
       if (first) return first.assistant_id;
-      throw new GraphServeError("assistant_not_found", `the server at ${server.url} has no assistant`);
+      throw new GraphServeError("assistant_not_found", `the server at ${server.url} has no assistants`);
     },
     graphOf: graphIdOf,
     whyHidden: () => undefined,
@@ -59,7 +59,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
   };
 }
 
-/** Makes the SDK's client of a server; `query` is added to the address of what it asks. */
+/** Creates an SDK client; `query` is added to the URL of every request. */
 type Connect = (query?: Readonly<Record<string, string>>) => Sdk;
 
 async function connector(server: ServerAddress): Promise<Connect> {
@@ -67,7 +67,7 @@ async function connector(server: ServerAddress): Promise<Connect> {
   return (query = {}) =>
     new SdkClient({
       apiUrl: server.url,
-      // Null: the variables of LangSmith hold keys of other servers.
+      // Null, because the variables of LangSmith contain keys of other servers.
       apiKey: server.apiKey ?? null,
       callerOptions: { maxRetries: 0, fetch: fetchOf(server) },
       onRequest: (url, init) => {
@@ -77,7 +77,7 @@ async function connector(server: ServerAddress): Promise<Connect> {
     });
 }
 
-/** The answer as our models have it, which say more of it than the SDK's. @throws GraphServeError */
+/** Casts the response to our models, which are more precise than the SDK's types. @throws GraphServeError */
 async function answer<T>(call: Promise<unknown>): Promise<T> {
   try {
     return (await call) as T;
@@ -93,7 +93,7 @@ const queryOf = (filter: object): string =>
 
 const post = (server: ServerAddress, path: string, body: object) => ask(server, "POST", path, body);
 
-/** A call that the SDK does not have; undefined where nothing is answered. */
+/** Sends a request that the SDK does not support; undefined if the response has no content. */
 async function ask(server: ServerAddress, method: string, path: string, body?: object): Promise<unknown> {
   const { url, apiKey } = server;
   const headers = {
@@ -105,34 +105,34 @@ async function ask(server: ServerAddress, method: string, path: string, body?: o
   return response.status === 200 ? response.json() : undefined;
 }
 
-/** The parameters of a call as the SDK types them, which says less of some than our models do. */
-const said = <T>(parameters: object | undefined): T => parameters as T;
+/** Casts parameters to the SDK's types, some of which are less precise than our models. */
+const asSdk = <T>(parameters: object | undefined): T => parameters as T;
 
 function threadsOf({ threads }: Sdk, connect: Connect): Client["threads"] {
   return {
     search: ({ sort_by, sort_order, ...query }) =>
-      answer(threads.search(said({ ...query, sortBy: sort_by, sortOrder: sort_order }))),
-    count: (query) => answer(threads.count(said(query))),
+      answer(threads.search(asSdk({ ...query, sortBy: sort_by, sortOrder: sort_order }))),
+    count: (query) => answer(threads.count(asSdk(query))),
     get: (threadId) => answer(threads.get(threadId)),
     create: ({ thread_id, if_exists, ...payload }) =>
-      answer(threads.create(said({ ...payload, threadId: thread_id, ifExists: if_exists }))),
-    update: (threadId, payload) => answer(threads.update(threadId, said(payload))),
+      answer(threads.create(asSdk({ ...payload, threadId: thread_id, ifExists: if_exists }))),
+    update: (threadId, payload) => answer(threads.update(threadId, asSdk(payload))),
     copy: (threadId, { checkpoint_id } = {}) =>
       checkpoint_id === undefined
         ? answer(threads.copy(threadId))
         : copyFrom(connect({ checkpoint_id }), threadId, checkpoint_id),
     delete: (threadId) => answer(threads.delete(threadId)),
     getState: (threadId, { checkpoint, ...options } = {}) =>
-      answer(threads.getState(threadId, said(checkpoint), options)),
-    getHistory: (threadId, options) => answer(threads.getHistory(threadId, said(options))),
+      answer(threads.getState(threadId, asSdk(checkpoint), options)),
+    getHistory: (threadId, options) => answer(threads.getHistory(threadId, asSdk(options))),
     updateState: (threadId, { as_node, checkpoint_id, ...options }) =>
       answer(
-        threads.updateState(threadId, said({ ...options, asNode: as_node, checkpointId: checkpoint_id })),
+        threads.updateState(threadId, asSdk({ ...options, asNode: as_node, checkpointId: checkpoint_id })),
       ),
   };
 }
 
-/** Other servers copy the latest state whatever is asked for: the copy then goes again. */
+/** Other servers ignore `checkpoint_id` and copy the latest state; such a copy is deleted again. */
 async function copyFrom({ threads }: Sdk, threadId: string, checkpointId: string): Promise<Thread> {
   const copy = await answer<Thread>(threads.copy(threadId));
   const { checkpoint } = await answer<ThreadState>(threads.getState(copy.thread_id));
@@ -140,7 +140,7 @@ async function copyFrom({ threads }: Sdk, threadId: string, checkpointId: string
   await answer(threads.delete(copy.thread_id));
   throw new UnsupportedOptionError(
     "an earlier checkpoint",
-    "this server copies the latest state only; with --branch (--in-place) the thread itself resumes from there",
+    "this server copies only the latest state; use --branch (--in-place) to resume the thread itself from there",
   );
 }
 
@@ -153,7 +153,7 @@ interface RunCall {
 }
 
 async function* eventsOfRun({ sdk, server, threadId, request, signal }: RunCall): AsyncGenerator<RunEvent> {
-  // The SDK leaves the connection open when the reader stops early.
+  // The SDK leaves the connection open if the reader stops early.
   const left = new AbortController();
   const payload: object = {
     ...camelCased({ ...RUN_DEFAULTS, ...request }),
@@ -164,13 +164,13 @@ async function* eventsOfRun({ sdk, server, threadId, request, signal }: RunCall)
   } catch (error) {
     const known = refusalIn(error);
     if (known instanceof GraphServeError || signal.aborted) throw known;
-    throw unreachable(server, `its answer broke off: ${errorMessage(error)}`);
+    throw unreachable(server, `the response was interrupted: ${errorMessage(error)}`);
   } finally {
     left.abort();
   }
 }
 
-/** The fields of a run as the SDK names them; what the fields hold stays. */
+/** Converts the names of a run's fields to the SDK's camel case; values stay unchanged. */
 function camelCased(request: RunCreateRequest): object {
   return Object.fromEntries(
     Object.entries(request).map(([name, value]) => [

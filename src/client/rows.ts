@@ -1,4 +1,4 @@
-/** Reads the rows of a storage, for lists that need neither LangGraph nor a graph. */
+/** Reads the rows of a storage for lists, without loading LangGraph or a graph. */
 import { DEFAULT_LIMIT } from "../models/common.js";
 import type { Run, RunFilter, RunSearchRequest } from "../models/run.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
@@ -9,10 +9,10 @@ import { NotFoundError } from "../support/errors.js";
 
 export { sqliteFault } from "../storage/open.js";
 
-/** A run without what it was called with, which may hold secrets. */
+/** A run without its invocation parameters, which may contain secrets. */
 export type ListedRun = Omit<Run, "kwargs">;
 
-/** The part of a `Client` that rows can answer. */
+/** The part of a `Client` that rows can serve. */
 export interface RowsClient {
   readonly threads: { search(request: ThreadSearchRequest): Promise<Partial<Thread>[]> };
   readonly runs: {

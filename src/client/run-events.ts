@@ -3,29 +3,29 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
 
-/** An event of a run, as the stream has it. */
+/** An event of a run's stream. */
 export interface RunEvent {
-  /** Undefined on a server that numbers no events. */
+  /** Undefined if the server does not number events. */
   id?: number | string;
-  /** The stream mode, or `metadata`, `end`, `error`; a subgraph's namespace follows a `|`. */
+  /** The stream mode, or `metadata`, `end`, `error`; for a subgraph, followed by `|` and its namespace. */
   event: string;
   data: unknown;
 }
 
-/** A run as known from the events so far. */
+/** Summary of a run from the events received so far. */
 export class RunSoFar {
   runId: string | undefined;
-  /** `running` until the last event arrived. */
+  /** `running` until the last event arrives. */
   status = "running";
-  /** The last full state that the stream showed; undefined when it showed none. */
+  /** The last full state in the stream; undefined if there was none. */
   values: unknown = undefined;
-  /** Questions that the graph waits on. */
+  /** Interrupts that the graph waits on. */
   interrupts: Interrupt[] = [];
-  /** Undefined while the run is in flight, and on servers that do not report it. */
+  /** Undefined while the run is active, and if the server does not report it. */
   usage: TokenUsage | undefined;
   /** `Name: message` */
   error: string | undefined;
-  /** True once an event reports the stop; events of its other tasks may still follow. */
+  /** True once an event reports an interrupt; events of other tasks may still follow. */
   #hasStopped = false;
 
   take({ event, data }: RunEvent): void {
@@ -49,9 +49,9 @@ export class RunSoFar {
     }
     const { __interrupt__: interrupts, ...rest } = values;
     // Interrupts of one superstep arrive one after the other.
-    const asked = interrupts as Interrupt[];
-    const before = this.interrupts.filter(({ id }) => !asked.some((one) => one.id === id));
-    this.interrupts = [...before, ...asked];
+    const added = interrupts as Interrupt[];
+    const before = this.interrupts.filter(({ id }) => !added.some((one) => one.id === id));
+    this.interrupts = [...before, ...added];
     // A server may send the state with the interrupt, or the interrupt alone.
     if (Object.keys(rest).length > 0) this.values = rest;
   }
@@ -60,7 +60,7 @@ export class RunSoFar {
     const { status, usage } = end;
     this.#takeRunId(end);
     this.status = typeof status === "string" ? status : "success";
-    // Servers with LangGraph's statuses call that a success.
+    // Servers with LangGraph's statuses report an interrupted run as a success.
     if (this.status === "success" && this.#hasStopped) this.status = "interrupted";
     if (isRecord(usage)) this.usage = usage as TokenUsage;
   }

@@ -1,4 +1,4 @@
-/** The server of a remote client: its address, and its refusals turned into the errors that they were there. */
+/** Sends requests of a remote client and turns error responses back into the server's errors. */
 import {
   ERROR_CODES,
   errorMessage,
@@ -9,18 +9,21 @@ import {
 } from "../support/errors.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 
-/** Where a server is, as flags and variables say it. */
+/** Address of a server, from flags and variables. */
 export interface ServerAddress {
   url: string;
-  /** Sent with every request, shown nowhere. */
+  /** Sent with every request; must not be displayed. */
   apiKey?: string;
 }
 
-/** @throws InvalidRequestError when the url is not an HTTP address, or the key is not valid in a header (`invalid_request`) */
+/**
+ * @throws InvalidRequestError if the URL is not an HTTP address, or the key is not valid in a
+ *   header (`invalid_request`)
+ */
 export function checkedAddress({ url, apiKey }: ServerAddress): ServerAddress {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-    throw new InvalidRequestError(`--url must be an http address, it is ${url}`, undefined, {
-      hint: "such as --url http://127.0.0.1:2024",
+    throw new InvalidRequestError(`--url must be an HTTP address, it is ${url}`, undefined, {
+      hint: "use an address such as --url http://127.0.0.1:2024",
     });
   }
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -29,7 +32,7 @@ export function checkedAddress({ url, apiKey }: ServerAddress): ServerAddress {
   return { url: url.replace(/\/+$/, ""), ...(apiKey !== undefined && { apiKey }) };
 }
 
-/** Whether a server answers at `url`. */
+/** Whether a server responds at `url`. */
 export async function isServing(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/ok`, { signal: AbortSignal.timeout(1_000) })).ok;
@@ -38,7 +41,7 @@ export async function isServing(url: string): Promise<boolean> {
   }
 }
 
-/** Carries an error through the SDK, which would put words of its own in place of ours. */
+/** Carries an error through the SDK, which would otherwise replace its message. */
 class Refusal extends Error {
   readonly error: GraphServeError;
 
@@ -52,8 +55,8 @@ class Refusal extends Error {
 export const refusalIn = (error: unknown): unknown => (error instanceof Refusal ? error.error : error);
 
 /**
- * A `fetch` for the SDK that fails with our errors: `server_unreachable` when the server cannot be reached, else the
- * code of its refusal. Redirects are not followed: they would take the key along.
+ * Creates a `fetch` for the SDK that fails with our errors: `server_unreachable`, or the code of
+ * the error response. Redirects are not followed, because they would forward the API key.
  */
 export function fetchOf(server: ServerAddress): typeof fetch {
   return async (input, init) => {
@@ -64,18 +67,18 @@ export function fetchOf(server: ServerAddress): typeof fetch {
     });
     if (!response.ok) throw new Refusal(await refusal(response, server));
     if (/^text\/html/i.test(response.headers.get("content-type") ?? ""))
-      throw new Refusal(unreachable(server, "it answers with a web page, so it is not a LangGraph server"));
+      throw new Refusal(unreachable(server, "it responds with a web page, so it is not a LangGraph server"));
     return response;
   };
 }
 
 export function unreachable({ url }: ServerAddress, why: string): GraphServeError {
   return new GraphServeError("server_unreachable", `the server at ${url} cannot be reached: ${why}`, {
-    hint: "start it with graph-serve dev, or leave --url out to work without a server",
+    hint: "start it with graph-serve dev, or omit --url to work without a server",
   });
 }
 
-/** What a server's error answer says. A code of ours comes with the message it had there. */
+/** Converts an error response to an error. One of our codes keeps its message. */
 async function refusal(response: Response, server: ServerAddress): Promise<GraphServeError> {
   const { status } = response;
   const { url, apiKey } = server;
@@ -91,21 +94,21 @@ async function refusal(response: Response, server: ServerAddress): Promise<Graph
       : new GraphServeError(code as ErrorCode, String(detail));
   }
   const message = typeof detail === "string" ? detail : detail === undefined ? text : JSON.stringify(detail);
-  return new GraphServeError(codeOfStatus(status), `${url} answered ${status}: ${message}`);
+  return new GraphServeError(codeOfStatus(status), `${url} responded with ${status}: ${message}`);
 }
 
 function refusedKey({ url, apiKey }: ServerAddress): GraphServeError {
-  const what = apiKey === undefined ? "asks for an API key" : "does not know this API key";
+  const what = apiKey === undefined ? "requires an API key" : "rejected the API key";
   return new GraphServeError("unauthorized", `the server at ${url} ${what}`, {
-    hint: `give one of its keys with --api-key, or in the variable ${CLIENT_KEY_VARIABLE}`,
+    hint: `pass a valid key with --api-key, or in the variable ${CLIENT_KEY_VARIABLE}`,
   });
 }
 
 function redirected(url: string, location: string): GraphServeError {
   return new InvalidRequestError(
-    `the server at ${url} sends its callers elsewhere, to ${location}`,
+    `the server at ${url} redirects to ${location}`,
     undefined,
-    { hint: "give that address with --url" },
+    { hint: "pass that address with --url" },
   );
 }
 

@@ -1,4 +1,4 @@
-/** Walks over lists of any length in pages, so that memory holds one page at a time. */
+/** Iterates over lists of any length page by page, so that only one page is in memory. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { MAX_LIMIT } from "../models/common.js";
 import type { Run, RunFilter } from "../models/run.js";
@@ -8,14 +8,14 @@ import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import type { Client } from "./client.js";
 import type { ListedRun, RowsClient } from "./rows.js";
 
-/** A state may hold megabytes: few at once, and fewer still until the first is shown. */
+/** A state can be megabytes, so pages are small; the first is smaller to show results sooner. */
 function* pageSizes(): Generator<number, never> {
   yield 5;
   for (;;) yield 40;
 }
 
 /**
- * States of a thread from the newest on, or from the one before `before`; `limit` of them when it is given.
+ * States of a thread from the newest, or from the one before `before`; at most `limit`.
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function* walkStates(
@@ -24,32 +24,32 @@ export async function* walkStates(
   { limit, ...request }: ThreadStateSearchRequest = {},
 ): AsyncGenerator<ThreadState> {
   let before = request.before;
-  let left = limit ?? Infinity;
+  let remaining = limit ?? Infinity;
   for (const size of pageSizes()) {
-    if (left <= 0) return;
-    const wanted = Math.min(size, left);
+    if (remaining <= 0) return;
+    const wanted = Math.min(size, remaining);
     const states = await client.threads.getHistory(threadId, { ...request, before, limit: wanted });
     yield* states;
     if (states.length < wanted) return;
-    left -= states.length;
-    // A storage that answers synchronously would starve the writer and the abort signal.
+    remaining -= states.length;
+    // A storage with synchronous reads would starve the writer and the abort signal.
     await nextTurn();
     before = states.at(-1)?.checkpoint?.checkpoint_id;
   }
 }
 
-/** Threads that match, in the order of the request; `limit` and `offset` as there. */
+/** Threads that match the request, in its order; `limit` and `offset` apply to the whole list. */
 export async function* walkThreads(
   client: Pick<RowsClient, "threads">,
   { limit, offset, ...request }: ThreadSearchRequest = {},
 ): AsyncGenerator<Partial<Thread>> {
   let start = offset ?? 0;
-  for (let left = limit ?? Infinity; left > 0;) {
-    const wanted = Math.min(left, MAX_LIMIT);
+  for (let remaining = limit ?? Infinity; remaining > 0;) {
+    const wanted = Math.min(remaining, MAX_LIMIT);
     const threads = await client.threads.search({ ...request, limit: wanted, offset: start });
     yield* threads;
     if (threads.length < wanted) return;
-    left -= threads.length;
+    remaining -= threads.length;
     start += threads.length;
   }
 }
@@ -76,17 +76,17 @@ async function* walkPages<Listed>(
   { limit = Infinity, offset = 0, status }: RunFilter = {},
 ): AsyncGenerator<Listed> {
   let start = offset;
-  for (let left = limit; left > 0;) {
-    const wanted = Math.min(left, MAX_LIMIT);
+  for (let remaining = limit; remaining > 0;) {
+    const wanted = Math.min(remaining, MAX_LIMIT);
     const runs = await read({ limit: wanted, offset: start, ...(status && { status }) });
     yield* runs;
     if (runs.length < wanted) return;
-    left -= runs.length;
+    remaining -= runs.length;
     start += runs.length;
   }
 }
 
-/** What the runs of a thread add up to; `errors` counts those that ended in error or ran out of time. */
+/** Totals over the runs of a thread; `errors` counts runs with status error or timeout. */
 export async function runTotals(
   client: Pick<RowsClient, "runs">,
   threadId: string,
@@ -100,41 +100,42 @@ export async function runTotals(
   return totals;
 }
 
-// States of a thread from the oldest on, which no storage lists: their ids are collected first, the states read again.
+// Storages do not list states oldest first. Their ids are collected first, then the states are read
+// again.
 
-/** What names the checkpoints of one namespace, but for their ids. */
-type Place = Pick<NonNullable<ThreadState["checkpoint"]>, "thread_id" | "checkpoint_ns">;
+/** Identifies the checkpoints of one namespace. */
+type NamespaceRef = Pick<NonNullable<ThreadState["checkpoint"]>, "thread_id" | "checkpoint_ns">;
 
-/** The way through a thread by the ids of its checkpoints: all that is held of states that are not looked at. */
+/** The checkpoint ids of a thread, oldest first. States are read on demand and not kept. */
 export class CheckpointPath {
   readonly #client: Client;
   readonly #threadId: string;
-  readonly #place: Place | undefined;
+  readonly #namespace: NamespaceRef | undefined;
   /** Oldest first. */
   readonly #ids: readonly string[];
 
-  constructor(client: Client, threadId: string, ids: readonly string[], place?: Place) {
+  constructor(client: Client, threadId: string, ids: readonly string[], namespace?: NamespaceRef) {
     this.#client = client;
     this.#threadId = threadId;
     this.#ids = ids;
-    this.#place = place;
+    this.#namespace = namespace;
   }
 
-  /** Through all of these states, which must be newest first and of one namespace. */
+  /** Collects the ids of `states`, which must be newest first and in one namespace. */
   static async of(
     client: Client,
     threadId: string,
     states: AsyncIterable<ThreadState>,
   ): Promise<CheckpointPath> {
     const ids: string[] = [];
-    let place: Place | undefined;
+    let namespace: NamespaceRef | undefined;
     for await (const { checkpoint } of states) {
       const { thread_id = "", checkpoint_ns = "", checkpoint_id } = checkpoint ?? {};
       if (!checkpoint_id) continue;
       ids.push(checkpoint_id);
-      place ??= { thread_id, checkpoint_ns };
+      namespace ??= { thread_id, checkpoint_ns };
     }
-    return new CheckpointPath(client, threadId, ids.reverse(), place);
+    return new CheckpointPath(client, threadId, ids.reverse(), namespace);
   }
 
   get length(): number {
@@ -145,14 +146,14 @@ export class CheckpointPath {
     return this.#ids[index];
   }
 
-  /** @throws RangeError beyond the end */
+  /** @throws RangeError if the index is out of range */
   state(index: number): Promise<ThreadState> {
     const checkpoint_id = this.#ids[index];
-    if (checkpoint_id === undefined) throw new RangeError(`there is no state ${index}`);
-    return this.#client.threads.getState(this.#threadId, { checkpoint: { ...this.#place, checkpoint_id } });
+    if (checkpoint_id === undefined) throw new RangeError(`state ${index} does not exist`);
+    return this.#client.threads.getState(this.#threadId, { checkpoint: { ...this.#namespace, checkpoint_id } });
   }
 
-  /** All states in order, a page held at a time. */
+  /** All states in order, one page in memory at a time. */
   async *states(): AsyncGenerator<ThreadState> {
     let start = 0;
     for (const size of pageSizes()) {
@@ -163,7 +164,10 @@ export class CheckpointPath {
     }
   }
 
-  /** What lies before the newest one of the page is one list; where others are in it, each is read by itself. */
+  /**
+   * Reads the page as one list: the states before its newest one. States that are not in this list,
+   * because of forks, are read individually.
+   */
   async *#page(start: number, end: number): AsyncGenerator<ThreadState> {
     const newest = await this.state(end - 1);
     const others = end - start - 1;
@@ -172,7 +176,7 @@ export class CheckpointPath {
       others === 0
         ? []
         : await this.#client.threads.getHistory(this.#threadId, {
-            ...(this.#place?.checkpoint_ns && { checkpoint: this.#place }),
+            ...(this.#namespace?.checkpoint_ns && { checkpoint: this.#namespace }),
             before: checkpoint?.checkpoint_id,
             limit: others,
           });
@@ -184,8 +188,9 @@ export class CheckpointPath {
 }
 
 /**
- * All states of a thread, or of a subgraph's namespace, oldest first. Finding the oldest of a long thread takes walking
- * all of it; where the very first one is known otherwise, it comes before that walk.
+ * All states of a thread, or of a subgraph's namespace, oldest first. Finding the oldest state
+ * requires walking the whole thread; if the first state can be found directly, it is yielded before
+ * that walk.
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function* walkOldestFirst(
@@ -201,7 +206,10 @@ export async function* walkOldestFirst(
     if (state.checkpoint?.checkpoint_id !== first?.checkpoint?.checkpoint_id) yield state;
 }
 
-/** Step -1 is what the first run was given: when there is one such checkpoint, all others came of it. */
+/**
+ * Step -1 is the input of the first run. If there is exactly one such checkpoint, it is the
+ * ancestor of all others.
+ */
 async function firstState(
   client: Client,
   threadId: string,

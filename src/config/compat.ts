@@ -1,12 +1,12 @@
-/** The switch `compat`: the defaults in which LangGraph's own server differs; part of ./settings.ts. */
+/** The setting `compat` chooses the defaults that differ from those of LangGraph's own server. */
 import { Type } from "@sinclair/typebox";
 
 export type Compat = "specification" | "langgraph";
 
-/** The namespace that LangGraph's server derives the ids of assistants in, so that they are the same here. */
+/** Namespace from which LangGraph's server derives assistant ids. Using it here produces the same ids. */
 const LANGGRAPH_NAMESPACE = "urn:uuid:6ba7b821-9dad-11d1-80b4-00c04fd430c8";
 
-/** What each choice makes of the defaults; every one of them can be set by itself, and then holds. */
+/** Defaults that each choice replaces. A setting given explicitly takes precedence. */
 export const COMPAT_DEFAULTS = {
   specification: {},
   langgraph: {
@@ -21,15 +21,15 @@ export const COMPAT_DEFAULTS = {
   },
 } as const;
 
-/** The settings that choose the defaults of others. */
+/** The settings that determine the defaults of other settings. */
 export interface CompatChoice {
   compat?: Compat;
   hold_messages?: boolean;
 }
 
 /**
- * The defaults that `compat` replaces. Under `hold_messages` events stay refused, since they carry tokens and tool calls
- * too.
+ * Defaults replaced by `compat`. With `hold_messages`, events stay refused because they carry
+ * tokens and tool calls.
  */
 export function compatDefaults({ compat = "specification", hold_messages }: CompatChoice): object {
   const { allow_unfiltered_events, ...others } = {
@@ -45,29 +45,29 @@ const choice = <T extends string>(values: readonly [T, ...T[]], description: str
 export const compatSettings = {
   compat: choice<Compat>(
     ["specification", "langgraph"],
-    "Whose defaults hold: specification, or langgraph for those of LangGraph's own server, as with a langgraph.json.",
+    "Set of defaults: specification, or langgraph for the defaults of LangGraph's own server. Default with a langgraph.json: langgraph.",
   ),
   run_create_mode: choice<"wait" | "background">(
     ["wait", "background"],
-    "Whether POST /threads/{id}/runs answers when the run has ended, or at once.",
+    "Whether POST /threads/{id}/runs responds after the run has ended (wait) or immediately (background).",
   ),
   on_disconnect: choice<"cancel" | "continue">(
     ["cancel", "continue"],
-    "What becomes of a run whose client leaves, where its request does not say.",
+    "What happens to a run when its client disconnects, unless the request sets on_disconnect.",
   ),
   multitask_strategy: choice<"enqueue" | "reject" | "rollback" | "interrupt">(
     ["enqueue", "reject", "rollback", "interrupt"],
-    "What a run does on a busy thread, where its request does not say.",
+    "What happens to a new run on a busy thread, unless the request sets multitask_strategy.",
   ),
   multitask_cancel: Type.Optional(
     Type.Boolean({
       default: false,
       description:
-        "Let the strategies interrupt and rollback stop what is in flight and take its place; they are answered 409 otherwise.",
+        "Allow the strategies interrupt and rollback to stop the active run and replace it; otherwise they are rejected with 409.",
     }),
   ),
   interrupted_run_status: choice<"interrupted" | "success">(
     ["interrupted", "success"],
-    "Status of a run that stops to ask; its thread is interrupted either way.",
+    "Status of a run that stops at an interrupt; the thread status is interrupted in both cases.",
   ),
 };

@@ -1,6 +1,6 @@
 import type { SettingsInput } from "./settings.js";
 
-/** Return the settings as they are; gives a `graph-server.config.ts` its types and completion. */
+/** Type helper for `graph-server.config.ts`: returns the settings unchanged. */
 export function defineConfig(settings: SettingsInput): SettingsInput {
   return settings;
 }

@@ -1,4 +1,4 @@
-/** Settings from environment variables, and the variables of env files. */
+/** Reads settings from environment variables and env files. */
 import { join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
@@ -11,7 +11,7 @@ import { type SettingName, type SettingsInput, SettingsSchema } from "./settings
 
 const PREFIX = "GRAPH_SERVE_";
 
-/** The environment variable of a setting. */
+/** Environment variable of a setting. */
 export function variableName(name: SettingName): string {
   return PREFIX + name.toUpperCase();
 }
@@ -23,14 +23,14 @@ const FLAGS: Partial<Record<SettingName, string>> = {
   shutdown_grace_seconds: "--shutdown-grace",
 };
 
-/** The command line flag of a setting. */
+/** Command line flag of a setting. */
 export function flagName(name: SettingName): string {
   return FLAGS[name] ?? `--${name.replaceAll("_", "-")}`;
 }
 
 export const SETTING_NAMES = Object.keys(SettingsSchema.properties) as SettingName[];
 
-/** The settings that variables give, each read by its type; an empty variable counts as not set. */
+/** Settings from environment variables, parsed by type. An empty variable counts as not set. */
 export function settingsFromEnvironment(env: Variables): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name of SETTING_NAMES) {
@@ -40,12 +40,12 @@ export function settingsFromEnvironment(env: Variables): Record<string, unknown>
   return values;
 }
 
-/** A warning for each variable that is close to the name of a setting's variable and is none. */
+/** Warnings for variables whose name resembles the variable of a setting. */
 function misspelledVariables(env: Variables): string[] {
   const known = SETTING_NAMES.map(variableName);
-  const isNone = (variable: string) => known.includes(variable) || variable === CLIENT_KEY_VARIABLE;
+  const isKnown = (variable: string) => known.includes(variable) || variable === CLIENT_KEY_VARIABLE;
   return Object.keys(env).flatMap((variable) => {
-    if (!variable.startsWith(PREFIX) || isNone(variable)) return [];
+    if (!variable.startsWith(PREFIX) || isKnown(variable)) return [];
     const similar = nearest(
       variable.slice(PREFIX.length),
       known.map((name) => name.slice(PREFIX.length)),
@@ -54,7 +54,7 @@ function misspelledVariables(env: Variables): string[] {
   });
 }
 
-/** Warnings of variables of LangGraph's own server that have no effect here. */
+/** Warnings for variables of LangGraph's own server that have no effect here. */
 const unreadVariables = ({ LANGGRAPH_CONFIG }: Variables): string[] =>
   LANGGRAPH_CONFIG
     ? [
@@ -62,23 +62,22 @@ const unreadVariables = ({ LANGGRAPH_CONFIG }: Variables): string[] =>
       ]
     : [];
 
-/** Warnings of variables that have no effect. */
+/** Warnings for variables that have no effect. */
 export const variableWarnings = (env: Variables): string[] => [
   ...misspelledVariables(env),
   ...unreadVariables(env),
 ];
 
-/** The variables of an env file; undefined when there is no such file. */
+/** Variables of an env file; undefined if the file does not exist. */
 async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
   const text = await readIfExists(file);
   return text === undefined ? undefined : (parseEnv(text) as Record<string, string>);
 }
 
-// Puts environment variables into the strings of a configuration.
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A variable that is not set, and the value that asks for it. */
+/** A variable that is not set, and the path of the value that refers to it. */
 export interface MissingVariable {
   name: string;
   path: SettingPath;
@@ -91,8 +90,8 @@ export function hasReference(value: unknown): boolean {
 }
 
 /**
- * Replace `${VAR}` and `${VAR:-default}` in every string of `value`; `$${` escapes a plain `${`. As in a shell, the
- * default also replaces an empty variable.
+ * Replaces `${VAR}` and `${VAR:-default}` in every string of `value`; `$${` escapes a literal `${`.
+ * As in a shell, the default also replaces an empty variable.
  */
 export function expandVariables(
   value: unknown,
@@ -115,12 +114,14 @@ export function expandVariables(
   return { value: walk(value, []), missing };
 }
 
-// Reads a setting that came as text: from an environment variable, or from an expanded variable.
 
 const TRUE = new Set(["true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
 
-/** The value of the setting's type; the text itself when it does not fit, which validation then reports. */
+/**
+ * Parses the text as the setting's type. Returns the text unchanged if it does not parse;
+ * validation reports it.
+ */
 export function parseSettingText(name: SettingName, text: string): unknown {
   const schema: TSchema = SettingsSchema.properties[name];
   const type = schema.type as string | undefined;
@@ -154,7 +155,6 @@ export function splitList(text: string): string[] {
     .filter(Boolean);
 }
 
-// The variables that the setting `env` brings, needed before any other setting can be read.
 
 interface EnvSource {
   flags?: SettingsInput;
@@ -170,18 +170,19 @@ interface EnvSource {
 
 interface OwnVariables {
   variables: Record<string, string>;
-  /** The env file that was asked for. */
+  /** The env file that was read. */
   file?: string;
   warnings: string[];
 }
 
-/** Read where nothing names an env file. */
+/** Env file that is read by default. */
 const USUAL_FILE = ".env";
 
 /**
- * Variables of the env file or of the map; without either, of the file `.env` beside the configuration, where there is
- * one. A missing env file is an error when it was named by flag or variable, and a warning when the configuration names
- * it, since a fresh checkout has none.
+ * Variables of the setting `env`: an env file or an object. By default, reads `.env` next to the
+ * configuration file if it exists.
+ * A missing env file is an error if a flag or variable names it. If the configuration names it, it
+ * is only a warning, because a fresh checkout does not have the file.
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadVariables({ flags, env, file, cwd, baseDir }: EnvSource): Promise<OwnVariables> {
@@ -217,6 +218,6 @@ async function readNamed(env: unknown, folder: string, namedBy?: string): Promis
   if (variables) return { variables, file, warnings: [] };
   const message = `env file ${relative(folder, file) || file} does not exist`;
   if (namedBy !== undefined)
-    throw new ConfigError(`${namedBy}: ${message}`, { hint: `it was looked for in ${folder}` });
+    throw new ConfigError(`${namedBy}: ${message}`, { hint: `the path was resolved against ${folder}` });
   return { variables: {}, file, warnings: [message] };
 }

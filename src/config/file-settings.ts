@@ -1,4 +1,3 @@
-/** The part of the settings that a configuration file gives. */
 import { resolve } from "node:path";
 import { ConfigError } from "../support/errors.js";
 import {
@@ -16,22 +15,22 @@ import { isFields, unknownFields } from "./langgraph-fields.js";
 import type { ROUTE_GROUPS, SettingName } from "./settings.js";
 import { issuesOf, settingErrors } from "./validate.js";
 
-/** What the configuration file says, before anything overrides it. */
+/** Content of the configuration file before overrides. */
 interface FileSettings {
   values: Record<string, unknown>;
   document?: ConfigDocument;
   warnings: string[];
-  /** Where in the file a setting stands. */
+  /** Path of a setting in the file. */
   pathOf: (path: SettingPath) => SettingPath;
 }
 
-/** Read the file that was named, or the nearest one. */
+/** Reads the given file, or the nearest one. */
 export async function readFileSettings(cwd: string, file?: string): Promise<FileSettings> {
   const document = file === undefined ? await findConfig(cwd) : await readConfig(resolve(cwd, file));
-  const asItStands = (path: SettingPath): SettingPath => path;
-  if (!document) return { values: {}, warnings: [], pathOf: asItStands };
+  const samePath = (path: SettingPath): SettingPath => path;
+  if (!document) return { values: {}, warnings: [], pathOf: samePath };
   if (document.value === undefined || document.value === null) {
-    return { values: {}, document, warnings: [], pathOf: asItStands };
+    return { values: {}, document, warnings: [], pathOf: samePath };
   }
   if (typeof document.value !== "object" || Array.isArray(document.value)) {
     throw new ConfigError("a configuration must be an object of settings", { location: document.locate([]) });
@@ -41,12 +40,12 @@ export async function readFileSettings(cwd: string, file?: string): Promise<File
     return { values: settings, document, warnings, pathOf };
   }
   const { $schema: _schema, ...values } = document.value as Record<string, unknown>;
-  return { values, document, warnings: [], pathOf: asItStands };
+  return { values, document, warnings: [], pathOf: samePath };
 }
 
 /**
- * The file's settings with variables put in.
- * @throws ConfigError with the line of the first fault (`config_invalid`)
+ * Settings of the file with variables expanded.
+ * @throws ConfigError with the line of the first error (`config_invalid`)
  */
 export async function settingsOfFile(
   source: FileSettings,
@@ -63,11 +62,11 @@ export async function settingsOfFile(
     return [name, wasText ? parseSettingText(name as SettingName, value as string) : value] as const;
   });
   const settings = { ...Object.fromEntries(values), ...(env !== undefined && { env }) };
-  const faults = await settingErrors(settings);
-  const [first] = faults;
+  const errors = await settingErrors(settings);
+  const [first] = errors;
   if (first) {
     const location = document.locate(pathOf(first.path));
-    throw new ConfigError(first.message, { hint: first.hint, location, issues: issuesOf(faults) });
+    throw new ConfigError(first.message, { hint: first.hint, location, issues: issuesOf(errors) });
   }
   return settings;
 }
@@ -83,13 +82,12 @@ function missingVariable(
   });
 }
 
-/** `file:line` of a setting. */
+/** Location of a setting as `file:line`. */
 export function locateText({ document, pathOf }: FileSettings, name: SettingName): string | undefined {
-  const place = document?.locate(pathOf([name]));
-  return place && (place.line === undefined ? place.file : `${place.file}:${place.line}`);
+  const location = document?.locate(pathOf([name]));
+  return location && (location.line === undefined ? location.file : `${location.file}:${location.line}`);
 }
 
-// Reads the configuration of an existing LangGraph project as settings.
 
 const DISABLED_ROUTES: Record<string, (typeof ROUTE_GROUPS)[number]> = {
   disable_assistants: "assistants",
@@ -102,7 +100,7 @@ const DISABLED_ROUTES: Record<string, (typeof ROUTE_GROUPS)[number]> = {
 interface LangGraphProject {
   settings: Record<string, unknown>;
   warnings: string[];
-  /** Where in langgraph.json a setting comes from. */
+  /** Path in langgraph.json that a setting comes from. */
   pathOf: (path: SettingPath) => SettingPath;
 }
 
@@ -134,7 +132,7 @@ function readLangGraphJson(document: ConfigDocument): LangGraphProject {
   };
 }
 
-/** A switch that is off, or is none, must not pass for one that is on. */
+/** Rejects values that are not booleans: a misspelled `true` must not leave a route group enabled. */
 function disabledRoutes(document: ConfigDocument, http: Record<string, unknown>): string[] | undefined {
   const disabled: string[] = [];
   for (const [key, group] of Object.entries(DISABLED_ROUTES)) {

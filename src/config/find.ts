@@ -1,4 +1,4 @@
-/** Finds the configuration file and reads it, whatever its format. */
+/** Finds the configuration file and reads it in any supported format. */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, extname, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { documentAt, moduleDocument, type ConfigDocument } from "./document.js";
 const NAME = "graph-server";
 const MODULE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs", ".cjs"] as const;
 
-/** Names looked for in each folder, best first. */
+/** File names searched in each folder, in order of precedence. */
 const SEARCH_PLACES = [
   ...[".json", ".yaml", ".yml", ...MODULE_EXTENSIONS].map((extension) => `${NAME}.config${extension}`),
   ".graph-serverrc",
@@ -17,12 +17,12 @@ const SEARCH_PLACES = [
   "langgraph.json",
 ] as const;
 
-/** True for a file of the LangGraph CLI, which has keys of its own. */
+/** True for a configuration file of the LangGraph CLI, which has its own keys. */
 export function isLangGraphJson(file: string): boolean {
   return /^langgraph.*\.json$/.test(basename(file));
 }
 
-/** The nearest configuration file from `cwd` upward; undefined when there is none. */
+/** Nearest configuration file from `cwd` upward; undefined if none exists. */
 export async function findConfig(cwd: string): Promise<ConfigDocument | undefined> {
   const { cosmiconfig } = await import("cosmiconfig");
   const explorer = cosmiconfig(NAME, {
@@ -41,8 +41,8 @@ export async function findConfig(cwd: string): Promise<ConfigDocument | undefine
 }
 
 /**
- * Read the configuration file that was named.
- * @throws ConfigError when it is not there or malformed (`config_invalid`)
+ * Reads the given configuration file.
+ * @throws ConfigError if it does not exist or is malformed (`config_invalid`)
  */
 export async function readConfig(file: string): Promise<ConfigDocument> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
@@ -54,7 +54,7 @@ export async function readConfig(file: string): Promise<ConfigDocument> {
   return basename(file) === "package.json" ? documentAt(document, NAME) : document;
 }
 
-/** cosmiconfig's loader: in package.json it takes our key itself. */
+/** Loader for cosmiconfig, which selects our key from package.json itself. */
 async function loadFound(file: string, text: string): Promise<unknown> {
   if (basename(file) !== "package.json") return parseFile(file, text);
   return text.includes(`"${NAME}"`) ? { [NAME]: await packageSection(file, text) } : {};
@@ -74,7 +74,7 @@ async function parseFile(file: string, text: string): Promise<ConfigDocument> {
   return parseConfigText(file, text, extension === ".json" ? "json" : "yaml");
 }
 
-/** Run a config module, whatever its kind, from its text: so an edit shows, which an import's cache would hide. */
+/** Evaluates the text of a config module. An import would be cached and hide later edits. */
 async function runConfig(file: string, text: string): Promise<unknown> {
   const { createJiti } = await import("jiti");
   const jiti = createJiti(file, { moduleCache: false, fsCache: false, alias: ownPackageAlias(file) });
@@ -90,7 +90,7 @@ async function runConfig(file: string, text: string): Promise<unknown> {
   }
 }
 
-/** Lets a config import `defineConfig` from graph-serve where only npx has it. */
+/** Lets a config import `defineConfig` from graph-serve if the package is only available through npx. */
 function ownPackageAlias(file: string): Record<string, string> {
   try {
     createRequire(file).resolve("graph-serve");

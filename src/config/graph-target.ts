@@ -1,4 +1,4 @@
-/** Graph targets of the command line: `./graph.ts`, `./graph.ts:exportName`, or a key of the configuration. */
+/** Graph target on the command line: `./graph.ts`, `./graph.ts:exportName`, or a key of `graphs`. */
 import { basename, extname, isAbsolute, relative, resolve } from "node:path";
 import { ConfigError } from "../support/errors.js";
 import { parseModuleTarget, type ModuleTarget } from "../support/module-target.js";
@@ -6,7 +6,7 @@ import { didYouMean } from "../support/nearest.js";
 
 type GraphTarget = ModuleTarget;
 
-/** A graph's file and export. */
+/** Splits a target into file and export. */
 export const parseGraphTarget: (text: string) => GraphTarget = parseModuleTarget;
 
 interface GraphSelection {
@@ -15,9 +15,9 @@ interface GraphSelection {
 }
 
 /**
- * The graphs mapping that the command line asks for. A key of `configured` makes that graph the default; files are
- * served in the order given, the first one as the default, under their base names.
- * @throws ConfigError when a target is neither (`config_invalid`)
+ * Selects the graphs given on the command line. A key of `configured` makes that graph the default.
+ * Files are served under their base names in the given order; the first one is the default.
+ * @throws ConfigError if a target is neither a key nor a file (`config_invalid`)
  */
 export function selectGraphs(
   targets: readonly string[],
@@ -37,7 +37,7 @@ export function selectGraphs(
   };
 }
 
-/** The id of a file's graph: its base name, or `agent` where that says nothing. */
+/** Graph id of a file: its base name, or `agent` for generic names. */
 function fileId(target: string, configured: Readonly<Record<string, string>>): string {
   const { path } = parseGraphTarget(target);
   if (!/[\\/]/.test(path) && !/\.[cm]?[jt]sx?$/.test(path))
@@ -46,7 +46,7 @@ function fileId(target: string, configured: Readonly<Record<string, string>>): s
   return name === "graph" || name === "index" ? "agent" : name;
 }
 
-/** What is said of a target that is no key of `graphs`, and does not look like a file. */
+/** Error for a target that is neither a key of `graphs` nor a file path. */
 export function neitherKeyNorFile(target: string, keys: readonly string[]): ConfigError {
   const known = keys.length > 0 ? `the graphs: ${keys.join(", ")}` : "name a file, such as ./graph.ts:graph";
   return new ConfigError(`"${target}" is neither a graph of the configuration nor a file`, {
@@ -60,12 +60,12 @@ function freeId(id: string, taken: Record<string, string>): string {
   return candidate;
 }
 
-/** What names the graph of `source`, which is relative to `baseDir`, in a call from `cwd`. */
+/** Converts `source`, which is relative to `baseDir`, to a target for a command run in `cwd`. */
 export function targetFrom(source: string, { cwd, baseDir }: { cwd: string; baseDir: string }): string {
   return fileSource(source, { cwd: baseDir, baseDir: cwd });
 }
 
-/** The target as the configuration would name it: relative to the folder that graph paths resolve against. */
+/** The target relative to the folder that graph paths resolve against. */
 function fileSource(target: string, { cwd, baseDir }: { cwd: string; baseDir: string }): string {
   if (cwd === baseDir) return target;
   const { path, exportName } = parseGraphTarget(target);

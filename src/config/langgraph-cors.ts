@@ -1,4 +1,4 @@
-/** `http.cors` of langgraph.json as settings. */
+/** Maps `http.cors` of langgraph.json to settings. */
 
 const SETTINGS: Record<string, string> = {
   allow_origins: "cors_origins",
@@ -11,14 +11,14 @@ const SETTINGS: Record<string, string> = {
 };
 
 interface CorsField {
-  /** The field of `http.cors`. */
+  /** Field of `http.cors`. */
   key: string;
   /** The matching setting; undefined for an unknown field. */
   setting: string | undefined;
   value: unknown;
 }
 
-/** A pattern without a list allows no other origins. */
+/** Without a list of origins, only the pattern applies: the default origins are not allowed. */
 export function corsFields(cors: Readonly<Record<string, unknown>>): CorsField[] {
   const fields = Object.entries(cors).map(([key, value]) => ({ key, setting: SETTINGS[key], value }));
   const isPatternAlone = cors.allow_origin_regex !== undefined && cors.allow_origins === undefined;

@@ -1,4 +1,4 @@
-/** Settings that bound what one client can take up; part of ./settings.ts. docs/safety.md lists all bounds. */
+/** Settings that limit the resources of one client. docs/safety.md lists all limits. */
 import { Type } from "@sinclair/typebox";
 
 export const limitSettings = {
@@ -6,7 +6,7 @@ export const limitSettings = {
     Type.Integer({
       minimum: 1024,
       default: 20 * 1024 * 1024,
-      description: "Largest request body, in bytes.",
+      description: "Maximum size of a request body, in bytes.",
     }),
   ),
   max_incoming_bytes: Type.Optional(
@@ -14,7 +14,7 @@ export const limitSettings = {
       minimum: 1024 * 1024,
       default: 256 * 1024 * 1024,
       description:
-        "Most bytes of request bodies that are being read at once, inflated ones included; beyond it, the largest are refused with 503.",
+        "Maximum total bytes of request bodies being read concurrently, after decompression; beyond it, the largest are rejected with 503.",
     }),
   ),
   max_unread_bytes: Type.Optional(
@@ -22,7 +22,7 @@ export const limitSettings = {
       minimum: 1024 * 1024,
       default: 256 * 1024 * 1024,
       description:
-        "Most bytes of answers and streams that are kept for clients that have yet to read them; beyond it, those that read nothing for longest are cut off.",
+        "Maximum total bytes buffered for clients that have not read their responses and streams; beyond it, the clients that have been idle longest are disconnected.",
     }),
   ),
   max_kept_frame_bytes: Type.Optional(
@@ -30,7 +30,7 @@ export const limitSettings = {
       minimum: 1024 * 1024,
       default: 256 * 1024 * 1024,
       description:
-        "Most bytes of frames kept in memory for readers who are slow or come later; beyond it, frames of ended runs are dropped first, then those that slow readers have yet to see.",
+        "Maximum total bytes of frames kept in memory for slow and late readers; beyond it, frames of ended runs are dropped first, then unread frames of slow readers.",
     }),
   ),
   unread_timeout_seconds: Type.Optional(
@@ -38,7 +38,7 @@ export const limitSettings = {
       exclusiveMinimum: 0,
       maximum: 86_400,
       default: 30,
-      description: "Seconds after which a client that reads nothing of its answer is cut off.",
+      description: "Seconds after which a client that does not read its response is disconnected.",
     }),
   ),
   max_active_runs: Type.Optional(
@@ -46,10 +46,10 @@ export const limitSettings = {
       minimum: 1,
       default: 2000,
       description:
-        "Most runs that a process without a queue has in flight or waiting for their thread; one user may have half of them. Beyond it: 429.",
+        "Maximum number of runs active or waiting for their thread in a process without a queue; one user can have half of them. Beyond it: 429.",
     }),
   ),
   max_queued_runs: Type.Optional(
-    Type.Integer({ minimum: 0, default: 100, description: "Most callers that may wait for one thread." }),
+    Type.Integer({ minimum: 0, default: 100, description: "Maximum number of callers that can wait for one thread." }),
   ),
 };

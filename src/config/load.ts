@@ -1,4 +1,4 @@
-/** Reads the settings: flag before environment before file before default; checked, complete and frozen. */
+/** Loads the settings. Precedence: flags, environment, file, defaults. */
 import { dirname, resolve } from "node:path";
 import { validate } from "uuid";
 import { ConfigError, type SourceLocation } from "../support/errors.js";
@@ -25,15 +25,15 @@ import { SCHEMES } from "./storage-settings.js";
 import { issuesOf, type SettingError, settingErrors } from "./validate.js";
 
 export interface LoadOptions {
-  /** Absolute path of the folder to search from; relative flags are read from here. */
+  /** Absolute path of the folder to search from; flags with relative paths resolve against it. */
   cwd: string;
   /** Configuration file to read instead of searching for one. */
   file?: string;
-  /** Settings that the command line gave. */
+  /** Settings given by command line flags. */
   flags?: SettingsInput;
-  /** Environment variables; those of the process when left out. */
+  /** Environment variables; `process.env` by default. */
   env?: Variables;
-  /** Graph targets of the command line: files, or keys of the configuration. */
+  /** Graph targets given on the command line: files, or keys of `graphs`. */
   graphs?: readonly string[];
 }
 
@@ -43,22 +43,25 @@ export interface LoadedConfig {
   origins: Record<SettingName, SettingOrigin>;
   /** The configuration file that was read. */
   file?: string;
-  /** Folder that graph paths resolve against: the file's, else `cwd`. */
+  /** Folder that graph paths resolve against: the folder of the file, or `cwd`. */
   baseDir: string;
   warnings: string[];
-  /** Fields of a langgraph.json that mean something and are not heeded; who serves must know of them. */
+  /** Meaningful fields of langgraph.json that are ignored; the operator must be warned. */
   unheeded: IgnoredField[];
-  /** Variables of the env file or of the setting `env`, for the process that runs the graphs; what it has set wins. */
+  /**
+   * Variables from the env file or the setting `env`, for the process that runs the graphs.
+   * Variables already set in the process take precedence.
+   */
   env: Record<string, string>;
-  /** The env file that they are from; undefined where there is none. */
+  /** The env file that `env` was read from. */
   envFile?: string;
-  /** Files whose change changes the result. */
+  /** Files that the result depends on. */
   files: string[];
 }
 
 /**
- * Load the settings.
- * @throws ConfigError with file and line of the fault (`config_invalid`)
+ * Loads the settings.
+ * @throws ConfigError with file and line of the first error (`config_invalid`)
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const processEnv = options.env ?? process.env;
@@ -77,8 +80,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const fromFile = await settingsOfFile(source, variables);
   const fromEnv = settingsFromEnvironment(variables);
   const fromFlags = definedOf(options.flags ?? {});
-  rejectFaults(await settingErrors(fromEnv), (name) => variableName(name));
-  rejectFaults(await settingErrors(fromFlags), (name) => flagName(name));
+  rejectErrors(await settingErrors(fromEnv), (name) => variableName(name));
+  rejectErrors(await settingErrors(fromFlags), (name) => flagName(name));
 
   const given = { ...fromFile, ...fromEnv, ...fromFlags };
   const isLangGraph = file !== undefined && isLangGraphJson(file);
@@ -125,11 +128,11 @@ function unheededOf(document: ConfigDocument | undefined, settings: Settings): I
   return document && isLangGraphJson(document.file) ? ignoredFields(document, settings) : [];
 }
 
-function rejectFaults(faults: SettingError[], nameOf: (setting: SettingName) => string): void {
-  const [first] = faults;
+function rejectErrors(errors: SettingError[], nameOf: (setting: SettingName) => string): void {
+  const [first] = errors;
   if (!first) return;
   const source = nameOf(first.path[0] as SettingName);
-  throw new ConfigError(`${source}: ${first.message}`, { hint: first.hint, issues: issuesOf(faults) });
+  throw new ConfigError(`${source}: ${first.message}`, { hint: first.hint, issues: issuesOf(errors) });
 }
 
 function originsOf(
@@ -146,7 +149,7 @@ function originsOf(
   return Object.fromEntries(origins.filter(([, origin]) => origin !== undefined));
 }
 
-/** Every setting as a default, with what chose it where the schema alone did not. */
+/** Marks every setting as a default, with a reason if it is not the default of the schema. */
 function defaultOrigins(choice: CompatChoice, isLangGraph: boolean): Record<SettingName, SettingOrigin> {
   const replaced = compatDefaults(choice);
   const originOf = (name: SettingName): SettingOrigin => {
@@ -176,7 +179,7 @@ function graphDescriptions(
   return described.length > 0 ? Object.fromEntries(described) : undefined;
 }
 
-/** The path of a database file that was given from `cwd`, as it is seen from the folder paths resolve against. */
+/** Converts the path of a database file from relative to `cwd` to relative to the base folder. */
 function fromFolder(uri: string, cwd: string, baseDir: string): string {
   return cwd === baseDir || /^(:|[a-z][a-z0-9+.-]+:)/i.test(uri) ? uri : resolve(cwd, uri);
 }
@@ -191,13 +194,12 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-// Rules that join several settings, or that a schema cannot say.
 
 type Origins = Record<SettingName, SettingOrigin>;
 type Locate = (name: SettingName) => SourceLocation | undefined;
 
 /**
- * Check what the settings say together; returns warnings.
+ * Checks rules that span several settings or that a schema cannot express; returns warnings.
  * @throws ConfigError (`config_invalid`)
  */
 export function checkSettings(settings: Settings, origins: Origins, locate: Locate): string[] {
@@ -210,7 +212,7 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
   if (!SCHEMES.some((known) => known === scheme) && !storageModule(scheme)) {
     fail(
       "checkpointer_scheme",
-      `unknown checkpointer_scheme "${scheme}"; there are ${SCHEMES.join(", ")}`,
+      `unknown checkpointer_scheme "${scheme}"; supported: ${SCHEMES.join(", ")}`,
       didYouMean(scheme, SCHEMES) ?? `use one of: ${SCHEMES.join(", ")}`,
     );
   }
@@ -227,20 +229,20 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
     fail(
       "assistant_namespace",
       `assistant_namespace is not a UUID: ${namespace}`,
-      "write one such as urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8, or any other URI",
+      "use a value such as urn:uuid:6ba7b811-9dad-11d1-80b4-00c04fd430c8, or any other URI",
     );
   }
   if (settings.cors_origin_regex !== undefined && !isPattern(settings.cors_origin_regex)) {
     fail(
       "cors_origin_regex",
       `cors_origin_regex is not a valid regular expression: ${settings.cors_origin_regex}`,
-      "write one such as https://[a-z0-9-]+\\.example\\.com",
+      "use a value such as https://[a-z0-9-]+\\.example\\.com",
     );
   }
   return [...deprecationWarnings(settings), ...uriWarnings(settings), ...corsWarnings(settings)];
 }
 
-/** Settings of the release before that have no effect any more. */
+/** Warnings for settings of the previous release that no longer have an effect. */
 function deprecationWarnings({ allow_unfiltered_messages, hold_messages }: Settings): string[] {
   if (allow_unfiltered_messages === undefined) return [];
   const now = hold_messages
@@ -258,9 +260,12 @@ function isPattern(text: string): boolean {
   }
 }
 
-/** What is not spelled as an origin: any, those of this machine, and that of pages without one. */
+/**
+ * Values that are not origins: `*` is any origin, `loopback` this machine, `null` pages without an
+ * origin.
+ */
 const SPECIAL_ORIGINS = new Set(["*", "loopback", "null"]);
-/** Scheme, host and perhaps a port, as browsers send it. */
+/** Scheme, host and optional port, as browsers send it. */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/*?#]+$/i;
 
 function corsWarnings({ cors_origins, cors_credentials }: Settings): string[] {
@@ -268,16 +273,16 @@ function corsWarnings({ cors_origins, cors_credentials }: Settings): string[] {
     .filter((origin) => !SPECIAL_ORIGINS.has(origin) && !ORIGIN.test(origin))
     .map(
       (origin) =>
-        `cors_origins: ${JSON.stringify(origin)} matches no origin; one is https://host or https://host:port, and patterns go into cors_origin_regex`,
+        `cors_origins: ${JSON.stringify(origin)} is not an origin; use https://host or https://host:port, and cors_origin_regex for patterns`,
     );
   if (cors_credentials && cors_origins.includes("*"))
     warnings.push(
-      "cors_credentials with cors_origins * lets every web page act with the cookies of its reader",
+      "cors_credentials with cors_origins * lets every web page send requests with its visitor's cookies",
     );
   return warnings;
 }
 
-/** A URI whose scheme is not the one that was chosen is ignored (docs/specification.md#storage, 3). */
+/** A URI that does not match the chosen scheme is ignored (docs/specification.md#storage, 3). */
 function uriWarnings(settings: Settings): string[] {
   const { checkpointer_scheme: scheme, checkpointer_uri: uri, stream, stream_uri } = settings;
   const unused = "stream_uri is ignored: stream is memory; set stream to redis or postgres to use it";
@@ -288,7 +293,7 @@ function uriWarnings(settings: Settings): string[] {
     kind && kind.length > 1 && kind !== "file" ? `the scheme ${kind}` : "checkpointer_scheme sqlite";
   return [
     ...ignored,
-    `checkpointer_uri is ignored: it does not belong to checkpointer_scheme ${scheme}; set ${advice} to use it`,
+    `checkpointer_uri is ignored: it does not match checkpointer_scheme ${scheme}; set ${advice} to use it`,
   ];
 }
 
@@ -302,13 +307,13 @@ const URIS: Record<string, RegExp> = {
   rediss: /^rediss?:\/\//i,
 };
 
-/** A storage of one's own takes whatever URI it is given. */
+/** A custom storage accepts any URI. */
 const uriFits = (scheme: string, uri: string): boolean =>
   (URIS[scheme]?.test(uri) ?? false) || storageModule(scheme) !== undefined;
 
 /** Where the value of a setting came from. */
 export interface SettingOrigin {
   kind: "flag" | "env" | "file" | "default";
-  /** The flag, the variable, file and line, or what chose the default where the setting's own did not hold. */
+  /** The flag, the variable, file and line, or the reason for a default that differs from the schema's. */
   detail?: string;
 }

@@ -1,4 +1,7 @@
-/** JSON and YAML with the position of each value. Loaded only when there is such a file: the YAML parser takes its time. */
+/**
+ * Parses JSON and YAML with the position of each value. Import it only on demand: the YAML parser
+ * is slow to load.
+ */
 import {
   type Document,
   isMap,
@@ -15,8 +18,9 @@ import { ConfigError, errorMessage, type SourceLocation } from "../support/error
 import type { ConfigDocument, SettingPath } from "./document.js";
 
 /**
- * Parse JSON or YAML. JSON is read by the JSON rules; its positions come from the YAML parser, since JSON is YAML.
- * @throws ConfigError with the line when the text is malformed (`config_invalid`)
+ * Parses JSON or YAML. JSON is validated by `JSON.parse`; positions come from the YAML parser,
+ * since JSON is a subset of YAML.
+ * @throws ConfigError with the line if the text is malformed (`config_invalid`)
  */
 export function parseConfigText(file: string, text: string, format: "json" | "yaml"): ConfigDocument {
   const lines = new LineCounter();
@@ -34,8 +38,8 @@ export function parseConfigText(file: string, text: string, format: "json" | "ya
 }
 
 function readYaml(document: Document, at: (offset: number) => SourceLocation): unknown {
-  const [fault] = document.errors;
-  if (fault) throw new ConfigError(`this is not YAML: ${fault.message}`, { location: at(fault.pos[0]) });
+  const [error] = document.errors;
+  if (error) throw new ConfigError(`invalid YAML: ${error.message}`, { location: at(error.pos[0]) });
   return document.toJS() as unknown;
 }
 
@@ -47,12 +51,15 @@ function readJson(text: string, document: Document, at: (offset: number) => Sour
       /(, ".*" is not valid JSON| in JSON at position \d+.*)$/s,
       "",
     );
-    throw new ConfigError(`this is not JSON: ${message}`, { location: at(jsonFaultOffset(error, document)) });
+    throw new ConfigError(`invalid JSON: ${message}`, { location: at(jsonErrorOffset(error, document)) });
   }
 }
 
-/** V8 gives a position for some faults only; for the others it is the first scalar that JSON does not know. */
-function jsonFaultOffset(error: unknown, document: Document): number {
+/**
+ * V8 reports a position for some errors only; for the others, use the first scalar that is not
+ * valid JSON.
+ */
+function jsonErrorOffset(error: unknown, document: Document): number {
   const position = /at position (\d+)/.exec(errorMessage(error))?.[1];
   if (position !== undefined) return Number(position);
   let offset = document.errors[0]?.pos[0];
@@ -93,4 +100,3 @@ function startOf(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0];
 }
 
-// A configuration file with the position of each of its values, for errors that show the line.

@@ -1,4 +1,4 @@
-/** Settings that share runs out among processes; part of ./settings.ts. */
+/** Settings that distribute runs across processes. */
 import { Type } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
 
@@ -9,7 +9,7 @@ export const queueSettings = {
       enum: ["none", "postgres"],
       default: "none",
       description:
-        "Where runs wait: none, each process executes what it accepts; postgres, in the storage, for whichever process has room.",
+        "Queue of runs: none, each process executes the runs it accepts; postgres, runs wait in the storage and any process with free capacity claims them.",
     }),
   ),
   role: Type.Optional(
@@ -18,35 +18,35 @@ export const queueSettings = {
       enum: ["all", "api", "worker"],
       default: "all",
       description:
-        "What the process does: all; api, take requests and execute no runs; worker, execute runs and serve /ok, /ready and /metrics alone. Other than all needs a queue and a shared stream.",
+        "Role of the process: all; api, serve requests without executing runs; worker, execute runs and serve only /ok, /ready and /metrics. api and worker need a queue and a shared stream.",
     }),
   ),
   max_concurrent_runs: Type.Optional(
     Type.Integer({
       minimum: 1,
       default: 10,
-      description: "Runs that a process executes at once, where there is a queue.",
+      description: "Maximum number of runs that a process executes concurrently; applies with a queue.",
     }),
   ),
   max_attempts: Type.Optional(
     Type.Integer({
       minimum: 1,
       default: 3,
-      description: "Processes that may die over a run; then it ends as error.",
+      description: "Maximum number of attempts: after that many process crashes, the run fails instead of being retried.",
     }),
   ),
   max_waiting_runs: Type.Optional(
     Type.Integer({
       minimum: 1,
       description:
-        "Runs of all threads that may wait in the queue; beyond it, 429. Any number when left out.",
+        "Maximum number of runs waiting in the queue, over all threads; beyond it, 429. Default: unlimited.",
     }),
   ),
   max_waiting_runs_per_user: Type.Optional(
     Type.Integer({
       minimum: 1,
       description:
-        "The same for the runs of one user, or of users with one scope, who alone get 429 then. Any number when left out, and without users.",
+        "Maximum number of waiting runs of one user, or of all users with the same scope; beyond it, only they get 429. Default: unlimited; no effect without users.",
     }),
   ),
 };
@@ -59,7 +59,7 @@ interface QueueSettings {
   resume_runs: boolean;
 }
 
-/** @throws ConfigError when the settings do not go together (`config_invalid`) */
+/** @throws ConfigError if the settings contradict each other (`config_invalid`) */
 export function assertQueue(settings: QueueSettings): void {
   const { queue, role, checkpointer_scheme, stream, resume_runs } = settings;
   if (queue === "none") {
@@ -74,12 +74,12 @@ export function assertQueue(settings: QueueSettings): void {
       { hint: "set checkpointer_scheme to postgres, or queue to none" },
     );
   if (!resume_runs)
-    throw new ConfigError(`queue ${queue} hands runs on, and resume_runs is false`, {
-      hint: "leave resume_runs out, or set queue to none",
+    throw new ConfigError(`queue ${queue} needs resume_runs, and resume_runs is false`, {
+      hint: "remove resume_runs, or set queue to none",
     });
   if (role !== "all" && stream === "memory")
     throw new ConfigError(
-      `role ${role} needs frames that processes share, and the setting stream is memory`,
+      `role ${role} needs a stream shared between processes, and the setting stream is memory`,
       {
         hint: "set stream to redis or postgres, or role to all",
       },

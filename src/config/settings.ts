@@ -1,4 +1,7 @@
-/** Every setting: its type, its default, its description. The one place: --help, the documents and OpenAPI read it. */
+/**
+ * Every setting with its type, default and description. --help, the docs and OpenAPI are generated
+ * from it.
+ */
 import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { limitSettings } from "./limit-settings.js";
@@ -9,20 +12,19 @@ import { switchSettings } from "./switch-settings.js";
 import { watchdogSettings } from "./watchdog-settings.js";
 import { webhookSettings } from "./webhook-settings.js";
 
-// Settings that say who may call; part of ./settings.ts.
 
-/** Printable ASCII: what arrives unchanged in a header. */
+/** Printable ASCII: survives unchanged in a header. */
 const Key = Type.String({ minLength: 8, pattern: "^[\\x21-\\x7e]+$", description: "The key." });
 
 const NamedKey = Type.Object(
   {
-    name: Type.String({ minLength: 1, description: "What the access log calls the key." }),
+    name: Type.String({ minLength: 1, description: "Name of the key in the access log." }),
     key: Key,
   },
   { additionalProperties: false },
 );
 
-/** Routes that may be open to callers without a key or an identity. */
+/** Routes that can be open to callers without a key or an identity. */
 const OPENABLE_ROUTES = [
   "/ok",
   "/ready",
@@ -34,7 +36,7 @@ const OPENABLE_ROUTES = [
   "/metrics",
 ] as const;
 
-/** Groups of routes that may be left out. */
+/** Groups of routes that can be disabled. */
 export const ROUTE_GROUPS = ["assistants", "threads", "runs", "store", "meta"] as const;
 
 const accessSettings = {
@@ -42,14 +44,14 @@ const accessSettings = {
     Type.Array(Type.Union([Key, NamedKey]), {
       minItems: 1,
       description:
-        "Keys, or {name, key}; requests send one as x-api-key or Authorization: Bearer. None is asked for when left out.",
+        "API keys, as strings or {name, key}; requests send one as x-api-key or Authorization: Bearer. Default: no key required.",
     }),
   ),
   auth: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        "Function that verifies who sends a request, such as ./auth.ts:authenticate; users then have threads and memory of their own.",
+        "Function that authenticates requests, such as ./auth.ts:authenticate; each user then has separate threads and memory.",
     }),
   ),
   auth_timeout_seconds: Type.Optional(
@@ -57,7 +59,7 @@ const accessSettings = {
       exclusiveMinimum: 0,
       maximum: 300,
       default: 10,
-      description: "Seconds that the auth function has for a request; beyond them it is refused with 503.",
+      description: "Timeout of the auth function, in seconds; beyond it, the request is rejected with 503.",
     }),
   ),
   open_routes: Type.Optional(
@@ -65,7 +67,7 @@ const accessSettings = {
       Type.Unsafe<(typeof OPENABLE_ROUTES)[number]>({ type: "string", enum: [...OPENABLE_ROUTES] }),
       {
         default: ["/ok", "/ready", "/info", "/api/health"],
-        description: `Routes that need neither key nor identity, of ${OPENABLE_ROUTES.join(", ")}.`,
+        description: `Routes that need neither a key nor an identity; any of ${OPENABLE_ROUTES.join(", ")}.`,
       },
     ),
   ),
@@ -73,13 +75,13 @@ const accessSettings = {
     Type.String({
       minLength: 1,
       description:
-        "App that sees every request before the server's routes, such as ./app.ts:app: of Hono or Express, or any fetch handler.",
+        "App that handles every request before the server's routes, such as ./app.ts:app: a Hono or Express app, or any fetch handler.",
     }),
   ),
   disabled_routes: Type.Optional(
     Type.Array(Type.Unsafe<(typeof ROUTE_GROUPS)[number]>({ type: "string", enum: [...ROUTE_GROUPS] }), {
       default: [],
-      description: `Groups of routes that are not served, of ${ROUTE_GROUPS.join(", ")}.`,
+      description: `Groups of routes that are not served; any of ${ROUTE_GROUPS.join(", ")}.`,
     }),
   ),
 };
@@ -88,26 +90,25 @@ const text = (description: string, options = {}) => Type.Optional(Type.String({ 
 const texts = (description: string, value: string[]) =>
   Type.Optional(Type.Array(Type.String(), { description, default: value }));
 
-/** Which web pages may call. */
 const corsSettings = {
   cors_origins: texts(
-    "Origins whose pages may call, such as https://chat.example.com; loopback is any of this machine, * is any at all.",
+    "Allowed CORS origins, such as https://chat.example.com; loopback allows any origin on this machine, * allows any origin.",
     ["loopback"],
   ),
   cors_origin_regex: Type.Optional(
-    Type.String({ minLength: 1, description: "Pattern of further origins; the whole origin must match." }),
+    Type.String({ minLength: 1, description: "Regular expression for additional CORS origins; it must match the whole origin." }),
   ),
-  cors_methods: texts("Methods that pages may use.", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
-  cors_headers: texts("Request headers that pages may send; those asked for when empty.", []),
-  cors_expose_headers: texts("Headers of answers that pages may read, besides those of the interface.", []),
+  cors_methods: texts("Allowed CORS methods.", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+  cors_headers: texts("Allowed CORS request headers; if empty, the headers that the preflight requests.", []),
+  cors_expose_headers: texts("Response headers exposed to pages, in addition to those of the API.", []),
   cors_credentials: Type.Optional(
-    Type.Boolean({ default: false, description: "Let pages send cookies and other credentials." }),
+    Type.Boolean({ default: false, description: "Allow cross-origin requests with cookies and other credentials." }),
   ),
   cors_max_age: Type.Optional(
     Type.Integer({
       minimum: 0,
       description:
-        "Seconds that browsers may keep the answer of a preflight; theirs to choose when left out.",
+        "Seconds for which browsers can cache a preflight response. Default: chosen by the browser.",
     }),
   ),
 };
@@ -141,19 +142,19 @@ export const SettingsSchema = Type.Object(
     ),
     ...storageSettings,
     ...queueSettings,
-    default_assistant_id: text("Key of `graphs` that is the assistant; the first one when left out."),
-    assistant_namespace: text("URI namespace of the assistants' UUIDs; urn:uuid:… is the namespace itself.", {
+    default_assistant_id: text("Key of `graphs` that is the default assistant. Default: the first key."),
+    assistant_namespace: text("URI that the namespace of assistant UUIDs is derived from; urn:uuid:… is used as the namespace itself.", {
       default: DEFAULT_ASSISTANT_NAMESPACE,
     }),
-    assistant_name: text("Name of the assistant; the graph's id when left out."),
+    assistant_name: text("Name of the assistant. Default: the graph's id."),
     assistant_description: text("Description of the assistant."),
-    welcome_message: text("Text of the initial-message endpoint.", {
+    welcome_message: text("Text returned by the initial-message endpoint.", {
       default: "Hello! How can I help you today?",
     }),
     list_all_assistants: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "List every graph as an assistant with a UUID of its own, not the default one alone.",
+        description: "List every graph as an assistant with its own UUID, instead of only the default one.",
       }),
     ),
     host: text("Address to listen on.", { default: DEFAULT_HOST }),
@@ -162,10 +163,10 @@ export const SettingsSchema = Type.Object(
         minimum: 0,
         maximum: 65535,
         default: DEFAULT_PORT,
-        description: "Port to listen on; 0 picks one.",
+        description: "Port to listen on; 0 picks a free port.",
       }),
     ),
-    allowed_hosts: texts("Host names to answer to besides localhost, *.localhost and IP addresses.", []),
+    allowed_hosts: texts("Allowed Host headers, in addition to localhost, *.localhost and IP addresses.", []),
     ...corsSettings,
     ...accessSettings,
     ...switchSettings,
@@ -173,14 +174,14 @@ export const SettingsSchema = Type.Object(
     run_timeout_seconds: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: "Longest time of a run over all its attempts, waiting not counted; none when left out.",
+        description: "Timeout of a run in seconds, over all its attempts, without waiting time. Default: no timeout.",
       }),
     ),
     resume_runs: Type.Optional(
       Type.Boolean({
         default: true,
         description:
-          "Resume runs of crashed processes from their last checkpoint, if the storage is durable; otherwise they end with status error.",
+          "Resume runs of crashed processes from their last checkpoint if the storage is durable; otherwise they end with status error.",
       }),
     ),
     ...limitSettings,
@@ -188,7 +189,7 @@ export const SettingsSchema = Type.Object(
       Type.Number({
         minimum: 0,
         default: 10,
-        description: "Seconds that runs in flight have when the server stops.",
+        description: "Seconds that active runs have to finish when the server shuts down.",
       }),
     ),
     ...watchdogSettings,
@@ -196,20 +197,20 @@ export const SettingsSchema = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          "Allow stream mode events, with all its data, on a graph whose output schema hides part of its state.",
+          "Allow stream mode events, which exposes all data, on a graph whose output schema hides part of its state.",
       }),
     ),
     hold_messages: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          "Hold tokens until their node has ended, and hide inputs and outputs of tool calls, where they may be written to a state key outside the output schema.",
+          "Hold tokens until their node has ended, and hide tool inputs and outputs, if they could be written to a state key outside the output schema.",
       }),
     ),
     allow_unfiltered_messages: Type.Optional(
       Type.Boolean({
         deprecated: true,
-        description: "Deprecated and without effect: messages are streamed live. Use hold_messages.",
+        description: "Deprecated, no effect: messages are streamed live. Use hold_messages.",
       }),
     ),
     ...compatSettings,
@@ -217,7 +218,7 @@ export const SettingsSchema = Type.Object(
       Type.Boolean({
         default: false,
         description:
-          "Interrupt a run when its client disconnects, also one that asked for on_disconnect continue.",
+          "Interrupt a run when its client disconnects, even if the request sets on_disconnect to continue.",
       }),
     ),
     log_level: Type.Optional(
@@ -225,13 +226,13 @@ export const SettingsSchema = Type.Object(
         type: "string",
         enum: ["debug", "info", "warn", "error", "silent"],
         default: "info",
-        description: "Least severe message that is logged.",
+        description: "Minimum level of log messages.",
       }),
     ),
     env: Type.Optional(
       Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
         description:
-          "Env file to read, or variables, for the graphs and for ${VAR} in this file; `.env` beside it when left out.",
+          "Env file, or an object of variables, for the graphs and for ${VAR} in this file. Default: `.env` next to this file.",
       }),
     ),
   },
@@ -283,8 +284,9 @@ type WithDefault =
   | "log_level";
 
 /**
- * All settings with their defaults filled in; frozen. `graphs` maps each id to `path:export`, `graph_descriptions` those
- * that are described to what they do.
+ * All settings with their defaults; frozen.
+ * `graphs` maps each id to `path:export`; `graph_descriptions` maps the ids that have a description
+ * to it.
  */
 export type Settings = Readonly<
   Required<Pick<SettingsInput, WithDefault>> &
@@ -294,7 +296,7 @@ export type Settings = Readonly<
     }
 >;
 
-/** The defaults: those of the schema, and those that `compat` replaces. */
+/** Defaults of the schema, with the replacements of `compat`. */
 export function defaultSettings(choice: CompatChoice = {}): Settings {
   const defaults: Record<string, unknown> = { graphs: {} };
   for (const [name, schema] of Object.entries<TSchema>(SettingsSchema.properties)) {
@@ -303,7 +305,10 @@ export function defaultSettings(choice: CompatChoice = {}): Settings {
   return { ...defaults, ...compatDefaults(choice), compat: choice.compat ?? "specification" } as Settings;
 }
 
-/** The settings without their secrets: passwords in URIs, variables, keys, options that are named like one. */
+/**
+ * The settings with secrets masked: passwords in URIs, variables, keys, and options with
+ * secret-like names.
+ */
 export function maskSettings(settings: Settings): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(settings).map(([name, value]) => [name, maskSetting(name, value)]),
@@ -315,21 +320,24 @@ function maskSetting(name: string, value: unknown): unknown {
   if (name === "api_keys" && Array.isArray(value)) return value.map(maskKey);
   if (name === "env") return maskSecrets(value, true);
   if (name === "webhooks") return maskSecrets(value);
-  // What backends take is theirs to name.
+  // Backends define their own options, so mask by name.
   return name === "checkpointer_options" ? maskSecrets(value) : value;
 }
 
 const maskKey = (key: string | { name: string; key: string }) =>
   typeof key === "string" ? MASK : { ...key, key: MASK };
 
-/** Placeholder in a file for a value that comes from a variable. */
+/** Placeholder in a file for a value from a variable. */
 const VARIABLE = {
   type: "string",
   pattern: "\\$\\{[^}]+\\}",
   description: "`${VAR}`, or `${VAR:-default}`.",
 };
 
-/** The schema of a configuration file, for editors: where it is named, and where variables stand, is allowed too. */
+/**
+ * JSON schema of a configuration file for editors; also accepts `$schema` and variables in place of
+ * values.
+ */
 export function publishedSettingsSchema(): Record<string, unknown> {
   const { properties, ...schema } = JSON.parse(JSON.stringify(SettingsSchema)) as {
     properties: Record<string, Record<string, unknown>>;
@@ -337,12 +345,12 @@ export function publishedSettingsSchema(): Record<string, unknown> {
   const settings = Object.entries(properties).map(([name, setting]) => {
     const { description, default: preset, deprecated, ...type } = setting;
     if (type.type === "string" && Object.keys(type).length === 1) return [name, setting];
-    const said = {
+    const annotations = {
       description,
       ...(preset !== undefined && { default: preset }),
       ...(deprecated !== undefined && { deprecated }),
     };
-    return [name, { ...said, anyOf: [type, VARIABLE] }];
+    return [name, { ...annotations, anyOf: [type, VARIABLE] }];
   });
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

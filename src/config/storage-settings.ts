@@ -1,4 +1,4 @@
-/** Settings that say where threads are kept, and frames of runs go; part of ./settings.ts. */
+/** Settings for the storage of threads and the stream of run frames. */
 import { Type } from "@sinclair/typebox";
 
 export const SCHEMES = [
@@ -16,10 +16,10 @@ const text = (description: string, options = {}) => Type.Optional(Type.String({ 
 
 export const storageSettings = {
   checkpointer_scheme: text(
-    `Backend of both stores: ${SCHEMES.join(", ")}, or a module that opens one: ./my-storage.ts:openStorage.`,
+    `Storage backend: ${SCHEMES.join(", ")}, or a module that opens one, such as ./my-storage.ts:openStorage.`,
     { default: "memory" },
   ),
-  checkpointer_uri: text("Connection string of the backend; ignored when it is not of the scheme."),
+  checkpointer_uri: text("Connection string of the backend; ignored if it does not match the scheme."),
   checkpointer_options: Type.Optional(
     Type.Object(
       {
@@ -27,32 +27,32 @@ export const storageSettings = {
           Type.Integer({
             minimum: 1,
             default: 10,
-            description: "Connections of a relational server's pool.",
+            description: "Maximum number of connections in the pool (postgres).",
           }),
         ),
-        schema: text("Schema of the tables, public when left out (postgres)."),
+        schema: text("Schema of the tables (postgres). Default: public."),
         statement_timeout_ms: Type.Optional(
           Type.Integer({
             minimum: 1,
-            description: "Longest time of a statement, 10000 when left out (postgres).",
+            description: "Statement timeout in milliseconds (postgres). Default: 10000.",
           }),
         ),
         prepare: Type.Optional(
           Type.Boolean({
-            description: "False behind pgbouncer in transaction mode: no named statements (postgres).",
+            description: "Set to false behind pgbouncer in transaction mode: disables named statements (postgres).",
           }),
         ),
-        lock_uri: text("Connection string that leads past a pooler, for the thread locks (postgres)."),
+        lock_uri: text("Connection string that bypasses a pooler, for the thread locks (postgres)."),
         allow_ephemeral_metadata: Type.Optional(
           Type.Boolean({
-            description: "True to accept that thread and run rows end with the process (redis).",
+            description: "Set to true to accept that thread and run rows are lost when the process ends (redis).",
           }),
         ),
-        key_prefix: text('What every key begins with, "graph-serve:" when left out (redis).'),
+        key_prefix: text('Prefix of every key (redis). Default: "graph-serve:".'),
         ttl_minutes: Type.Optional(
           Type.Number({
             exclusiveMinimum: 0,
-            description: "Minutes that a thread's checkpoints stay after the last write (redis).",
+            description: "Minutes after the last write until a thread's checkpoints expire (redis).",
           }),
         ),
       },
@@ -65,10 +65,10 @@ export const storageSettings = {
       enum: ["memory", "redis", "postgres"],
       default: "memory",
       description:
-        "Where frames of runs are for those who read them: in the process of the run, or shared with all processes by Redis or PostgreSQL.",
+        "Where frames of runs are kept for readers: in the memory of the run's process, or shared between processes through Redis or PostgreSQL.",
     }),
   ),
   stream_uri: text(
-    "Connection string for shared frames; that of the storage when left out, where it is of the same kind.",
+    "Connection string for shared frames. Default: the connection string of the storage, if it is of the same kind.",
   ),
 };

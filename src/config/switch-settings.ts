@@ -1,17 +1,17 @@
-/** Settings that switch on what is not served without them; part of ./settings.ts. */
+/** Settings that enable optional features. */
 import { Type } from "@sinclair/typebox";
 
 export const switchSettings = {
   studio: Type.Optional(
     Type.Boolean({
       default: false,
-      description: "Serve the Studio at /studio; `dev` does so unless started with --no-studio.",
+      description: "Serve the Studio at /studio; `dev` enables it unless started with --no-studio.",
     }),
   ),
   metrics: Type.Optional(
     Type.Boolean({
       default: false,
-      description: "Serve figures for Prometheus at /metrics; needs the package prom-client.",
+      description: "Serve Prometheus metrics at /metrics; needs the package prom-client.",
     }),
   ),
   mcp: Type.Optional(
@@ -31,13 +31,13 @@ export const switchSettings = {
   crons: Type.Optional(
     Type.Boolean({
       default: false,
-      description: "Serve crons: runs that are executed again and again by a schedule (docs/schedules.md).",
+      description: "Serve crons: runs that are executed on a schedule (docs/schedules.md).",
     }),
   ),
   delayed_runs: Type.Optional(
     Type.Boolean({
       default: false,
-      description: "Take runs with `after_seconds`, which begin later (docs/schedules.md).",
+      description: "Accept delayed runs, with `after_seconds` (docs/schedules.md).",
     }),
   ),
 };

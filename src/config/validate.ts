@@ -1,11 +1,11 @@
-/** Checks settings against the schema and words what is wrong. */
+/** Validates settings against the schema and words the errors. */
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
 import { didYouMean } from "../support/nearest.js";
 import { SettingsSchema, type SettingsInput } from "./settings.js";
 
-/** One fault of the settings: where, what, and how to put it right. */
+/** One error in the settings: where, what, and how to fix it. */
 export interface SettingError {
   path: SettingPath;
   message: string;
@@ -20,12 +20,16 @@ async function schemaValidator(): Promise<Ajv> {
     allErrors: true,
     verbose: true,
     allowUnionTypes: true,
-    // The schema is our own and type-checked: to check it as well would take longer than the settings do.
+    // The schema is type-checked at compile time; validating it takes longer than validating the
+    // settings.
     validateSchema: false,
   }));
 }
 
-/** The schema of these settings alone: to compile that of all takes longer than the rest of a short command. */
+/**
+ * Schema with the given settings only. Compiling the whole schema takes longer than the rest of a
+ * short command.
+ */
 function schemaOf(names: readonly string[]) {
   const given = Object.entries(SettingsSchema.properties).filter(([name]) => names.includes(name));
   return { ...SettingsSchema, properties: Object.fromEntries(given) };
@@ -33,7 +37,7 @@ function schemaOf(names: readonly string[]) {
 
 const validators = new Map<string, ValidateFunction<SettingsInput>>();
 
-/** Compiled once for each set of settings: what a process loads again has mostly the same ones. */
+/** Compiled once per set of names; reloads mostly use the same set. */
 async function validatorOf(names: readonly string[]): Promise<ValidateFunction<SettingsInput>> {
   const known = names.filter((name) => name in SettingsSchema.properties).sort();
   const key = known.join();
@@ -42,7 +46,7 @@ async function validatorOf(names: readonly string[]): Promise<ValidateFunction<S
   return compiled;
 }
 
-/** Every fault of `values`, one for each place. */
+/** All errors in `values`, one per path. */
 export async function settingErrors(values: object): Promise<SettingError[]> {
   const names = Object.keys(values);
   if (names.length === 0) return [];
@@ -54,19 +58,19 @@ export async function settingErrors(values: object): Promise<SettingError[]> {
     .filter(
       (error) => error.keyword === "anyOf" || !unions.some((path) => isInside(error.instancePath, path)),
     )
-    .map(toFault);
+    .map(toSettingError);
 }
 
-/** The faults as an error reports them. */
-export function issuesOf(faults: readonly SettingError[]): Issue[] {
-  return faults.map(({ path, message }) => ({ loc: [...path], msg: message, type: "config_invalid" }));
+/** Converts the errors to the issues of an error response. */
+export function issuesOf(errors: readonly SettingError[]): Issue[] {
+  return errors.map(({ path, message }) => ({ loc: [...path], msg: message, type: "config_invalid" }));
 }
 
 function isInside(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`);
 }
 
-function toFault(error: ErrorObject): SettingError {
+function toSettingError(error: ErrorObject): SettingError {
   const path = pointerPath(error.instancePath);
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   const name = path.length > 0 ? path.join(".") : "the configuration";
@@ -81,7 +85,7 @@ function unknownKey(error: ErrorObject, path: SettingPath): SettingError {
   return {
     path: [...path, key],
     message: path.length > 0 ? `unknown key "${key}" in ${path.join(".")}` : `unknown setting "${key}"`,
-    hint: didYouMean(key, known) ?? `known are: ${known.join(", ")}`,
+    hint: didYouMean(key, known) ?? `known keys: ${known.join(", ")}`,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Settings of the thread that watches the event loop of `start` and `dev`; part of ./settings.ts. */
+/** Settings of the thread that watches the event loop of `start` and `dev`. */
 import { Type } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
 
@@ -9,7 +9,7 @@ export const watchdogSettings = {
       maximum: 3_600,
       default: 5,
       description:
-        "Seconds for which one piece of code may hold the event loop before the log names it and its run; 0 switches the watchdog off.",
+        "Seconds that code can block the event loop before the log reports it with its run; 0 disables the watchdog.",
     }),
   ),
   stall_exit_seconds: Type.Optional(
@@ -18,7 +18,7 @@ export const watchdogSettings = {
       maximum: 86_400,
       default: 30,
       description:
-        "Seconds after which the process is killed then, so that a supervisor restarts it; 0: never.",
+        "Seconds that the event loop can be blocked before the process is killed, so that a supervisor restarts it; 0 never kills it.",
     }),
   ),
   health_port: Type.Optional(
@@ -26,7 +26,7 @@ export const watchdogSettings = {
       minimum: 0,
       maximum: 65_535,
       description:
-        "Port of a second server for liveness probes, which answers /ok also while the event loop is held; none when left out.",
+        "Port of a second server for liveness probes; it answers /ok even while the event loop is blocked. Default: no second server.",
     }),
   ),
 };
@@ -38,7 +38,7 @@ interface WatchdogSettings {
   health_port?: number;
 }
 
-/** @throws ConfigError when the settings do not go together (`config_invalid`) */
+/** @throws ConfigError if the settings contradict each other (`config_invalid`) */
 export function assertWatchdog(settings: WatchdogSettings): void {
   const { port, stall_warning_seconds: warning, stall_exit_seconds: exit, health_port } = settings;
   if (health_port !== undefined && health_port !== 0 && health_port === port)
@@ -46,8 +46,8 @@ export function assertWatchdog(settings: WatchdogSettings): void {
       hint: "choose another health_port: a second server listens on it",
     });
   if (health_port !== undefined && warning === 0)
-    throw new ConfigError("health_port needs the watchdog, and stall_warning_seconds 0 switches it off", {
-      hint: "leave out health_port, or set stall_warning_seconds to 5",
+    throw new ConfigError("health_port needs the watchdog, and stall_warning_seconds 0 disables it", {
+      hint: "remove health_port, or set stall_warning_seconds to 5",
     });
   if (warning > 0 && exit > 0 && exit < warning)
     throw new ConfigError(

@@ -1,13 +1,13 @@
-/** The wall clock of this process beside that of the database: checkpoints and timers are ordered by it. */
+/** Compares the wall clock of this process with the database's. Checkpoints and timers are ordered by wall clock. */
 import type { Storage, StorageFinding } from "../storage/contract/storage.js";
 import type { OpsContext } from "./context.js";
 
-/** From this difference on the clock is reported, in seconds: machines that run NTP stay far below it. */
+/** Difference from which the clock is reported, in seconds. Machines that run NTP stay far below it. */
 const REPORTED_S = 1;
 
 /**
- * How far this process's clock is ahead of the database's, in seconds; negative if it is behind. Exact to half of the
- * time that the database takes to answer. Undefined for a storage without a clock of its own.
+ * Seconds by which this process's clock is ahead of the database's; negative if it is behind. Accurate to half of the
+ * round trip. Undefined for a storage without its own clock.
  */
 export async function clockDifference({ now }: Pick<Storage, "now">): Promise<number | undefined> {
   if (!now) return undefined;
@@ -15,7 +15,7 @@ export async function clockDifference({ now }: Pick<Storage, "now">): Promise<nu
   return Math.round((sent + received) / 2 - theirs) / 1000;
 }
 
-/** The line of `doctor`; undefined for a storage without a clock of its own. */
+/** The `doctor` result for the clock; undefined for a storage without its own clock. */
 export async function clockFinding(storage: Pick<Storage, "now">): Promise<StorageFinding | undefined> {
   const difference = await clockDifference(storage);
   if (difference === undefined) return undefined;
@@ -34,11 +34,11 @@ function describe(difference: number): string {
   return `this machine's clock is ${seconds} ${difference > 0 ? "ahead of" : "behind"} the database's`;
 }
 
-/** Logs the clock when it leaves the database's, and when it is back. */
+/** Logs when the clock starts to differ from the database's, and when it agrees again. */
 export class ClockWatch {
   #isOff = false;
 
-  async look({ storage, logger }: Pick<OpsContext, "storage" | "logger">): Promise<void> {
+  async check({ storage, logger }: Pick<OpsContext, "storage" | "logger">): Promise<void> {
     const difference = await clockDifference(storage);
     if (difference === undefined) return;
     const isOff = Math.abs(difference) >= REPORTED_S;
@@ -48,7 +48,7 @@ export class ClockWatch {
     if (isOff)
       logger.warn(
         fields,
-        `${describe(difference)}: requests to threads that were changed later by the other clock wait, or get 503 clock_behind; synchronize the clocks (NTP)`,
+        `${describe(difference)}: requests to threads with a newer timestamp wait or are rejected with 503 clock_behind; synchronize the clocks (NTP)`,
       );
     else logger.info(fields, "this machine's clock agrees with the database's again");
   }

@@ -1,4 +1,4 @@
-/** What every operation works with. */
+/** The context that every operation uses: settings, storage, registry, logger and metrics. */
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
@@ -16,7 +16,7 @@ import type { SharedFrames } from "../frames/shared-frames.js";
 interface OpsSettings extends TimerSettings {
   assistant_name?: string;
   assistant_description?: string;
-  /** Of the graphs that the configuration describes. */
+  /** Descriptions by graph id. */
   graph_descriptions?: Readonly<Record<string, string>>;
   run_timeout_seconds?: number;
   allow_unfiltered_events: boolean;
@@ -37,26 +37,26 @@ interface OpsSettings extends TimerSettings {
 export interface OpsContext {
   readonly settings: OpsSettings;
   readonly storage: Storage;
-  /** What graphs write through; the storage's own is for everything else. */
+  /** The checkpointer for graphs. Everything else uses the storage's own. */
   readonly checkpointer: RunCheckpointer;
   readonly registry: GraphRegistry;
-  /** Long-term memory of the graphs, and its rows. */
+  /** Long-term memory of the graphs. `items` is its table. */
   readonly store: ItemStore;
   readonly items: ItemTable;
-  /** What is to be done at a time; undefined while no setting asks for it. */
+  /** Scheduled work; undefined unless a setting enables it. */
   readonly timers?: Timers;
   readonly logger: Logger;
   /** Id of this process among those that share the storage. */
   readonly ownerId: string;
-  /** On whose behalf the operations work; the server's own when left out. */
+  /** The authenticated user; undefined for the server itself. */
   readonly caller?: Caller;
-  /** The run of this process whose graph asks for the operations, by a client of its own. */
+  /** The run whose graph calls the operations through an in-process client. */
   readonly within?: { readonly thread_id: string };
-  /** Frames that processes share; undefined while each keeps its own. */
+  /** Frames shared with other processes; undefined if frames are not shared. */
   readonly frames?: SharedFrames;
-  /** Told what happens; undefined while metrics are off. */
+  /** Undefined if metrics are off. */
   readonly metrics?: Metrics;
-  /** Hears what a run does, where somebody watches runs. */
+  /** Returns an observer for a run; undefined if runs are not observed. */
   readonly watch?: (run: Run) => RunWatch;
 }
 
@@ -68,10 +68,10 @@ type RegistrySettings = Pick<
 interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" | "metrics" | "watch"> {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
-  /** As in `RegistryOptions`, as is the next. */
+  /** See `RegistryOptions` for this and `unfiltered`. */
   standIns?: boolean;
   unfiltered?: boolean;
-  /** Whether clients are served: then graphs whose tokens are held are logged. */
+  /** Whether clients are served. If so, graphs with held tokens are logged. */
   serves?: boolean;
 }
 
@@ -98,13 +98,16 @@ export function createContext(parts: ContextParts): OpsContext {
         ? logger.warn({ graph_id }, "the graph's output schema cannot be introspected: no values are shown")
         : logger.warn(
             { graph_id, node: path.join("|") },
-            "the node calls a graph that it does not declare: no values of that are shown (addNode takes subgraphs)",
+            "the node calls an undeclared subgraph: its values are not shown (declare it in the `subgraphs` option of addNode)",
           ),
     ...(settings.hold_messages && serves && { onHeldMessages: reportTo(logger) }),
     onBrokenFactory: (graph_id, error) =>
-      logger.warn({ err: error, graph_id }, "the graph's factory throws: its threads are read without it"),
+      logger.warn(
+        { err: error, graph_id },
+        "the graph's factory threw: its threads are read without the graph",
+      ),
   });
-  const made: Omit<OpsContext, "items" | "store"> = {
+  const eager: Omit<OpsContext, "items" | "store"> = {
     settings,
     storage,
     checkpointer,
@@ -116,7 +119,7 @@ export function createContext(parts: ContextParts): OpsContext {
     metrics,
     watch,
   };
-  const context = made as OpsContext;
+  const context = eager as OpsContext;
   addLazily(context, "items", () => storage.items ?? createMemoryItems());
   addLazily(context, "store", () => new ItemStore(context.items));
   return context;
@@ -125,10 +128,10 @@ export function createContext(parts: ContextParts): OpsContext {
 const reportTo = (logger: Logger) => (graph_id: string, keys: readonly string[]) =>
   logger.warn(
     { graph_id, keys },
-    `tokens of ${graph_id} wait for the end of their node (hold_messages): hidden ${keys.join(", ")}`,
+    `tokens of ${graph_id} are held until their node ends (hold_messages): hidden ${keys.join(", ")}`,
   );
 
-/** Give `target` a part that is made when it is first asked for, and stands there from then on. */
+/** Defines a property of `target` that is created on first access and then fixed. */
 export function addLazily<Target extends object, Name extends keyof Target>(
   target: Target,
   name: Name,
@@ -142,7 +145,7 @@ export function addLazily<Target extends object, Name extends keyof Target>(
   Object.defineProperty(target, name, { get, enumerable: true, configurable: true });
 }
 
-/** The context with other parts beside its own: what it makes when it is asked for is made once for all of them. */
+/** A context that adds or overrides parts. Lazily created parts are shared with the original context. */
 export const withParts = <Context extends OpsContext, Parts extends object>(
   context: Context,
   parts: Parts,

@@ -1,16 +1,16 @@
-/** What a request may hold of that which costs more than its own length: filters, and the keys of metadata. */
+/** Limits of request parts that cost more than their length: filters and metadata keys. */
 import { InvalidRequestError, type Issue } from "../support/errors.js";
 import type { JsonObject } from "../models/common.js";
 
-/** Entries of objects and elements of lists that a filter may hold in all, and the characters of its keys and texts. */
+/** Maximum values of a filter, nested ones included, and maximum characters of its keys and strings. */
 const MAX_FILTER_VALUES = 1000;
 const MAX_FILTER_CHARACTERS = 64 * 1024;
-/** Keys of a thread's metadata: each may be searched by, so each is indexed. */
+/** Maximum metadata keys of a thread. Every key is indexed for search. */
 const MAX_METADATA_KEYS = 1000;
 
 /**
- * Refuse a filter that would take long to compare with what is stored.
- * @throws InvalidRequestError (`invalid_request`)
+ * Rejects a filter that would take long to evaluate.
+ * @throws InvalidRequestError if it exceeds the limits (`invalid_request`)
  */
 export function assertFilter(filter: unknown, loc: Issue["loc"]): void {
   const rest: unknown[] = [filter];
@@ -30,15 +30,15 @@ export function assertFilter(filter: unknown, loc: Issue["loc"]): void {
   }
 }
 
-const tooLarge = (loc: Issue["loc"], most: string) =>
+const tooLarge = (loc: Issue["loc"], limit: string) =>
   InvalidRequestError.at(
     loc,
-    `a filter may hold ${most} at most, those of inner lists and objects included: filter by less, and compare what is found yourself`,
+    `a filter may contain at most ${limit}, nested ones included: use a smaller filter and filter the results in the client`,
     "filter_too_large",
   );
 
 /**
- * Refuse to add more keys to the metadata of a thread than can be kept searchable.
+ * Rejects new metadata keys if the thread would exceed the limit.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function assertMetadataKeys(added: JsonObject, metadata: JsonObject = {}): void {
@@ -46,7 +46,7 @@ export function assertMetadataKeys(added: JsonObject, metadata: JsonObject = {})
   if (more === 0 || Object.keys(metadata).length + more <= MAX_METADATA_KEYS) return;
   throw InvalidRequestError.at(
     ["body", "metadata"],
-    `a thread may have ${MAX_METADATA_KEYS} keys of metadata at most: put what belongs together into one object`,
+    `a thread may have at most ${MAX_METADATA_KEYS} metadata keys: group related keys into one object`,
     "too_many_keys",
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The checkpointer that graphs get: the storage's, with an ear for the writes of runs that fail. It notes the origin of
- * each checkpoint, and keeps it to itself: what graphs do not see, no client can be shown.
+ * The checkpointer for graphs. It wraps the storage's checkpointer and reports failed writes of runs. It also stores the
+ * origin of each checkpoint, and hides it from graphs, so that it cannot reach clients.
  */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -26,20 +26,20 @@ import { ThreadHeads } from "./thread-heads.js";
 
 interface Watched {
   threadId: string;
-  /** Told of the first write that fails. */
+  /** Called with the error of the first failed write. */
   onFailure: (error: unknown) => void;
   /** The lease that covers the writes. */
   lease: ThreadLease;
-  /** Who writes: the storage refuses what comes after the run was taken over. */
+  /** Lease owner of the run: the storage rejects its writes after another process has taken the run over. */
   holder?: RunHolder;
-  /** What its checkpoints say of themselves. */
+  /** Stored with its checkpoints. */
   origin: Origin;
-  /** What has to be stored before what it writes now; undefined for nothing. */
+  /** Waits for data that has to be stored before the next write; undefined if there is none. */
   before?: () => Promise<void> | undefined;
 }
 
 interface WatchedRun extends Watched {
-  /** Its writes that are under way. */
+  /** Pending writes. */
   writes: Set<Promise<unknown>>;
   heads: ThreadHeads;
 }
@@ -56,7 +56,7 @@ interface Edit {
 export class RunCheckpointer extends BaseCheckpointSaver {
   readonly #inner: Checkpointer;
   readonly #watched = new Map<string, WatchedRun>();
-  /** By thread. */
+  /** By thread id. */
   readonly #edits = new Map<string, Edit>();
 
   constructor(inner: Checkpointer) {
@@ -66,10 +66,10 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * Write for this run as long as its lease stands, and until `unwatch`: what a graph that was stopped still writes
-   * then is dropped. Tell `onFailure` of the first write that fails, and let the failed writes seem to succeed: LangGraph
-   * looks at them at the run's end only, and a rejection that nobody has heard by then ends the process. What the run
-   * writes afterwards is refused, so that no checkpoint stands on one that is missing.
+   * Accepts writes of a run while its lease is valid, until `unwatch`. Later writes of a stopped graph are dropped.
+   * The first failed write is reported to `onFailure`, and failed writes seem to succeed: LangGraph awaits them only at the
+   * end of the run, and until then a rejection would be unhandled and terminate the process. Writes after a failed one are
+   * rejected, so that no checkpoint has a missing parent.
    */
   watch(runId: string, watched: Watched): void {
     const heads = new ThreadHeads(watched.threadId);
@@ -77,14 +77,14 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     if (watched.holder) this.#inner.hold?.(runId, watched.holder);
   }
 
-  /** Whether the run's graph may still be at work here. */
+  /** Whether the run's graph may still be executing in this process. */
   isWatched(runId: string): boolean {
     return this.#watched.has(runId);
   }
 
   /**
-   * Resolves when no write of the run is under way: LangGraph gives a run that is stopped up at once, while the
-   * checkpoints of its ended supersteps are still being written, each when the one before it is stored.
+   * Resolves when the run has no pending write. LangGraph ends an aborted run immediately, while the checkpoints of its
+   * finished supersteps are still being written one after the other.
    */
   async drained(runId: string): Promise<void> {
     const writes = this.#watched.get(runId)?.writes ?? new Set<Promise<unknown>>();
@@ -99,9 +99,9 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * Write to a thread outside of runs, under a lease of the caller.
-   * @throws ThreadChangedError if the lease was lost, or somebody else has written meanwhile (`thread_changed`)
-   * @throws ClockBehindError (`clock_behind`)
+   * Executes `work`, which writes to a thread outside of runs, under the caller's lease.
+   * @throws ThreadChangedError if the lease was lost, or another writer has changed the thread (`thread_changed`)
+   * @throws ClockBehindError if the clock does not pass the thread's newest checkpoint in time (`clock_behind`)
    */
   async edit<T>(
     { thread_id, checkpoint_ns }: CheckpointConfigurable,
@@ -127,10 +127,10 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const heads = this.#runOf(config)?.heads;
     const noted = heads && this.#noteHead(heads, config, tuple);
     if (noted) await noted;
-    return tuple && unsigned(tuple);
+    return tuple && hideOrigin(tuple);
   }
 
-  /** A run reads each of its namespaces once before it writes there: what it finds is the head under its lease. */
+  /** A run reads each namespace before its first write there. The result is the head under its lease. */
   #noteHead(
     heads: ThreadHeads,
     { configurable = {} }: RunnableConfig,
@@ -149,39 +149,40 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   }
 
   async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
-    // No checkpoint that is seen here has it.
+    // The origin is hidden here, so a filter by it matches nothing.
     if (options?.filter && ORIGIN_KEY in options.filter) return;
     const { channels, onRead } = readingOf(config);
     for await (const tuple of this.#inner.list(config, options)) {
       onRead?.(tuple.checkpoint);
-      yield unsigned(channels ? withoutUpdates(tuple, channels) : tuple);
+      yield hideOrigin(channels ? withoutUpdates(tuple, channels) : tuple);
     }
   }
 
-  async put(
+  put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const run = this.#runOf(config);
-    const edit = run ? undefined : this.#edits.get(String(config.configurable?.thread_id));
-    const { origin, heads } = run ?? edit ?? {};
-    const signed = origin ? withOrigin(metadata, origin) : metadata;
-    const written = await this.#write(config, () => {
-      const known = heads?.advance(String(config.configurable?.checkpoint_ns ?? ""), checkpoint.id);
-      const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
-      return this.#inner.put(guarded, checkpoint, signed, newVersions);
-    });
-    if (written) return written;
     const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
-    return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } };
+    const edit = run ? undefined : this.#edits.get(String(thread_id));
+    const { origin, heads } = run ?? edit ?? {};
+    const stored = origin ? withOrigin(metadata, origin) : metadata;
+    const write = () => {
+      const known = heads?.advance(String(checkpoint_ns), checkpoint.id);
+      const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
+      return this.#inner.put(guarded, checkpoint, stored, newVersions);
+    };
+    const dropped = () => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } });
+    return this.#write(config, write, dropped);
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+  putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const { checkpoint_ns = "", checkpoint_id = "" } = (config.configurable ?? {}) as Record<string, string>;
-    this.#runOf(config)?.heads.seeWrites(checkpoint_ns, checkpoint_id);
-    await this.#write(config, () => this.#inner.putWrites(config, writes, taskId));
+    this.#runOf(config)?.heads.noteWrites(checkpoint_ns, checkpoint_id);
+    const write = () => this.#inner.putWrites(config, writes, taskId);
+    return this.#write(config, write, () => undefined);
   }
 
   deleteThread(threadId: string): Promise<void> {
@@ -195,64 +196,76 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     return this.#inner.getDeltaChannelHistory(options);
   }
 
-  /** The run that this config belongs to, if it is in flight here. */
+  /** The run of this config, if it is executing in this process. */
   #runOf({ configurable }: RunnableConfig): WatchedRun | undefined {
     const runId: unknown = configurable?.run_id;
     return typeof runId === "string" ? this.#watched.get(runId) : undefined;
   }
 
-  /** Undefined when the write of a run failed or was dropped. Rejects only for state writes, which are no run's. */
-  async #write<T>({ configurable }: RunnableConfig, work: () => Promise<T>): Promise<T | undefined> {
-    const runId = configurable?.run_id as unknown;
-    if (typeof runId !== "string") {
-      const edit = this.#edits.get(String(configurable?.thread_id));
-      await edit?.lease.confirm?.();
-      const requireLease = () => {
-        if (edit?.lease.lost?.aborted) throw new ThreadChangedError(String(configurable?.thread_id));
-      };
-      requireLease();
-      const written = await work();
-      // Not every storage can refuse a write that arrives late. It is below what follows, and must not be acknowledged.
-      requireLease();
-      return written;
-    }
+  /**
+   * Rejects only for state writes outside of runs. A write of a run that failed or was dropped returns what `dropped`
+   * returns. Plain promises instead of async functions: a run of ten supersteps writes thirty times.
+   */
+  #write<T>(config: RunnableConfig, work: () => Promise<T>, dropped: () => T): Promise<T> {
+    const runId: unknown = config.configurable?.run_id;
+    if (typeof runId !== "string") return this.#writeEdit(config, work);
     const watched = this.#watched.get(runId);
-    if (!watched) return undefined;
-    const write = this.#writeFor(runId, watched, work);
-    watched.writes.add(write);
-    try {
-      return await write;
-    } finally {
+    if (!watched) return Promise.resolve(dropped());
+    const isOver = () => this.#watched.get(runId) !== watched;
+    const finish = (result: T): T => {
       watched.writes.delete(write);
-    }
+      return result;
+    };
+    const fail = (error: unknown): T => {
+      if (!isOver()) {
+        this.#inner.fence(runId);
+        watched.onFailure(error);
+      }
+      return finish(dropped());
+    };
+    const ready = readyToWrite(watched);
+    const started = ready ? ready.then(() => (isOver() ? dropped() : work())) : callSafely(work);
+    const write: Promise<T> = started.then(finish, fail);
+    watched.writes.add(write);
+    return write;
   }
 
-  async #writeFor<T>(runId: string, watched: WatchedRun, work: () => Promise<T>): Promise<T | undefined> {
-    const isOver = () => this.#watched.get(runId) !== watched;
-    const before = watched.before?.();
-    if (before) await before;
-    const confirmed = watched.lease.confirm?.();
-    // A lease that is lost fences its run.
-    if (confirmed) await confirmed;
-    if (isOver()) return undefined;
-    try {
-      return await work();
-    } catch (error) {
-      if (isOver()) return undefined;
-      this.#inner.fence(runId);
-      watched.onFailure(error);
-      return undefined;
-    }
+  async #writeEdit<T>({ configurable }: RunnableConfig, work: () => Promise<T>): Promise<T> {
+    const edit = this.#edits.get(String(configurable?.thread_id));
+    await edit?.lease.confirm?.();
+    const requireLease = () => {
+      if (edit?.lease.lost?.aborted) throw new ThreadChangedError(String(configurable?.thread_id));
+    };
+    requireLease();
+    const written = await work();
+    // Not every storage can reject a late write. It must not be acknowledged, because newer checkpoints supersede it.
+    requireLease();
+    return written;
   }
 }
 
-const unsigned = (tuple: CheckpointTuple): CheckpointTuple =>
+/** Resolves once a run may write; undefined if it may write now. A lost lease fences its run. */
+function readyToWrite({ before, lease }: WatchedRun): Promise<void> | undefined {
+  const pending = before?.();
+  return pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
+}
+
+/** Turns an exception of `work` into a rejection. */
+function callSafely<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
+const hideOrigin = (tuple: CheckpointTuple): CheckpointTuple =>
   tuple.metadata ? { ...tuple, metadata: withoutOrigin(tuple.metadata) } : tuple;
 
-/** Whose writes a command's update are: no task's. */
+/** Task id of the writes of a command's update, which belong to no task. */
 const NO_TASK = "00000000-0000-0000-0000-000000000000";
 
-/** LangGraph reduces a command's update into the channels: those that were not read are empty, and may refuse it. */
+/** LangGraph applies a command's update to the channels. Channels that were not read are empty and may reject it. */
 const withoutUpdates = (tuple: CheckpointTuple, read: NeededChannels): CheckpointTuple => ({
   ...tuple,
   pendingWrites: tuple.pendingWrites?.filter(
@@ -260,17 +273,17 @@ const withoutUpdates = (tuple: CheckpointTuple, read: NeededChannels): Checkpoin
   ),
 });
 
-// What a checkpoint says of its origin.
+// The origin of a checkpoint, stored in its metadata.
 
-/** Where a checkpoint comes from; so that it is known as well where the thread's row is gone. */
+/** Graphs and owner of a checkpoint's thread, which are still known if the thread's row is lost. */
 export interface Origin {
-  /** Graphs that had written to the thread by then, this checkpoint's own among them. */
+  /** Graphs that had written to the thread, including the one that wrote this checkpoint. */
   graphs: readonly string[];
-  /** Whose thread it is, as rows have it. */
+  /** The owner's scope in the format of thread rows. */
   scope: string | null;
 }
 
-/** What a checkpoint's metadata says of its origin; undefined for one that was stored without. */
+/** The origin in a checkpoint's metadata; undefined if it was stored without one. */
 export function originOf(metadata: object | undefined): Origin | undefined {
   const origin = (metadata as Record<string, unknown> | undefined)?.[ORIGIN_KEY];
   if (!isRecord(origin)) return undefined;
@@ -279,13 +292,13 @@ export function originOf(metadata: object | undefined): Origin | undefined {
   return { graphs, scope: typeof scope === "string" ? scope : null };
 }
 
-/** The metadata as graphs and clients may see it. */
+/** The metadata that graphs and clients may see. */
 export function withoutOrigin<T extends object>(metadata: T): T {
   const { [ORIGIN_KEY]: _servers, ...rest } = metadata as T & Record<string, unknown>;
   return rest as T;
 }
 
-/** The metadata with this origin in the place of any other. */
+/** The metadata with its origin replaced. */
 export const withOrigin = <T extends object>(metadata: T, { graphs, scope }: Origin): T => ({
   ...metadata,
   [ORIGIN_KEY]: { graphs: [...graphs], scope },
@@ -301,9 +314,9 @@ export interface CheckpointConfigurable extends JsonObject {
 }
 
 /**
- * The selected checkpoint of a thread; absent, null and empty fields select nothing. Only the four fields of a
- * checkpoint are taken over: nothing else of a client's object reaches LangGraph's config.
- * @throws InvalidRequestError when the selector names another thread (`invalid_request`)
+ * The selected checkpoint of a thread. Missing, null and empty fields select nothing. Only the four fields of a
+ * checkpoint are copied: other fields of a client's object must not reach LangGraph's config.
+ * @throws InvalidRequestError if the selector names another thread (`invalid_request`)
  */
 export function checkpointConfigurable(
   threadId: string,
@@ -314,7 +327,7 @@ export function checkpointConfigurable(
   if (thread_id && thread_id.toLowerCase() !== threadId) {
     throw InvalidRequestError.at(
       ["body", "checkpoint", "thread_id"],
-      `names another thread than the path, ${threadId}`,
+      `does not match the thread in the path, ${threadId}`,
     );
   }
   const id = checkpoint_id || checkpointId;
@@ -328,7 +341,7 @@ export function checkpointConfigurable(
 }
 
 /**
- * A run or a write from a checkpoint that is not there would start an empty history.
+ * Checks that the selected checkpoint exists: a run or write from a missing one would start an empty history.
  * @throws NotFoundError (`checkpoint_not_found`)
  */
 export async function requireCheckpoint(

@@ -1,43 +1,44 @@
-/** What one writer, a run or an edit, knows of the newest checkpoints of its thread. */
+/** Tracks the newest checkpoint ids of a thread for one writer: a run or an edit. */
 import { timeOfCheckpoint } from "../storage/saver/known-head.js";
 import type { ThreadRow } from "../storage/contract/storage.js";
 import { ClockBehindError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 
-/** Longest wait for the clock with a client that waits, in milliseconds: servers that run NTP differ by far less. */
+/** Maximum wait for the clock during a request, in milliseconds. Servers that run NTP differ by far less. */
 export const CLOCK_WAIT_MS = 2000;
-/** The same for a run that is accepted already, and would fail otherwise. */
+/** Maximum wait for an accepted run, which would otherwise fail, in milliseconds. */
 const LONG_CLOCK_WAIT_MS = 120_000;
 
 /**
- * Wait until this process's clock has passed `time`, in milliseconds since 1970.
- * @throws ClockBehindError if that takes longer than `mostMs` (`clock_behind`)
+ * Waits until this process's clock has passed `time`, in milliseconds since 1970.
+ * @throws ClockBehindError if that takes longer than `maxMs` (`clock_behind`)
  */
-async function clockPast(threadId: string, time: number, mostMs: number): Promise<void> {
+async function clockPast(threadId: string, time: number, maxMs: number): Promise<void> {
   for (let behind = time - Date.now(); behind >= 0; behind = time - Date.now()) {
-    if (behind > mostMs) throw new ClockBehindError(threadId, behind);
+    if (behind > maxMs) throw new ClockBehindError(threadId, behind);
     await pause(behind + 1, undefined);
   }
 }
 
 /**
- * Undefined, which is nothing to wait for, if the clock is past the last change of the thread. To be called under the
- * thread's lease, before anything is stored.
- * @throws ClockBehindError (`clock_behind`)
+ * Waits until the clock has passed the last change of the thread; undefined if it has. Call under the thread's lease,
+ * before the first write.
+ * @param maxMs maximum wait in milliseconds
+ * @throws ClockBehindError if the wait would be longer (`clock_behind`)
  */
 export function clockPastRow(
   { thread_id, updated_at, state_updated_at }: ThreadRow,
-  mostMs = LONG_CLOCK_WAIT_MS,
+  maxMs = LONG_CLOCK_WAIT_MS,
 ): Promise<void> | undefined {
   const changed = Date.parse(state_updated_at ?? updated_at);
-  return changed > Date.now() ? clockPast(thread_id, changed, mostMs) : undefined;
+  return changed > Date.now() ? clockPast(thread_id, changed, maxMs) : undefined;
 }
 
 export class ThreadHeads {
   readonly #threadId: string;
-  /** By namespace: the id that the next one has to exceed; empty for a namespace without checkpoints. */
+  /** By namespace: the id that the next checkpoint has to exceed; empty if there are no checkpoints. */
   readonly #last = new Map<string, string>();
-  /** By namespace: the greatest known id. Writes of tasks may be stored before their checkpoint is. */
+  /** By namespace: the greatest known id. Writes of a task may be stored before their checkpoint. */
   readonly #greatest = new Map<string, string>();
 
   constructor(threadId: string) {
@@ -49,22 +50,22 @@ export class ThreadHeads {
   }
 
   /**
-   * Note the newest id of a namespace, as read under the lease.
-   * @returns what to wait for before the writer begins, if the clock is behind it
-   * @throws ClockBehindError (`clock_behind`)
+   * Records the newest id of a namespace, as read under the lease.
+   * @returns a promise to await before the first write; undefined unless the clock is behind that id
+   * @throws ClockBehindError if the clock is too far behind (`clock_behind`)
    */
   note(namespace: string, id: string | undefined): Promise<void> | undefined {
     this.#last.set(namespace, id ?? "");
-    this.#see(namespace, id ?? "");
+    this.#raise(namespace, id ?? "");
     const time = id === undefined ? undefined : timeOfCheckpoint(id);
     const isAhead = time !== undefined && time >= Date.now();
     return isAhead ? clockPast(this.#threadId, time, LONG_CLOCK_WAIT_MS) : undefined;
   }
 
   /**
-   * Note an id that is about to be written.
-   * @returns the greatest known id at the time of the call; undefined for a namespace that was never read
-   * @throws ClockBehindError if it would not be the newest (`clock_behind`)
+   * Records the id of the next write.
+   * @returns a function that returns the greatest id known when it is called; undefined if the namespace was never read
+   * @throws ClockBehindError if the id would not be the newest (`clock_behind`)
    */
   advance(namespace: string, id: string): (() => string) | undefined {
     const last = this.#last.get(namespace);
@@ -77,17 +78,16 @@ export class ThreadHeads {
       );
     }
     this.#last.set(namespace, id);
-    this.#see(namespace, id);
+    this.#raise(namespace, id);
     return () => this.#greatest.get(namespace) ?? "";
   }
 
-  /** Note an id that the writer stores something for. */
-  #see(namespace: string, id: string): void {
+  #raise(namespace: string, id: string): void {
     if (id >= (this.#greatest.get(namespace) ?? "")) this.#greatest.set(namespace, id);
   }
 
-  /** Note the checkpoint that a task's writes belong to. */
-  seeWrites(namespace: string, id: string): void {
-    if (this.#last.has(namespace)) this.#see(namespace, id);
+  /** Records the checkpoint of a task's writes. */
+  noteWrites(namespace: string, id: string): void {
+    if (this.#last.has(namespace)) this.#raise(namespace, id);
   }
 }

@@ -1,32 +1,36 @@
-/** How many timers may wait: in all, and of one user, so that no user takes what belongs to all. */
+/** Limits of stored timers, in total and per user, so that one user cannot exhaust the total. */
 import type { TimerKind, TimerTable } from "../storage/contract/storage.js";
 import { GraphServeError } from "../support/errors.js";
 
-/** Timers of a kind, of all users. */
+/** Maximum timers of a kind. */
 export const MAX_TIMERS = 10_000;
-/** Timers of a kind, of one user, or of users with one scope together. */
+/** Maximum timers of a kind per scope: of one user, or of users that share a scope. */
 export const MAX_TIMERS_PER_USER = 1_000;
 
-interface Room {
+interface TimerScope {
   kind: TimerKind;
-  /** Null where there are no users: then they share the limit of all. */
+  /** Null without authentication: only the total limit applies. */
   scope: string | null;
 }
 
-/** Whether at least `count` timers are there. */
-export async function hasTimers(table: TimerTable, { kind, scope }: Room, count: number): Promise<boolean> {
+/** Whether at least `count` timers are stored. */
+export async function hasTimers(
+  table: TimerTable,
+  { kind, scope }: TimerScope,
+  count: number,
+): Promise<boolean> {
   const of = scope === null ? {} : { scope };
   return (await table.list({ kind, ...of, limit: 1, offset: count - 1 })).length > 0;
 }
 
 /**
- * Counted without a lock: requests that arrive together may exceed the limit by their number.
- * @param what ends the message, such as "crons are stored"
- * @throws GraphServeError where there is no room for another one (`too_many_runs`)
+ * Checks that another timer may be stored. Does not lock: concurrent requests may exceed the limit by their number.
+ * @param what end of the error message, such as "crons are stored"
+ * @throws GraphServeError if a limit is reached (`too_many_runs`)
  */
 export async function requireTimerRoom(
   table: TimerTable,
-  { kind, scope }: Room,
+  { kind, scope }: TimerScope,
   what: string,
   hint: string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-/** What is to be done at a time, as operations and the one who does it share it. */
+/** Stored timers of crons, delayed runs and webhooks, shared by operations and the scheduler. */
 import type { Storage, TimerKind, TimerQuery, TimerRow, TimerTable } from "../storage/contract/storage.js";
 import { ConfigError } from "../support/errors.js";
 
@@ -16,13 +16,13 @@ export interface TimerSettings {
 
 export interface Timers {
   readonly table: TimerTable;
-  /** What this server sees to. */
+  /** Kinds that this server processes. */
   readonly kinds: readonly TimerKind[];
-  /** A row is due that nobody waits for yet. */
+  /** Notifies the scheduler of a new or earlier timer. */
   wake: () => void;
 }
 
-/** The setting that each kind is switched on by. */
+/** The setting that enables each kind. */
 const SETTINGS = { cron: "crons", run: "delayed_runs", webhook: "webhooks" } as const satisfies Partial<
   Record<TimerKind, keyof TimerSettings>
 >;
@@ -30,28 +30,25 @@ const SETTINGS = { cron: "crons", run: "delayed_runs", webhook: "webhooks" } as 
 const kindsOf = (settings: TimerSettings): TimerKind[] =>
   Object.entries(SETTINGS).flatMap(([kind, setting]) => (settings[setting] ? [kind as TimerKind] : []));
 
-/** Undefined while no setting asks for them, and where the storage has none. */
+/** Undefined if no setting enables timers or the storage has no timers. */
 export function timersOf(settings: TimerSettings, { timers: table }: Storage): Timers | undefined {
   const kinds = kindsOf(settings);
   return table && kinds.length > 0 ? { table, kinds, wake: () => undefined } : undefined;
 }
 
-/** @throws ConfigError when the settings ask for what the storage does not keep (`config_invalid`) */
+/** @throws ConfigError if a setting requires timers and the storage has none (`config_invalid`) */
 export function assertTimers(settings: TimerSettings, { timers, scheme }: Storage): void {
   const [kind] = kindsOf(settings);
   if (timers || kind === undefined) return;
   const setting = SETTINGS[kind as keyof typeof SETTINGS];
-  throw new ConfigError(
-    `the setting ${setting} needs a storage that keeps timers, which ${scheme} does not`,
-    {
-      hint: `take ${setting} out, use sqlite, postgres or mongodb, or give your storage \`timers\` (TimerTable)`,
-    },
-  );
+  throw new ConfigError(`the setting ${setting} requires a storage with timers, and ${scheme} has none`, {
+    hint: `remove ${setting}, use sqlite, postgres or mongodb, or implement \`timers\` (TimerTable) in your storage`,
+  });
 }
 
 const PAGE = 100;
 
-/** What `read` makes of all rows of a kind, or of a thread; it leaves out those that it makes undefined of. */
+/** Maps all rows of a kind or thread with `read`, and omits rows for which it returns undefined. */
 export async function timersWhere<T>(
   { table }: Timers,
   query: Pick<TimerQuery, "kind" | "threadId">,
@@ -65,7 +62,7 @@ export async function timersWhere<T>(
   }
 }
 
-/** With its thread goes what was to be done on it. */
+/** Deletes the timers of a deleted thread. */
 export async function forgetTimers({ table, kinds }: Timers, threadId: string): Promise<void> {
   for (const kind of kinds) {
     for (;;) {

@@ -1,4 +1,4 @@
-/** Goes on with a run that another process began, or was to begin; the caller holds its thread's lease. */
+/** Resumes a run that another process started or accepted. The caller holds the lease of its thread. */
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows/rows.js";
@@ -25,20 +25,20 @@ import { paused } from "../runs/run-results.js";
 import { beginQueued, prepareRun } from "./start-run.js";
 import { onEnd, removalOf } from "./stateless-runs.js";
 
-/** A run of a dead process that can go on. */
+/** A run of a dead process that can be resumed. */
 export interface InterruptedRun {
   row: RunRow;
   resumption: Resumption;
-  /** On whose behalf it runs. */
+  /** The context of the caller that created the run. */
   context: EngineContext;
   checked: CheckedRequest;
-  /** How long the attempt that was cut off took, in milliseconds, as far as it is known. */
+  /** Known duration of the interrupted attempt, in milliseconds. */
   tookMs: number;
 }
 
 /**
- * Read again what the run was asked for.
- * @throws GraphServeError when it cannot be called any more, for instance since its graph is not served (`run_failed`)
+ * Reads and checks the stored request of a run.
+ * @throws GraphServeError if the run can no longer be executed, for instance because its graph is not served (`run_failed`)
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
 export async function readInterruptedRun(
@@ -54,7 +54,7 @@ export async function readInterruptedRun(
   }
 }
 
-/** What its graph is called with, and on whose behalf. @throws GraphServeError when it cannot be called any more */
+/** The checked request of a run, and the context of its caller. @throws GraphServeError if its graph can no longer be called */
 export async function callAgain(
   context: EngineContext,
   row: RunRow,
@@ -70,7 +70,7 @@ export async function callAgain(
   return { context: own, checked: { ...call, threadId: row.thread_id, request, bound, input, since } };
 }
 
-/** The storage is none of the run's faults. */
+/** Wraps an error as `run_failed`, except storage errors: the run did not cause those. */
 function cannotResume(error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return error;
   const message = `the server stopped during the run, and it cannot be resumed: ${errorMessage(error)}`;
@@ -78,9 +78,9 @@ function cannotResume(error: unknown): unknown {
 }
 
 /**
- * Take the runs of a thread over, in their order, and let one follow the other; those that are another's by now are left
- * out. `begun` resolves when the first of them is in flight; `ended` when the last has ended, and the lease has been
- * released. Never rejects, and neither do they.
+ * Claims the runs of a thread and executes them one after the other, in their order. Skips runs that another process has
+ * claimed. `begun` resolves when the first run is in flight; `ended` when the last run has ended and the lease is
+ * released. Neither this function nor these promises reject.
  */
 export async function resumeThread(
   runs: readonly InterruptedRun[],
@@ -112,16 +112,16 @@ interface Lent extends ThreadLease {
   returned: Promise<void>;
 }
 
-/** The lease, for one of those that have it one after the other. */
+/** Passes the lease to one of several consecutive runs. Releasing it resolves `returned`; the lease itself stays held. */
 function lend(lease: ThreadLease): Lent {
-  let giveBack: () => void = () => undefined;
-  const returned = new Promise<void>((resolve) => (giveBack = resolve));
-  return { lost: lease.lost, confirm: () => lease.confirm?.(), release: giveBack, returned };
+  let release: () => void = () => undefined;
+  const returned = new Promise<void>((resolve) => (release = resolve));
+  return { lost: lease.lost, confirm: () => lease.confirm?.(), release, returned };
 }
 
 /**
- * Undefined when the run has ended, is another's, is left to others as the process ends, or cannot be had now: then it is
- * looked for again. Never rejects.
+ * Claims a run. Undefined if the run has ended, another process owns it, this process is stopping, or the storage does not
+ * answer; recovery then retries it. Never rejects.
  */
 async function takeOver(run: InterruptedRun): Promise<LiveRun | undefined> {
   if (run.context.live.stopping.aborted) return undefined;
@@ -132,7 +132,7 @@ async function takeOver(run: InterruptedRun): Promise<LiveRun | undefined> {
   return (await take(run, patch, { updated_at }).catch(() => false)) ? live : undefined;
 }
 
-/** @throws StorageUnavailableError: then it is not known whether it was taken (`storage_unavailable`) */
+/** @throws StorageUnavailableError (`storage_unavailable`): the run may or may not have been claimed */
 async function take(
   { row, context: { storage, live, logger } }: InterruptedRun,
   patch: RunPatch & RunHolder,
@@ -144,13 +144,12 @@ async function take(
     if (isOurs) live.results.taken(row);
     return isOurs;
   } catch (error) {
-    logger.error({ err: error, run_id }, "a run that was cut off could not be taken over");
+    logger.error({ err: error, run_id }, "an interrupted run could not be claimed");
     live.results.markUncertain(row, true);
     throw error;
   }
 }
 
-/** The run as this process will have it. */
 function liveOf(run: InterruptedRun): LiveRun {
   const { row, context, resumption } = run;
   const { attempt = 1, status } = row;
@@ -176,7 +175,7 @@ function optionsOf(run: InterruptedRun, attempt: number): LiveRunOptions {
   };
 }
 
-/** Its frames, as far as whoever accepted it wants any. */
+/** The log that captures the frames which the original request needs; undefined if it needs none. */
 function logOf(
   { row, resumption: { frames }, context: { live } }: InterruptedRun,
   stateless: LiveRunOptions["stateless"],
@@ -187,14 +186,14 @@ function logOf(
   return live.newLog(row.thread_id, stateless, attempt);
 }
 
-/** Resolves when the run is in flight, or has ended before. Never rejects. */
+/** Resolves when the run is in flight, or has ended without starting. Never rejects. */
 async function begin(run: InterruptedRun, live: LiveRun, lease: ThreadLease): Promise<void> {
   const { row, context, checked } = run;
   const { thread_id } = row;
   try {
     await live.begin(lease, async () => {
-      const place = await placeOf(run);
-      return prepareRun(context, { ...checked, ...place }, live, lease, async (patch) => {
+      const start = await startOf(run);
+      return prepareRun(context, { ...checked, ...start }, live, lease, async (patch) => {
         if (await context.storage.threads.update(thread_id, patch)) return true;
         throw new NotFoundError("thread", thread_id);
       });
@@ -205,12 +204,12 @@ async function begin(run: InterruptedRun, live: LiveRun, lease: ThreadLease): Pr
   }
 }
 
-/** The run has ended, is another's, or is left to others: nothing is to be told of it here. */
+/** The run has ended, another process owns it, or this process is stopping: no outcome is stored here. */
 class NotTaken extends Error {}
 
 /**
- * Begin a run that nobody has, and that nothing is in front of: it is taken by the statement that says it runs. Resolves
- * when it is in flight, or has ended before. Never rejects.
+ * Starts an unowned run at the front of the queue. One statement claims it and sets its status to `running`. Resolves
+ * when the run is in flight, or has ended without starting. Never rejects.
  */
 async function beginWaiting(run: InterruptedRun, lease: ThreadLease): Promise<void> {
   const { context, checked } = run;
@@ -230,7 +229,7 @@ async function beginWaiting(run: InterruptedRun, lease: ThreadLease): Promise<vo
       prepareRun(context, { ...checked, earlier }, live, lease, (patch) => takeAs("running", patch)),
     );
   } catch (error) {
-    // What was tried is looked for again.
+    // A failed claim is retried by recovery.
     if (isTried) return;
     await takeAs("pending", { updated_at: now() }).then(
       () => live.fail(error),
@@ -239,18 +238,21 @@ async function beginWaiting(run: InterruptedRun, lease: ThreadLease): Promise<vo
   }
 }
 
-/** A run that never began waits for those before it. Resolves when it has ended, or left the queue and they have. */
+/**
+ * Queues a run that has not started behind the previous runs. Resolves when it has ended, or, if it left the queue, when
+ * the previous runs have.
+ */
 function queue(
   { context, checked }: InterruptedRun,
   live: LiveRun,
   turn: Lent,
   before: Promise<void>,
 ): Promise<void> {
-  const place = new AbortController();
+  const leaving = new AbortController();
   const left = new Promise<never>((_, reject) => {
-    place.signal.addEventListener("abort", () => reject(place.signal.reason as Error), { once: true });
+    leaving.signal.addEventListener("abort", () => reject(leaving.signal.reason as Error), { once: true });
   });
-  live.queue(place);
+  live.queue(leaving);
   const waiting = Promise.race([before.then(() => turn), left]);
   const earlier = { checkpointId: undefined, spentMs: 0 };
   void beginQueued(context, { ...checked, earlier }, live, waiting, Promise.resolve());
@@ -260,16 +262,16 @@ function queue(
   );
 }
 
-// Where a run goes on.
+// Where a run resumes.
 
 type Start = Pick<CheckedRequest, "input" | "configurable" | "earlier">;
 
 /**
- * From the latest checkpoint, without its input, when that is the run's; else from the start, with its input: a run that
- * writes its checkpoints at the end has none before.
- * @throws GraphServeError when others have written to the thread since the run did (`run_failed`)
+ * Resumes from the latest checkpoint, without the input, if the run wrote that checkpoint. Otherwise starts again with the
+ * input: a run that writes its checkpoints at its end has none yet.
+ * @throws GraphServeError if the thread was written to after the last write of the run (`run_failed`)
  */
-async function placeOf(run: InterruptedRun): Promise<Start> {
+async function startOf(run: InterruptedRun): Promise<Start> {
   const { row, context, checked } = run;
   const { run_id } = row;
   const { checkpointer } = context.storage;
@@ -283,14 +285,14 @@ async function placeOf(run: InterruptedRun): Promise<Start> {
     return { input: null, configurable, earlier: { checkpointId: latest.checkpoint.id, spentMs } };
   }
   if (await hasWritten(context, row))
-    throw new GraphServeError("run_failed", "its thread has been written to since");
+    throw new GraphServeError("run_failed", "its thread was written to after the run stopped");
   await requireCheckpoint(context, checked.configurable);
   return { ...checked, earlier: { checkpointId: undefined, spentMs } };
 }
 
 export const rootOf = ({ thread_id }: RunKey) => ({ configurable: { thread_id, checkpoint_ns: "" } });
 
-/** Whether there is a checkpoint of the run. */
+/** Whether the run has written a checkpoint. */
 export async function hasWritten({ storage: { checkpointer } }: OpsContext, row: RunKey): Promise<boolean> {
   for await (const _ of checkpointer.list(rootOf(row), { filter: { run_id: row.run_id }, limit: 1 }))
     return true;
@@ -300,7 +302,7 @@ export async function hasWritten({ storage: { checkpointer } }: OpsContext, row:
 export const writerOf = ({ metadata }: CheckpointTuple): unknown =>
   (metadata as { run_id?: unknown } | undefined)?.run_id;
 
-/** The run had stopped for somebody to look, which nobody was told: going on would pass the breakpoint. */
+/** The run had reached a breakpoint before that was stored. Resuming it would pass the breakpoint. */
 class AtBreakpoint extends Error {}
 
 async function endPaused(

@@ -1,4 +1,4 @@
-/** Accepts runs in one order for all processes on a storage, and executes as many of them here as there is room for. */
+/** A run queue that all processes on a storage share. Each process executes as many runs as its capacity allows. */
 import type { RunCreateRequest } from "../models/run.js";
 import type { Acceptance, Resumption, RunQueue, ThreadPatch, ReadyRun } from "../storage/contract/storage.js";
 import { now } from "../storage/rows/rows.js";
@@ -22,13 +22,13 @@ import {
   takesOverRow,
 } from "./start-run.js";
 
-/** How soon a run goes on that nobody was told of. */
+/** Poll interval in milliseconds: picks up runs whose notification was lost. */
 const POLL_MS = 1000;
-/** A thread whose lock is another's is left to others for so long. */
+/** How long to skip a thread that another process has locked, in milliseconds. */
 const SKIP_MS = 1000;
 
 export interface QueueSettings {
-  /** `api` executes nothing. */
+  /** `api` accepts runs but executes none. */
   role: "all" | "api" | "worker";
   max_concurrent_runs: number;
   max_queued_runs: number;
@@ -36,10 +36,10 @@ export interface QueueSettings {
   max_waiting_runs_per_user?: number;
 }
 
-/** Callers who come later than all others, in the order in which they were served. */
+/** Number of recently served callers to remember. Runs of all other callers start first. */
 const MAX_RECENT_CALLERS = 100;
 
-/** Thrown when a run that was to begin here waits behind others. */
+/** Thrown if a run cannot start here because others are queued before it. */
 class MustWait extends Error {}
 
 export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> {
@@ -47,20 +47,20 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   readonly #context: EngineContext;
   readonly #table: RunQueue;
   readonly #settings: QueueSettings;
-  /** Runs that have a place here. */
+  /** Capacity in use, in runs. */
   #used = 0;
-  /** Callers of the runs that were begun last, the latest last. */
+  /** Callers of the runs that were started last, the latest last. */
   #recentCallers: string[] = [];
-  /** Threads whose locks were others', until when. */
+  /** Threads that other processes had locked, with the time until which to skip them (`performance.now()`). */
   readonly #skippedUntil = new Map<string, number>();
-  /** Threads of runs here, until they are free again: what comes next on one is taken then, and not before. */
+  /** Threads of runs in this process. Their next runs are claimed when the thread is free. */
   readonly #localThreads = new Set<string>();
-  /** Runs that begin here, by thread. */
+  /** Runs that are starting here, by thread. */
   readonly #starting = new Map<string, Promise<unknown>>();
   readonly #quarantine = new Quarantine();
-  /** A run is tried here: no other one begins. */
+  /** Whether a quarantined run executes here: no other run starts. */
   #isQuarantineActive = false;
-  /** No run begins until those in flight have ended, and one can be tried. */
+  /** Whether no run may start until those in flight have ended, so that a quarantined run can execute alone. */
   #isDraining = false;
   #isOpen = false;
   #isNotified = false;
@@ -86,19 +86,19 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     context: EngineContext,
     threadId: string,
     request: RunCreateRequest,
-    { takesOver: isAsked, known, ...options }: QueueOptions,
+    { takesOver, known, ...options }: QueueOptions,
   ): Promise<Accepted<LiveRun>> {
     const checked = {
       ...(await checkRequest(context, threadId, request)),
-      takesOver: isAsked,
+      takesOver,
       known,
     };
     refuseUnstorable(context, request);
     const waits = strategyOf(context, request) === "enqueue";
     const clears = takesOverRow(context, checked);
     if (clears) await stopOthers(context, checked);
-    const asked = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
-    return (await this.#startHere(context, asked)) ?? this.#queue(context, asked);
+    const accepting = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
+    return (await this.#startHere(context, accepting)) ?? this.#queue(context, accepting);
   }
 
   notify(): void {
@@ -121,10 +121,10 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     await Promise.all(this.#starting.values());
   }
 
-  /** Undefined where the thread, or every place here, is taken. */
-  async #startHere(context: EngineContext, asked: Asked): Promise<Accepted<LiveRun> | undefined> {
-    const { checked, options } = asked;
-    // A run that waits for this one has a place already: where all places are taken by such runs, none would go on.
+  /** Undefined if the thread is locked or this process has no free capacity. */
+  async #startHere(context: EngineContext, accepting: AcceptRequest): Promise<Accepted<LiveRun> | undefined> {
+    const { checked, options } = accepting;
+    // The run that waits for this one uses capacity already. If such runs used all of it, they would deadlock.
     const isNested = context.within !== undefined && options.isAwaited;
     let leave = this.#isOpen ? (isNested ? () => undefined : this.#enter()) : undefined;
     if (!leave) return undefined;
@@ -141,7 +141,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       await made.begin(lease, () =>
         prepareRun(context, checked, made, lease, async (patch) => {
           const owner = this.#context.ownerId;
-          if ((await this.#accept(context, asked, made, owner, patch)) === "queued") throw new MustWait();
+          if ((await this.#accept(context, accepting, made, owner, patch)) === "queued") throw new MustWait();
           return false;
         }),
       );
@@ -153,17 +153,17 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     }
   }
 
-  async #queue(context: EngineContext, asked: Asked): Promise<Accepted<LiveRun>> {
-    const { checked, options } = asked;
+  async #queue(context: EngineContext, accepting: AcceptRequest): Promise<Accepted<LiveRun>> {
+    const { checked, options } = accepting;
     const live = newLiveRun(context, checked, options, 0);
     await requireThread(context, checked.threadId, checked.request);
-    await this.#accept(context, asked, live, UNOWNED, { updated_at: now() });
+    await this.#accept(context, accepting, live, UNOWNED, { updated_at: now() });
     return { run: live.run };
   }
 
   async #accept(
     context: EngineContext,
-    { checked, options, mostBefore }: Asked,
+    { checked, options, mostBefore }: AcceptRequest,
     { run, resumption }: LiveRun,
     owner: string,
     thread: ThreadPatch,
@@ -171,7 +171,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     await registerRunWebhook(context, run, checked);
     const queued = queuedOf(context, checked.request, options);
     const from = checked.known?.from;
-    // Who waited for its time has been accepted before: the bound is for those who ask now.
+    // A delayed run was accepted earlier: the limits apply to new requests.
     const { max_waiting_runs: mostWaiting, max_waiting_runs_per_user: mostOfCaller } = from
       ? {}
       : this.#settings;
@@ -186,7 +186,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
         from,
       });
     } catch (error) {
-      // It may have been stored all the same.
+      // The run may have been stored despite the error.
       context.live.results.markUncertain(run, checked.known !== undefined);
       throw error;
     }
@@ -209,17 +209,17 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
           "too_many_runs",
           `${mostOfCaller} of your runs already wait for a process`,
           {
-            hint: "try again when some have begun, or raise the setting max_waiting_runs_per_user",
+            hint: "try again when some have started, or raise the setting max_waiting_runs_per_user",
           },
         );
       case "queued":
-        // Whoever ends the run before it looks by itself.
+        // A run behind others needs no notification: the process that ends the previous run polls the queue.
         if (accepted.before === 0) this.notify();
     }
     return accepted.became;
   }
 
-  // Runs that wait.
+  // Queued runs.
 
   #wake(): void {
     if (!this.#isOpen) return;
@@ -227,7 +227,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     clearTimeout(this.#timer);
     this.#round ??= this.#work().finally(() => {
       this.#round = undefined;
-      // Somebody may have woken it when it had just looked for the last time.
+      // A notification may have arrived after the last poll of this round.
       if (this.#isNotified) this.#wake();
     });
   }
@@ -241,77 +241,77 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       } catch (error) {
         this.#context.logger.error(
           { err: error },
-          "runs that wait could not be looked up, and will be again",
+          "queued runs could not be read; this will be retried",
         );
       }
     }
     if (this.#isOpen) this.#timer = setTimeout(() => this.#wake(), POLL_MS).unref();
   }
 
-  /** True when there may be more. */
+  /** True if there may be more runs to claim. */
   async #claimSome(): Promise<boolean> {
     const free = this.#capacity - this.#used;
     if (free <= 0 || this.#isQuarantineActive) return false;
     const at = performance.now();
     for (const [id, until] of this.#skippedUntil) if (until <= at) this.#skippedUntil.delete(id);
     const others = [...this.#skippedUntil.keys(), ...this.#localThreads];
-    const heads = await this.#readyRuns(free, others, at);
-    // In the place of one that another process reaches for too comes the next.
-    const takeNext = async () => {
-      for (let head = heads.shift(); head; head = heads.shift()) if (await this.#claim(head)) return true;
+    const ready = await this.#readyRuns(free, others, at);
+    // If another process claims a run first, try the next one.
+    const claimNext = async () => {
+      for (let next = ready.shift(); next; next = ready.shift()) if (await this.#claim(next)) return true;
       return false;
     };
-    const taken = await Promise.all(Array.from({ length: Math.min(free, heads.length) }, takeNext));
-    return taken.some(Boolean);
+    const claimed = await Promise.all(Array.from({ length: Math.min(free, ready.length) }, claimNext));
+    return claimed.some(Boolean);
   }
 
-  /** Those that may begin here now. */
+  /** Runs that may start here now. */
   async #readyRuns(free: number, except: readonly string[], at: number): Promise<ReadyRun[]> {
-    const heads = await this.#table.readyRuns(2 * free, except, this.#recentCallers);
-    const suspects = heads.filter(({ isSuspect }) => isSuspect);
-    const choice = this.#quarantine.choose(suspects, suspects.length < heads.length, this.#used, at);
+    const ready = await this.#table.readyRuns(2 * free, except, this.#recentCallers);
+    const suspects = ready.filter(({ isSuspect }) => isSuspect);
+    const choice = this.#quarantine.choose(suspects, suspects.length < ready.length, this.#used, at);
     this.#isDraining = choice === "drain";
     if (choice === "drain") return [];
     if (choice !== "others") return [choice.trial];
-    if (suspects.length === 0) return heads;
-    const theirs = suspects.map(({ thread_id }) => thread_id);
-    const others = await this.#table.readyRuns(2 * free, [...except, ...theirs], this.#recentCallers);
+    if (suspects.length === 0) return ready;
+    const suspectThreads = suspects.map(({ thread_id }) => thread_id);
+    const others = await this.#table.readyRuns(2 * free, [...except, ...suspectThreads], this.#recentCallers);
     return others.filter(({ isSuspect }) => !isSuspect);
   }
 
-  /** Whoever has the lock of its thread goes on with it. */
-  async #claim(head: ReadyRun): Promise<boolean> {
-    let leave = head.isSuspect ? this.#enterAlone() : this.#enter();
+  /** Claims a run by locking its thread, and starts it. Returns false if another process has the lock. */
+  async #claim(next: ReadyRun): Promise<boolean> {
+    let leave = next.isSuspect ? this.#enterAlone() : this.#enter();
     if (!leave) return false;
     try {
-      const lease = await this.#context.storage.locks.acquire(head.thread_id, { wait: false });
+      const lease = await this.#context.storage.locks.acquire(next.thread_id, { wait: false });
       if (lease) {
-        leave = this.#skip(head.thread_id, leave);
-        const { begun, ended, isLeft } = await resumeQueued(this.#context, head, lease);
-        this.#starting.set(head.thread_id, begun);
-        void begun.then(() => this.#starting.delete(head.thread_id));
+        leave = this.#skip(next.thread_id, leave);
+        const { begun, ended, isLeft } = await resumeQueued(this.#context, next, lease);
+        this.#starting.set(next.thread_id, begun);
+        void begun.then(() => this.#starting.delete(next.thread_id));
         void ended.then(leave);
-        if (!isLeft) return this.#serve(head);
+        if (!isLeft) return this.#serve(next);
       }
     } catch (error) {
-      const { run_id } = head;
+      const { run_id } = next;
       this.#context.logger.error(
         { err: error, run_id },
-        "a run that waits could not be begun, and will be again",
+        "a queued run could not be started; this will be retried",
       );
     }
     leave();
-    this.#skippedUntil.set(head.thread_id, performance.now() + SKIP_MS);
+    this.#skippedUntil.set(next.thread_id, performance.now() + SKIP_MS);
     return false;
   }
 
-  /** A run here has the thread. Returns what leaves that with its place. */
+  /** Skips the thread while a run here executes on it. Returns a function that frees the thread and the capacity. */
   #skip(threadId: string, leave: () => void): () => void {
     this.#localThreads.add(threadId);
     let hasLeft = false;
     return () => {
       if (!hasLeft) this.#localThreads.delete(threadId);
-      // Who found it taken meanwhile found it taken by this one.
+      // If the thread was found locked in the meantime, this process held the lock.
       if (!hasLeft) this.#skippedUntil.delete(threadId);
       hasLeft = true;
       leave();
@@ -325,7 +325,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     return true;
   }
 
-  /** Take all places for a run that is tried. Returns what leaves them. */
+  /** Reserves this process for a quarantined run. Returns a function that frees it; undefined if runs are in flight. */
   #enterAlone(): (() => void) | undefined {
     if (this.#used > 0) return undefined;
     this.#isDraining = false;
@@ -342,7 +342,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     };
   }
 
-  /** Take a place, where there is one. Returns what leaves it; later calls do nothing. */
+  /** Takes capacity for one run. Returns a function that frees it, once; undefined if there is none. */
   #enter(): (() => void) | undefined {
     if (this.#used >= this.#capacity || this.#isQuarantineActive || this.#isDraining) return undefined;
     this.#used += 1;
@@ -356,13 +356,16 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   }
 }
 
-interface Asked {
+interface AcceptRequest {
   checked: CheckedRequest;
   options: QueueOptions;
   mostBefore: number;
 }
 
-/** What another process has to know of it. Whether its client is there is seen to by the one that the client talks to. */
+/**
+ * What another process needs to execute the run. It runs as unattended there: the process that the client is connected to
+ * handles disconnects.
+ */
 function queuedOf(context: EngineContext, request: RunCreateRequest, options: QueueOptions): Resumption {
   const { log, isAwaited, atEnd } = options;
   const resumption = resumptionOf(context, request, {
@@ -374,17 +377,17 @@ function queuedOf(context: EngineContext, request: RunCreateRequest, options: Qu
   return log.capturesAllModes ? { ...resumption, frames: "wide" } : resumption;
 }
 
-/** @throws InvalidRequestError for what rows cannot keep (`invalid_request`) */
+/** @throws InvalidRequestError if the request contains values that cannot be stored (`invalid_request`) */
 function refuseUnstorable({ caller }: EngineContext, request: RunCreateRequest): void {
   for (const field of ["config", "context"] as const)
     if (!isStorable(request[field]))
       throw InvalidRequestError.at(
         ["body", field],
-        "holds a secret, or what is no JSON, and runs wait in a database, which keeps no secrets: let the graph read it from its environment",
+        "holds a secret, or a value that is not JSON, and queued runs are stored in a database without secrets: let the graph read it from its environment",
         "not_storable",
       );
   if (isStorable(caller)) return;
   const why =
-    "the identity that the auth function gives holds a secret, and runs wait in a database, which keeps no secrets: let graphs look it up by the identity";
+    "the identity returned by the auth function holds a secret, and queued runs are stored in a database without secrets: let graphs look the secret up by the identity";
   throw InvalidRequestError.at(["body"], why, "not_storable");
 }

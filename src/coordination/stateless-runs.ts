@@ -1,4 +1,4 @@
-/** Runs without a thread of the client's: each gets one of its own, which is gone when anybody hears of the run's end. */
+/** Stateless runs: each gets a temporary thread, which is deleted before the end of the run is reported. */
 import type { RunCreateRequest } from "../models/run.js";
 import { MAX_TTL_MINUTES } from "../models/thread.js";
 import type { RunKey } from "../storage/contract/storage.js";
@@ -10,22 +10,21 @@ import { ThreadExistsError } from "../support/errors.js";
 import { deleteThread } from "./delete-thread.js";
 import { createThread, removeThread } from "../threads/thread-state.js";
 
-/** Should the server die meanwhile, the sweep removes what is left of a temporary thread after this time. */
+/** Time to live of a temporary thread: if the server crashes, the sweep deletes the thread after this time. */
 const LEFTOVER_TTL_MINUTES = 60;
 
-/** What makes a run a stateless one. */
 export interface StatelessOptions extends Pick<LiveRunOptions, "atEnd"> {
   stateless: Stateless;
 }
 
 export interface OwnThread {
-  /** The thread's id where that is settled; another server may have made it, for the same run. */
+  /** Fixed id of the thread. Another server may have created the thread already, for the same run. */
   threadId?: string;
-  /** Whether the sweep takes the thread, some time after the run: who asks again is told of it. */
+  /** Whether the thread stays until the sweep, so that a retried request can still read the run. */
   stays?: boolean;
 }
 
-/** Start a run on a thread of its own, which goes with the run unless `on_completion` is `keep`. */
+/** Starts a run on a new thread, which is deleted with the run unless `on_completion` is `keep`. */
 export async function withTemporaryThread<T>(
   context: EngineContext,
   { on_completion, after_seconds, metadata }: RunCreateRequest,
@@ -54,11 +53,11 @@ export async function withTemporaryThread<T>(
   }
 }
 
-/** What is wrong with the delay of a run is told when that is accepted. */
+/** Tolerates invalid delays: they are rejected later, when the run is accepted. */
 const ttlAfter = (seconds: number): number =>
   Math.min(LEFTOVER_TTL_MINUTES + Math.ceil(Math.max(seconds, 0) / 60), MAX_TTL_MINUTES);
 
-/** The run that was accepted meanwhile for another server has the thread. */
+/** Keeps the thread if another server has accepted the run on it in the meantime. */
 async function removeUnused(context: EngineContext, thread_id: string): Promise<void> {
   const { locks, runs } = context.storage;
   const lease = await locks.acquire(thread_id, { wait: false });
@@ -71,13 +70,13 @@ async function removeUnused(context: EngineContext, thread_id: string): Promise<
   }
 }
 
-/** What a run's end does to a thread that is temporary: with one that is dead it stays until the sweep. */
+/** Deletes a temporary thread when its run ends. The thread of a dead run stays until the sweep. */
 export const removalOf =
   (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
   async (isDead) =>
     isDead ? undefined : removed(context, thread_id, () => removeThread(context, thread_id));
 
-/** The end of a run is noted for its webhook, before what else its end does. */
+/** Schedules the webhook of a run when it ends, then calls `atEnd`. */
 export const onEnd =
   (
     context: EngineContext,
@@ -85,12 +84,12 @@ export const onEnd =
     atEnd: LiveRunOptions["atEnd"],
   ): NonNullable<LiveRunOptions["atEnd"]> =>
   async (isDead) => {
-    const { scheduleWebhook: noteEnd } = await import("../webhooks/webhooks.js");
-    // Its thread stays until then, or until the sweep.
-    if (await noteEnd(context, run)) await atEnd?.(isDead);
+    const { scheduleWebhook } = await import("../webhooks/webhooks.js");
+    // Until the end is recorded, the thread must stay; otherwise the sweep deletes it.
+    if (await scheduleWebhook(context, run)) await atEnd?.(isDead);
   };
 
-/** A thread that cannot be removed now is left to the sweep: nobody knows of it. */
+/** Never rejects: the sweep deletes a thread that could not be deleted here, and no client knows its id. */
 async function removed(
   { logger }: EngineContext,
   thread_id: string,

@@ -1,4 +1,4 @@
-/** Following a run that somebody started earlier: its answer, or its frames. */
+/** Joins a run that was started earlier, to wait for its answer or to read its frames. */
 import type { JsonObject } from "../models/common.js";
 import { attemptOf, type JoinedStream, type RunFrame, type WaitingRun } from "../models/run-stream.js";
 import type { Run, StreamMode } from "../models/run.js";
@@ -16,24 +16,23 @@ import type { LogReader, RunLog } from "../frames/run-log.js";
 import { runModel, runRow, scopeOf } from "../threads/thread-origin.js";
 
 interface LeaveOptions {
-  /** Cancel the run when the caller goes. */
   cancelOnDisconnect?: boolean;
 }
 
 export interface JoinOptions extends LeaveOptions {
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
 }
 
-/** Of a stream, the one who reads it says when it goes: `RunStream.disconnect`. */
+/** Without a signal: the reader of a stream calls `RunStream.disconnect`. */
 export interface StreamJoinOptions extends LeaveOptions {
-  /** Id of the last frame that the caller has seen; -1, or left out, for all that are kept. */
+  /** Id of the last frame that the caller has seen; -1, the default, for all retained frames. */
   after?: number;
-  /** Only frames of these modes; all when left out. */
+  /** Only frames of these modes; all by default. */
   modes?: readonly StreamMode[];
 }
 
-/** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+/** Waits for the end of a run, which may have ended already. @throws NotFoundError (`run_not_found`) */
 export async function joinRun(
   context: EngineContext,
   threadId: string,
@@ -46,7 +45,7 @@ export async function joinRun(
   return { run, answer: live ? localAnswer(context, live, signal) : remoteAnswer(context, run, signal) };
 }
 
-/** What a run of this process answers, also when another one goes on with it. */
+/** The answer of a run of this process, even if another process continues it. */
 export async function localAnswer(
   context: EngineContext,
   live: LiveRun,
@@ -58,7 +57,7 @@ export async function localAnswer(
   return remoteAnswer(context, live.run, signal);
 }
 
-/** The end of a run of this process, also when another one goes on with it. */
+/** The end of a run of this process, even if another process continues it. */
 export async function localEnd(context: EngineContext, live: LiveRun): Promise<Run> {
   const run = await live.ended();
   if (!live.isTaken) return run;
@@ -67,12 +66,12 @@ export async function localEnd(context: EngineContext, live: LiveRun): Promise<R
   return row ? runModel(row) : run;
 }
 
-/** The frames of a run of this process; when another one goes on with it, what is told of that follows. */
+/** The frames of a run of this process. If another process continues the run, its frames follow. */
 export function localFrames(context: EngineContext, live: LiveRun, frames: LogReader): LogReader {
-  const left = new AbortController();
+  const controller = new AbortController();
   const leave = () => {
     frames.leave();
-    left.abort();
+    controller.abort();
   };
   const all = async function* () {
     let seen = -1;
@@ -80,20 +79,20 @@ export function localFrames(context: EngineContext, live: LiveRun, frames: LogRe
       seen = batch.at(-1)?.id ?? seen;
       yield batch;
     }
-    // Given back by a process that ends: its readers come back to another one.
+    // Requeued by a shutdown: the readers reconnect to another process.
     if (!live.isTaken || context.live.stopping.aborted) return;
     const { thread_id, run_id } = live.run;
-    const row = await retryWhileUnavailable(() => runRow(context, thread_id, run_id), left.signal);
+    const row = await retryWhileUnavailable(() => runRow(context, thread_id, run_id), controller.signal);
     const rest = remoteFrames(context, runModel(row), seen);
-    left.signal.addEventListener("abort", () => rest.leave(), { once: true });
+    controller.signal.addEventListener("abort", () => rest.leave(), { once: true });
     yield* rest;
   };
-  return { leave, [Symbol.asyncIterator]: () => untilAborted(left.signal, all()) };
+  return { leave, [Symbol.asyncIterator]: () => untilAborted(controller.signal, all()) };
 }
 
 /**
- * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
- * the final `values` and the last frame.
+ * The frames of a run after the last one that the caller has seen, with the same ids. If they are no longer retained: a
+ * summary of `metadata`, the final `values` and the last frame.
  * @throws NotFoundError (`run_not_found`)
  */
 export async function joinRunStream(
@@ -109,8 +108,8 @@ export async function joinRunStream(
   const kept = context.live.logOf(run.run_id);
   const log = kept && isOutlived(row, kept) ? undefined : kept;
   const leave = () => stop(context, run, live);
-  const isOfEarlier = log !== undefined && lacksEarlier(context, log, after);
-  if (!isOfEarlier && log?.reaches(after)) {
+  const logLacksFrames = log !== undefined && lacksEarlier(context, log, after);
+  if (!logLacksFrames && log?.reaches(after)) {
     const read = log.capturesAllModes
       ? (await import("../frames/projected-log.js")).readProjected(log, run, after)
       : log.read(after);
@@ -119,28 +118,28 @@ export async function joinRunStream(
   const isOver = isEndOfSummary(after, run) || (isFinished(run) && (await hasAll(context, run, after)));
   const frames = isOver
     ? NOTHING_LEFT
-    : (live && !isOfEarlier) || !context.frames
+    : (live && !logLacksFrames) || !context.frames
       ? remoteSummary(context, run, after, live)
       : remoteFrames(context, run, after);
   return { run, ...joined(frames, options, leave), isOver };
 }
 
-/** Whether the log is that of an attempt which died here, and the run has gone on elsewhere. */
+/** Whether the log is of an attempt that died or was requeued here, and the run has continued in another process. */
 const isOutlived = (row: RunRow, log: RunLog): boolean =>
   log.isClosed && continuesAfter(row, attemptOf(log.base));
 
-/** Whether earlier attempts may have told more after this frame: that is not in the log of a later one, but shared. */
+/** Whether earlier attempts may have shared frames after this one, which the log of a later attempt does not have. */
 const lacksEarlier = ({ frames }: EngineContext, log: RunLog, after: number): boolean =>
   frames !== undefined && after < log.base - 1;
 
-/** Whether the caller has seen the last of the frames that other processes share. */
+/** Whether the caller has seen the last shared frame of the run. */
 async function hasAll({ frames }: EngineContext, { run_id, attempt }: Run, after: number): Promise<boolean> {
   const page = after < 0 ? undefined : await frames?.read(run_id, after);
   return page !== undefined && page.is_ended && after === page.next - 1 && attemptOf(after) >= attempt;
 }
 
 /**
- * As `joinRunStream`, for a stateless run, while its frames are kept; its thread may be gone.
+ * As `joinRunStream`, for a stateless run while its frames are retained. Its thread may be deleted already.
  * @throws NotFoundError (`run_not_found`)
  */
 export async function joinStatelessStream(
@@ -155,9 +154,9 @@ export async function joinStatelessStream(
   const isWhole =
     known !== undefined &&
     !lacksEarlier(context, known, after) &&
-    !(await continuesElsewhere(context, known, run_id));
+    !(await continuesRemotely(context, known, run_id));
   const page = isWhole ? undefined : await sharedPage(context, run_id, after);
-  // What is here is better than nothing, while what others share cannot be read.
+  // While shared frames cannot be read, an incomplete local log is better than none.
   const log = page ? undefined : known;
   const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
   if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
@@ -177,20 +176,20 @@ export async function joinStatelessStream(
   return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
 }
 
-/** As `isOutlived`, where nobody has looked at the row. Only what failed can have gone on. */
-async function continuesElsewhere({ storage }: EngineContext, log: RunLog, runId: string): Promise<boolean> {
+/** As `isOutlived`, if the row was not read yet. Only a failed run can have continued. */
+async function continuesRemotely({ storage }: EngineContext, log: RunLog, runId: string): Promise<boolean> {
   if (!log.stateless || !log.isClosed || log.kept.at(-1)?.event !== "error") return false;
   const row = await storage.runs.get(log.stateless.thread_id, runId);
   return row !== undefined && isOutlived(row, log);
 }
 
-/** The first frames of a run that was just accepted elsewhere may be on their way. */
-const ON_THE_WAY_MS = 250;
+/** How long the first frames of a run that another process has just accepted may take, in milliseconds. */
+const FIRST_FRAMES_MS = 250;
 
 async function sharedPage({ frames }: EngineContext, runId: string, after: number) {
   const page = await frames?.read(runId, after);
   if (page || !frames) return page;
-  await pause(ON_THE_WAY_MS, undefined);
+  await pause(FIRST_FRAMES_MS, undefined);
   return frames.read(runId, after);
 }
 
@@ -206,7 +205,7 @@ function joinedLog(
   return { run: { run_id, thread_id }, ...joined(isOver ? NOTHING_LEFT : frames, options, leave), isOver };
 }
 
-/** What one reader gets of the frames; `leave` is called when it goes and wants to take the run along. */
+/** The stream of one reader. `leave` is called when the reader disconnects and the run is to be cancelled. */
 function joined(
   frames: LogReader,
   { modes, cancelOnDisconnect = false }: StreamJoinOptions,
@@ -222,7 +221,7 @@ function joined(
   };
 }
 
-/** The caller goes, and takes the run along. */
+/** Cancels the run of a disconnected caller. */
 function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
   if (live) return live.stop(RunAborted.from("disconnected"));
   stopRemoteRuns(context, run).catch((error: unknown) =>
@@ -233,12 +232,12 @@ function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): v
   );
 }
 
-// The part of a run's frames that one reader asked for.
+// Selection of stream modes.
 
-/** Frames that every reader gets, whatever modes it asked for. */
+/** Events that every reader gets, regardless of the requested modes. */
 const ALWAYS = new Set(["metadata", "end", "error"]);
 
-/** The frames of these modes, under their own ids. */
+/** The frames of these modes, with unchanged ids. */
 async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: readonly StreamMode[]) {
   const wanted = new Set<string>(modes.map((mode) => (mode === "messages-tuple" ? "messages" : mode)));
   for await (const batch of frames) {
@@ -249,7 +248,7 @@ async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: rea
   }
 }
 
-/** What is left of a stream that its reader has seen to the end. */
+/** The rest of a stream whose reader has seen every frame. */
 const NOTHING_LEFT: LogReader = {
   leave: () => undefined,
   async *[Symbol.asyncIterator]() {

@@ -1,4 +1,4 @@
-/** A run that waits in the queue, or that whichever process had room executes, as its caller here has it. */
+/** A queued run, or a run of any process, for the caller that waits for it in this process. */
 import type { JsonObject } from "../models/common.js";
 import type { RunFrame, RunStream } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
@@ -14,11 +14,11 @@ import { runModel } from "../threads/thread-origin.js";
 
 interface CallerOptions {
   callers: WaiterGroup;
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
-  /** Whether the run goes on then. */
+  /** Whether the run continues after that. */
   unattended: boolean;
-  /** What is left to do when the caller has had its end. Never rejects. */
+  /** Called when the caller got the end of the run. Never rejects. */
   atEnd?: LiveRunOptions["atEnd"];
 }
 
@@ -26,7 +26,7 @@ export class QueuedRun {
   readonly run: Run;
   readonly #context: EngineContext;
   readonly #options: CallerOptions;
-  /** Aborts when nobody waits here any more: the caller is gone, or the process ends. */
+  /** Aborts when the wait in this process must end: the caller disconnected, or the process shuts down. */
   readonly #leave: AbortSignal;
   /** Never rejects. */
   readonly #atEnd: (() => Promise<void>) | undefined;
@@ -37,19 +37,17 @@ export class QueuedRun {
     this.#options = options;
     const { signal, unattended, callers, atEnd } = options;
     this.#atEnd = atEnd && (() => onceFree(context, run, atEnd));
-    this.#leave = signal ? AbortSignal.any([signal, callers.dismissed]) : callers.dismissed;
+    this.#leave = signal ? AbortSignal.any([signal, callers.abortSignal]) : callers.abortSignal;
     if (unattended) return;
     if (signal?.aborted) this.#stop();
     signal?.addEventListener("abort", () => this.#stop(), { once: true });
   }
 
-  /** The run as it ended. */
   async end(): Promise<Run> {
     const row = await this.#options.callers.track(endRemoteRun(this.#context, this.run, this.#leave));
     return row ? runModel(row) : this.run;
   }
 
-  /** What a caller who waits is answered. */
   answer(): Promise<JsonObject> {
     return this.#options.callers.track(this.#answer());
   }
@@ -66,20 +64,20 @@ export class QueuedRun {
   stream(): RunStream {
     const { unattended, callers } = this.#options;
     const atEnd = this.#atEnd;
-    const left = new AbortController();
-    const leave = () => left.abort();
+    const controller = new AbortController();
+    const leave = () => controller.abort();
     let end = leave;
     void callers.track(new Promise<void>((resolve) => (end = resolve)));
-    callers.dismissed.addEventListener("abort", leave, { once: true });
+    callers.abortSignal.addEventListener("abort", leave, { once: true });
     const over = () => {
-      callers.dismissed.removeEventListener("abort", leave);
+      callers.abortSignal.removeEventListener("abort", leave);
       end();
     };
-    const told = this.#hasReported(left.signal);
+    const source = this.#readFrames(controller.signal);
     const frames = async function* () {
       try {
-        yield* untilAborted(left.signal, told);
-        if (!left.signal.aborted) await atEnd?.();
+        yield* untilAborted(controller.signal, source);
+        if (!controller.signal.aborted) await atEnd?.();
       } finally {
         over();
       }
@@ -93,32 +91,32 @@ export class QueuedRun {
     return { run: this.run, frames: frames(), disconnect, resumable: unattended };
   }
 
-  /** Where processes share no frames, and it is executed here after all, its own. */
-  async *#hasReported(left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
+  /** Reads the local log if the run is executed here and processes share no frames; otherwise the remote frames. */
+  async *#readFrames(signal: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
     const { run } = this;
     const context = this.#context;
-    const now = context.frames ? run : await begun(context, run, left);
+    const now = context.frames ? run : await begun(context, run, signal);
     const log = context.frames ? undefined : context.live.logOf(run.run_id);
     if (log) {
-      yield* this.#ownFrames(log, left);
-      if (left.aborted || !context.live.find(run.run_id)?.isTaken) return;
+      yield* this.#ownFrames(log, signal);
+      if (signal.aborted || !context.live.find(run.run_id)?.isTaken) return;
     }
     const rest = remoteFrames(context, now);
-    left.addEventListener("abort", () => rest.leave(), { once: true });
+    signal.addEventListener("abort", () => rest.leave(), { once: true });
     yield* rest;
   }
 
-  async *#ownFrames(log: RunLog, left: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
-    const narrow = projectForClient(this.run);
+  async *#ownFrames(log: RunLog, signal: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
+    const project = projectForClient(this.run);
     const frames = log.read();
-    left.addEventListener("abort", () => frames.leave(), { once: true });
-    for await (const batch of frames) yield log.capturesAllModes ? batch.flatMap(narrow) : batch;
+    signal.addEventListener("abort", () => frames.leave(), { once: true });
+    for await (const batch of frames) yield log.capturesAllModes ? batch.flatMap(project) : batch;
   }
 
-  /** Should the process end before, the sweep sees to what is left. */
+  /** If the process stops before the run ends, the sweep does the cleanup. */
   #tidyLater(): void {
-    const { dismissed } = this.#options.callers;
-    if (this.#atEnd) endRemoteRun(this.#context, this.run, dismissed).then(this.#atEnd, () => undefined);
+    const { abortSignal } = this.#options.callers;
+    if (this.#atEnd) endRemoteRun(this.#context, this.run, abortSignal).then(this.#atEnd, () => undefined);
   }
 
   #stop(): void {
@@ -126,16 +124,16 @@ export class QueuedRun {
     stopRemoteRuns(this.#context, this.run).catch((error: unknown) =>
       this.#context.logger.error(
         { err: error, run_id },
-        "a run could not be cancelled, though its client left",
+        "a run could not be cancelled after its client disconnected",
       ),
     );
   }
 }
 
-/** How long a thread is waited for whose run has ended, in milliseconds. */
+/** How long to wait for the thread of an ended run, in milliseconds. */
 const FREE_MS = 10_000;
 
-/** Whoever ended the run has its thread until all is done that the end does. What is not done here is left to the sweep. */
+/** Calls `work` once the thread is unlocked, so that the end of the run is complete. The sweep handles failures. */
 async function onceFree(
   { storage: { locks, runs } }: EngineContext,
   { thread_id, run_id }: Run,
@@ -146,10 +144,10 @@ async function onceFree(
   if (!lease) return;
   try {
     const row = await runs.get(thread_id, run_id);
-    // One that died may go on again by now.
+    // A dead run may have been redriven meanwhile.
     await work(row !== undefined && (!isFinished(row) || row.resumption != null));
   } catch {
-    // The storage is away.
+    // The storage is unavailable.
   } finally {
     await lease.release();
   }

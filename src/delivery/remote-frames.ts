@@ -1,5 +1,5 @@
 /**
- * The frames of a run that another process executes, or did: those that it shares, else a summary of what is stored.
+ * Frames of a run that another process executes or executed: the frames that it shares, or else a summary of its rows.
  */
 import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
@@ -18,44 +18,49 @@ import type { LogReader, RunLog } from "../frames/run-log.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
 import { runModel } from "../threads/thread-origin.js";
 
-/** How often the row of a run is looked at while its frames come, and when they could have an end and have none. */
-const LOOK_MS = 2_000;
-/** A run that has ended: so long its last frames may be on their way, and so long those that were lost are put back. */
+/** How often the row of a followed run is polled in case its last frames are lost, in milliseconds. */
+const POLL_MS = 2_000;
+/** How long the last frames of an ended run may take to arrive, or to be shared again after a loss. In milliseconds. */
 const LATE_MS = 5_000;
 
-/** What has to be known of a run to follow it. */
 type FollowedRun = Pick<Run, "run_id" | "thread_id" | "attempt" | "kwargs" | "status" | "updated_at">;
 
 /**
- * The frames of a run after the one with id `after`, to its end; what comes of a later attempt too. Read once; leaving
- * stops nothing. Its iteration throws FramesLostError where frames are gone that the reader has yet to see: who comes
- * back gets a summary.
+ * The frames of a run after the frame with id `after`, to the end of its last attempt. Can be iterated once; leaving
+ * does not stop the run. The iteration throws FramesLostError if unread frames are lost: a reader that reconnects gets
+ * a summary.
  */
 export function remoteFrames(context: EngineContext, run: FollowedRun, after = -1): LogReader {
-  const left = new AbortController();
+  const controller = new AbortController();
   const { frames } = context;
-  const told =
+  const source =
     frames && !isOfSummary(after, run)
-      ? sharedFrames(context, frames, run, after, left.signal)
-      : summaryAfter(context, after, run, left.signal);
-  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => untilAborted(left.signal, told) };
+      ? sharedFrames(context, frames, run, after, controller.signal)
+      : summaryAfter(context, after, run, controller.signal);
+  return {
+    leave: () => controller.abort(),
+    [Symbol.asyncIterator]: () => untilAborted(controller.signal, source),
+  };
 }
 
-/** The same of a run whose frames are not kept, though it may be this process's. */
+/** A summary of a run whose frames are not kept, even if this process executes it. */
 export function remoteSummary(
   context: EngineContext,
   run: FollowedRun,
   after: number,
   live: LiveRun | undefined,
 ): LogReader {
-  const left = new AbortController();
-  const told = summaryAfter(context, after, run, left.signal, live);
-  return { leave: () => left.abort(), [Symbol.asyncIterator]: () => untilAborted(left.signal, told) };
+  const controller = new AbortController();
+  const source = summaryAfter(context, after, run, controller.signal, live);
+  return {
+    leave: () => controller.abort(),
+    [Symbol.asyncIterator]: () => untilAborted(controller.signal, source),
+  };
 }
 
 /**
- * All frames of a run, for readers of its thread's events, from the first of its attempt on. Its iteration throws
- * FramesLostError where some are gone.
+ * All frames of a run, from the first of its attempt, for readers of its thread's events. The iteration throws
+ * FramesLostError if some are lost.
  */
 export async function* allModeFrames(
   context: EngineContext,
@@ -82,16 +87,16 @@ async function* sharedFrames(
   yield* summaryAfter(context, seen, runModel(row), signal);
 }
 
-/** Returns true when they came to their end, else the id of the last one: the others are not to be had. */
+/** Returns true if the reader got every frame; else the id of its last frame, because later ones are not available. */
 async function* framesAsTheyCome(
   context: EngineContext,
   shared: SharedFrames,
   run: FollowedRun,
   after: number,
   signal: AbortSignal,
-  narrow: (frame: RunFrame) => RunFrame[],
+  project: (frame: RunFrame) => RunFrame[],
 ): AsyncGenerator<readonly RunFrame[], true | number> {
-  const look = new RowPoll(context, run, signal);
+  const poll = new RowPoll(context, run, signal);
   let seen = after;
   for await (const page of shared.pages(run.run_id, after, signal)) {
     const frames = page ? page.frames : [];
@@ -101,50 +106,50 @@ async function* framesAsTheyCome(
       return seen;
     }
     seen = frames.at(-1)?.id ?? seen;
-    const goesOn = page ? isAtEnd(page, seen) && (await look.isUnfinished(page)) : false;
+    const continues = page ? isAtEnd(page, seen) && (await poll.isUnfinished(page)) : false;
     if (page && frames.length > 0) {
-      const told = withoutEnds(frames, goesOn ? undefined : page.next - 1);
-      if (told.length > 0) yield page.about.is_wide ? told.flatMap(narrow) : told;
-      look.heard();
+      const shown = withoutEnds(frames, continues ? undefined : page.next - 1);
+      if (shown.length > 0) yield page.about.is_wide ? shown.flatMap(project) : shown;
+      poll.onFrame();
     }
-    // One that ended without any is one that nobody had asked for.
-    if (page && !goesOn && isWhole(page, seen)) return seen >= firstIdOf(attemptOf(page.next)) || seen;
+    // A run without frames was never streamed.
+    if (page && !continues && isWhole(page, seen)) return seen >= firstIdOf(attemptOf(page.next)) || seen;
     const log = context.live.logOf(run.run_id);
-    // What earlier attempts told is not in the log of this one.
+    // The log of this attempt does not contain the frames of earlier ones.
     const isPast = frames.length === 0 || (log && seen >= log.base);
-    if (isPast && log?.reaches(seen) && log.next > seen + 1 && !(await look.outlived(log))) {
-      // This process has taken the run over meanwhile: all that is left of it is here.
-      for await (const batch of log.read(seen)) yield log.capturesAllModes ? batch.flatMap(narrow) : batch;
+    if (isPast && log?.reaches(seen) && log.next > seen + 1 && !(await poll.isOutlived(log))) {
+      // This process has taken over the run: the remaining frames are in its log.
+      for await (const batch of log.read(seen)) yield log.capturesAllModes ? batch.flatMap(project) : batch;
       return true;
     }
-    if (await look.isOver()) return seen;
+    if (await poll.isOver()) return seen;
   }
   return seen;
 }
 
-/** Whether the reader has seen all that there will ever be. */
+/** Whether the run has ended and the reader has seen all of its frames. */
 const isWhole = ({ is_ended, next }: FramePage, seen: number): boolean => is_ended && seen >= next - 1;
 
-/** Whether the last frame that a reader has seen is that of a run which has ended, as far as it looks. */
+/** Whether the last frame that the reader has seen looks like the end of the run. */
 const isAtEnd = (page: FramePage, seen: number): boolean =>
   isWhole(page, seen) || (seen === page.next - 1 && page.frames.at(-1)?.event === "error");
 
-/** An attempt of a dead run has told that it failed: who sees that reads no further, though the run has gone on. */
+/** Removes the last frames of dead attempts: clients stop at them, but the run continues. `last` is the final id. */
 const withoutEnds = (frames: readonly RunFrame[], last: number | undefined): readonly RunFrame[] =>
   frames.filter(({ id, event }) => id === last || (event !== "error" && event !== "end"));
 
-/** Whether nothing is missing between a frame that was seen and the next one: of its attempt, or the first of a later one. */
+/** Whether no frame is missing between `seen` and `next`: the next id of the attempt, or the first of a later one. */
 const follows = (seen: number, next: number): boolean =>
   next === seen + 1 || (next === firstIdOf(attemptOf(next)) && next > seen);
 
-/** Now and then the row of a run whose frames are followed: its process may have died, and the bus be away. */
+/** Polls the row of a followed run: its process may have crashed, or the bus may be unavailable. */
 class RowPoll {
   readonly #context: EngineContext;
   readonly #run: FollowedRun;
   readonly #signal: AbortSignal;
-  #lookedAt = performance.now();
+  #polledAt = performance.now();
   #recoveredAt = performance.now();
-  /** Since when it is known that the run has ended, and no frame has come. */
+  /** Time of the last frame, or of the run's end if later; set once the run is known to have ended. */
   #endedAt: number | undefined;
 
   constructor(context: EngineContext, run: FollowedRun, signal: AbortSignal) {
@@ -155,21 +160,20 @@ class RowPoll {
       this.#endedAt = performance.now() - Math.max(0, Date.now() - Date.parse(run.updated_at));
   }
 
-  /** A frame has come. */
-  heard(): void {
+  onFrame(): void {
     if (this.#endedAt !== undefined) this.#endedAt = performance.now();
   }
 
-  /** Whether what is told of the end is not all: the attempt that ended so was dead, and another one follows, or is to. */
+  /** Whether the reported end is not final: its attempt was dead or requeued, and another one follows. */
   async isUnfinished({ frames, next }: Pick<FramePage, "frames" | "next">): Promise<boolean> {
-    // None goes on after that.
+    // No attempt follows a run that ended with `end`.
     if (frames.at(-1)?.event === "end") return false;
     const row = await this.#row();
     return row !== undefined && continuesAfter(row, attemptOf(next));
   }
 
-  /** The same of a log of this process. */
-  async outlived(log: RunLog): Promise<boolean> {
+  /** The same for a log of this process. */
+  async isOutlived(log: RunLog): Promise<boolean> {
     return log.isClosed && (await this.isUnfinished({ frames: log.kept.slice(-1), next: log.base }));
   }
 
@@ -178,13 +182,13 @@ class RowPoll {
     return retryWhileUnavailable(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
   }
 
-  /** Whether the run has ended, or is gone, and its last frames do not come any more. */
+  /** Whether the run has ended or was deleted, and no more frames are expected. */
   async isOver(): Promise<boolean> {
     const now = performance.now();
     const { msSinceLoss = Infinity } = this.#context.frames ?? {};
     if (this.#endedAt !== undefined) return Math.min(now - this.#endedAt, msSinceLoss) >= LATE_MS;
-    if (now - this.#lookedAt < LOOK_MS) return false;
-    this.#lookedAt = now;
+    if (now - this.#polledAt < POLL_MS) return false;
+    this.#polledAt = now;
     const row = await this.#row();
     if (!row || isFinished(row)) this.#endedAt = now;
     else if (now - this.#recoveredAt >= RECOVERY_MS) {
@@ -198,21 +202,21 @@ class RowPoll {
   }
 }
 
-// What is told of a run whose frames are not to be had.
+// Summaries of runs whose frames are not available.
 
 /**
- * Id of the first frame of a summary: above those of the attempt's log, and below those of the next one's. Who comes back
- * with one gets the rest of the summary.
+ * Id of the first frame of a summary: above the ids of the attempt's log, and below those of the next attempt. A client
+ * that reconnects with such an id gets the rest of the summary.
  */
 const summaryId = ({ attempt }: Pick<Run, "attempt">): number => firstIdOf(Math.max(attempt, 1) + 1) - 3;
-/** Summaries end with `metadata`, `error` or with `metadata`, `values`, `end`. */
+/** The last frames of a summary are `metadata`, `error` or `metadata`, `values`, `end`. */
 export const isEndOfSummary = (after: number, run: Run): boolean =>
   isFinished(run) && after === summaryId(run) + (run.error === null ? 2 : 1);
 
-/** Whether it is the id of a frame of the run's summary, as far as its attempts are known. */
+/** Whether `after` is the id of a frame of the run's summary, as far as its attempts are known. */
 const isOfSummary = (after: number, run: FollowedRun): boolean => after >= summaryId(run);
 
-/** What is left to tell after a frame. */
+/** The frames of a summary after the frame with id `after`. */
 const summaryAfter = (
   context: EngineContext,
   after: number,
@@ -221,7 +225,7 @@ const summaryAfter = (
   live?: LiveRun,
 ): AsyncGenerator<readonly RunFrame[]> => framesAfter(after, summaryOf(context, run, live, signal));
 
-/** What is left to tell of a run without frames. */
+/** The summary of a run: `metadata` for each attempt as it starts, then the end. */
 async function* summaryOf(
   context: EngineContext,
   run: FollowedRun,
@@ -237,7 +241,7 @@ async function* summaryOf(
     const now = runModel(row);
     if (now.attempt > Math.max((last ?? run).attempt, 1)) {
       const log = context.live.logOf(run_id);
-      // This process has taken the run over meanwhile: all of its frames are here.
+      // This process has taken over the run: all frames of the attempt are in its log.
       if (log && attemptOf(log.base) >= now.attempt) {
         yield* log.read();
         return;
@@ -269,12 +273,12 @@ async function* endOfSummary(
   ];
 }
 
-/** The frames, which end when the signal aborts: what they wait for may reject then. */
-export async function* untilAborted(left: AbortSignal, frames: AsyncIterable<readonly RunFrame[]>) {
+/** Ends the frames without an error when the signal aborts, since pending reads may reject then. */
+export async function* untilAborted(signal: AbortSignal, frames: AsyncIterable<readonly RunFrame[]>) {
   try {
     yield* frames;
   } catch (error) {
-    if (!left.aborted) throw error;
+    if (!signal.aborted) throw error;
   }
 }
 

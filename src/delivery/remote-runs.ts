@@ -1,4 +1,4 @@
-/** Runs that another process executes, or did until it died: their answer, their end, and asking for it. */
+/** Runs that another process executes, or executed until it crashed: their answer, their end and their cancellation. */
 import type { JsonObject } from "../models/common.js";
 import type { Run } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
@@ -13,8 +13,8 @@ import { failedAnswer } from "../runs/run-results.js";
 import { readerOf } from "../threads/thread-state.js";
 
 /**
- * The answer of a run that is not this process's: from its row and its checkpoints.
- * @throws StorageUnavailableError when the storage stays away (`storage_unavailable`)
+ * The answer of a run of another process, from its row and its checkpoints.
+ * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
  */
 export async function remoteAnswer(
   context: EngineContext,
@@ -44,15 +44,15 @@ export async function storedValues(context: OpsContext, { thread_id, run_id }: R
   return {};
 }
 
-/** How often the row of such a run is looked at: by itself, and where its end is heard of. */
-const LOOK_MS = 500;
-const RARE_LOOK_MS = 2_000;
-/** How often a run whose process has died meanwhile is seen to. */
+/** Poll intervals of a remote run's row, in milliseconds: alone, and in addition to notifications. */
+const POLL_MS = 500;
+const NOTIFIED_POLL_MS = 2_000;
+/** How often a run is recovered in case its process has crashed, in milliseconds. */
 export const RECOVERY_MS = 5_000;
-/** A storage that is away for longer is given up, and whoever follows the run has to come back. */
+/** How long an unavailable storage is retried, in milliseconds. Then clients of the run must reconnect. */
 const PATIENCE_MS = 60_000;
 
-/** Ask the process that executes a run to stop it; a run that waits, or whose process is dead, is settled at once. */
+/** Asks the run's process to cancel it. A queued run, or a run of a dead process, is settled immediately. */
 export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promise<void> {
   const { thread_id, run_id } = run;
   if (context.queue && (await stopWaiting(context, run))) return;
@@ -60,7 +60,7 @@ export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promi
   await context.recover({ threadId: thread_id });
 }
 
-/** False for a run that does not wait in the queue, or has been taken from it meanwhile. */
+/** Cancels a queued run. False if the run is not queued or was claimed meanwhile. */
 async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey): Promise<boolean> {
   const { runs } = context.storage;
   const row = await runs.get(thread_id, run_id);
@@ -69,13 +69,13 @@ async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey
   const { owner, attempt = 0 } = row;
   const patch = { updated_at, status: "interrupted" as const, resumption: null };
   if (!(await runs.update(run_id, patch, { owner, attempt }))) return false;
-  // The run before it may have left the thread busy for it.
+  // An earlier run may have left the thread busy for this one.
   await context.live.results.reconcile(row);
   context.queue?.notify();
   return true;
 }
 
-/** The lease of a thread whose runs are to stop, wherever they are. */
+/** The lease of a thread, after cancelling its runs in all processes. */
 export async function acquireAfterStop(
   { storage: { locks, runs } }: OpsContext,
   threadId: string,
@@ -83,15 +83,15 @@ export async function acquireAfterStop(
   const lease = await locks.acquire(threadId, { wait: false });
   if (lease) return lease;
   for (const { run_id, thread_id } of await runs.unfinished({ threadId })) {
-    // A storage of one's own may be older than the argument, and name every run.
+    // A custom storage may predate this argument, and return all runs.
     if (thread_id === threadId) await runs.requestCancel(run_id);
   }
   return locks.acquire(threadId, { wait: true, first: true });
 }
 
 /**
- * The row of a run when it has ended; undefined when it is gone. Rejects with the reason of `signal` when that aborts.
- * @throws StorageUnavailableError when the storage stays away (`storage_unavailable`)
+ * The row of a run once it has ended; undefined if it was deleted. Rejects with the reason of `signal` if that aborts.
+ * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
  */
 export async function endRemoteRun(
   context: EngineContext,
@@ -103,39 +103,39 @@ export async function endRemoteRun(
   return last;
 }
 
-/** The row of a run at each look, until it has ended or is gone. */
+/** Yields the row of a run at each poll, until the run has ended or was deleted. */
 export async function* pollRow(
   context: EngineContext,
   { thread_id, run_id }: RunKey,
   signal?: AbortSignal,
 ): AsyncGenerator<RunRow | undefined> {
-  const left = new AbortController();
-  const leave = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
-  let end = context.frames?.ended(run_id, leave).catch(() => undefined);
+  const done = new AbortController();
+  const stopped = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+  let end = context.frames?.ended(run_id, stopped).catch(() => undefined);
   let recoveredAt = performance.now();
   try {
     for (;;) {
       const row = await retryWhileUnavailable(() => context.storage.runs.get(thread_id, run_id), signal);
       yield row;
       if (!row || isFinished(row)) return;
-      if (!end) await pause(LOOK_MS, signal);
-      else if (await isFirst(end, pause(RARE_LOOK_MS, signal))) end = undefined;
+      if (!end) await pause(POLL_MS, signal);
+      else if (await isFirst(end, pause(NOTIFIED_POLL_MS, signal))) end = undefined;
       if (performance.now() - recoveredAt < RECOVERY_MS) continue;
       recoveredAt = performance.now();
       await retryWhileUnavailable(() => context.recover({ threadId: thread_id }), signal);
     }
   } finally {
-    left.abort();
+    done.abort();
   }
 }
 
-/** Which of the two comes first. */
+/** Whether `one` settles before `other`. */
 const isFirst = (one: Promise<unknown>, other: Promise<unknown>): Promise<boolean> =>
   Promise.race([one.then(() => true), other.then(() => false)]);
 
 /**
- * Read again while the storage is away: the run may go on, and has not failed because it cannot be looked at.
- * @throws StorageUnavailableError when it stays away (`storage_unavailable`)
+ * Retries while the storage is unavailable: the run may still be in flight, so a failed read must not end it.
+ * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
  */
 export async function retryWhileUnavailable<T>(
   read: () => Promise<T>,
@@ -148,7 +148,7 @@ export async function retryWhileUnavailable<T>(
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error;
       if (performance.now() - since > PATIENCE_MS) throw error;
-      await pause(LOOK_MS, signal);
+      await pause(POLL_MS, signal);
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Runs of a thread that are not told by logs of this process: those of other processes, and those that nobody streamed. Of
- * what other processes share there is all; else it is as the storage tells it: without tokens and steps in between, but
- * with the ids and the places that the process of the run gives.
+ * Feeds the runs of a thread that have no log in this process: runs of other processes and runs that were not streamed.
+ * Frames that other processes share are complete. Other runs are reconstructed from the storage, without tokens and
+ * intermediate steps, but with the same ids and sequence numbers as in the process of the run.
  */
 import type { Snapshot } from "../graphs/graph.js";
 import { INTERRUPT_KEY, type OutputFilter } from "../graphs/output-filter.js";
@@ -19,24 +19,24 @@ import type { ThreadFeed } from "../frames/thread-feed.js";
 import { runModel } from "../threads/thread-origin.js";
 import { type Reader, readerOf } from "../threads/thread-state.js";
 
-/** How often the storage is asked; after some looks that told nothing, and where hints come of what is new. */
-const LOOK_MS = 500;
-const IDLE_LOOKS = 60;
-const IDLE_LOOK_MS = 2_000;
-const HINTED_LOOK_MS = 5_000;
-/** A run that is in flight for so long and shares no frames is told by the storage. */
+/** Poll intervals in milliseconds: the default, after `IDLE_POLL_COUNT` polls without news, and with notifications. */
+const POLL_MS = 500;
+const IDLE_POLL_COUNT = 60;
+const IDLE_POLL_MS = 2_000;
+const NOTIFIED_POLL_MS = 5_000;
+/** After this time, a run in flight that shares no frames is read from the storage. In milliseconds. */
 const FRAMES_LATE_MS = 2_000;
-/** Runs that are looked at, newest first, and checkpoints of one run. */
+/** How many of the newest runs a poll reads, and how many of the newest checkpoints of each. */
 const NEWEST_RUNS = 10;
 const NEWEST_CHECKPOINTS = 20;
-/** Runs that ended longer ago are not told any more. */
+/** Runs that ended longer ago are not fed. In milliseconds. */
 const RECENT_MS = 5 * 60_000;
 
 interface StoredRun {
   log: RunLog;
   hasBegun: boolean;
-  /** Checkpoints that were told. */
-  told: Set<string>;
+  /** Ids of the checkpoints that were published. */
+  published: Set<string>;
   row: RunRow;
 }
 
@@ -44,36 +44,36 @@ export class StoredRuns {
   readonly #context: EngineContext;
   readonly #threadId: string;
   readonly #feed: ThreadFeed;
-  /** Those that have not ended, by run id. */
+  /** Unfinished runs, by run id. */
   readonly #open = new Map<string, StoredRun>();
-  readonly #broken: (followed: Promise<void>) => void;
-  readonly #left = new AbortController();
+  readonly #onFollow: (followed: Promise<void>) => void;
+  readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
-  #look: Promise<void> | undefined;
-  #isHinted = false;
-  /** Looks since something was told. */
-  #idleLooks = 0;
+  #polling: Promise<void> | undefined;
+  #isPollDue = false;
+  /** Polls since the last news. */
+  #idlePolls = 0;
 
-  /** @param broken hears of what follows a run, which rejects when that breaks off */
+  /** @param onFollow gets a promise for each followed run, which rejects if following fails */
   constructor(
     context: EngineContext,
     threadId: string,
     feed: ThreadFeed,
-    broken: (followed: Promise<void>) => void,
+    onFollow: (followed: Promise<void>) => void,
   ) {
     this.#context = context;
     this.#threadId = threadId;
     this.#feed = feed;
-    this.#broken = broken;
+    this.#onFollow = onFollow;
   }
 
-  /** Look now, and again and again. */
+  /** Polls immediately, then at intervals. */
   start(): void {
     if (this.#timer) return;
-    this.#idleLooks = 0;
+    this.#idlePolls = 0;
     this.#stopListening = this.#context.frames?.listen(this.#threadId, () => this.#pollAgain());
-    this.#lookLater();
+    this.#pollLater();
     this.#pollAgain();
   }
 
@@ -84,34 +84,34 @@ export class StoredRuns {
     this.#stopListening = undefined;
   }
 
-  /** Nobody reads the thread any more. */
+  /** Called when the thread has no readers any more. */
   close(): void {
     this.stop();
-    this.#left.abort();
+    this.#closing.abort();
     for (const { log } of this.#open.values()) log.close();
   }
 
-  /** A look that is under way may have passed by what is new. */
+  /** Polls again after a poll in progress, which may have missed what is new. */
   #pollAgain(): void {
-    this.#isHinted = this.#look !== undefined;
-    void this.look();
+    this.#isPollDue = this.#polling !== undefined;
+    void this.poll();
   }
 
-  #lookLater(): void {
+  #pollLater(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.look(), this.#isHinted ? 0 : this.#pauseMs()).unref();
-    this.#isHinted = false;
+    this.#timer = setTimeout(() => void this.poll(), this.#isPollDue ? 0 : this.#pauseMs()).unref();
+    this.#isPollDue = false;
   }
 
   #pauseMs(): number {
-    if (this.#open.size > 0 || this.#idleLooks === 0) return LOOK_MS;
-    if (this.#context.frames && !this.#context.frames.isAway) return HINTED_LOOK_MS;
-    return this.#idleLooks < IDLE_LOOKS ? LOOK_MS : IDLE_LOOK_MS;
+    if (this.#open.size > 0 || this.#idlePolls === 0) return POLL_MS;
+    if (this.#context.frames && !this.#context.frames.isAway) return NOTIFIED_POLL_MS;
+    return this.#idlePolls < IDLE_POLL_COUNT ? POLL_MS : IDLE_POLL_MS;
   }
 
-  /** Tell what has come. Never rejects: a storage that is away is asked again. */
-  look(): Promise<void> {
-    this.#look ??= this.#publishAll()
+  /** Publishes new events. Never rejects: a storage that is unavailable is polled again. */
+  poll(): Promise<void> {
+    this.#polling ??= this.#publishAll()
       .catch((error: unknown) =>
         this.#context.logger.warn(
           { err: error, thread_id: this.#threadId },
@@ -119,15 +119,15 @@ export class StoredRuns {
         ),
       )
       .finally(() => {
-        this.#look = undefined;
-        if (this.#knowsAll()) this.stop();
-        else if (this.#timer) this.#lookLater();
+        this.#polling = undefined;
+        if (this.#isComplete()) this.stop();
+        else if (this.#timer) this.#pollLater();
       });
-    return this.#look;
+    return this.#polling;
   }
 
-  /** No other process has this storage, and every run that goes on here comes with its frames. */
-  #knowsAll(): boolean {
+  /** True if no other process uses this storage and every live run of the thread has a log: polling can stop. */
+  #isComplete(): boolean {
     const { storage, live } = this.#context;
     return !storage.durable && this.#open.size === 0 && live.ofThread(this.#threadId).every(({ log }) => log);
   }
@@ -135,45 +135,52 @@ export class StoredRuns {
   async #publishAll(): Promise<void> {
     const { runs } = this.#context.storage;
     const rows = await runs.list({ threadId: this.#threadId, limit: NEWEST_RUNS, offset: 0 });
-    this.#idleLooks += 1;
+    this.#idlePolls += 1;
     for (const row of rows.reverse()) {
       const run = this.#open.get(row.run_id) ?? (await this.#opened(row));
       if (!run) continue;
-      this.#idleLooks = 0;
+      this.#idlePolls = 0;
       run.row = row;
       await this.#publish(run);
     }
   }
 
-  /** A run that is not told by its frames, and is newer than those that are. */
+  /** Follows a run that is newer than the fed ones. Undefined if the storage is not, or not yet, its source. */
   async #opened(row: RunRow): Promise<StoredRun | undefined> {
     const { run_id, created_at, owner } = row;
     const isRecent = !isFinished(row) || Date.now() - Date.parse(row.updated_at) < RECENT_MS;
     if (!isRecent || this.#feed.has(run_id) || created_at < this.#feed.newestRun) return undefined;
-    // A run of this process that is about to begin comes with its frames.
+    // A run of this process that is about to start is fed from its log.
     const live = this.#context.live.find(run_id);
     if (live ? live.log : owner === this.#context.ownerId && !isFinished(row)) return undefined;
-    const run: StoredRun = { log: this.#context.live.logWith({}), hasBegun: false, told: new Set(), row };
-    const place = await this.#placeOf(row);
-    // The next look comes soon.
-    if (place === "unknown") this.#idleLooks = 0;
-    if (place === "unknown" || this.#feed.has(run_id)) return undefined;
-    const facts = { run_id, created_at, graph_id: String(row.metadata.graph_id), answers: answerFrom(row) };
-    const fed = { ...facts, endedAt: () => run.row.updated_at };
-    if (place === "frames") {
-      this.#broken(this.#feed.follow(fed, this.#framesOf(run)));
+    const run: StoredRun = {
+      log: this.#context.live.logWith({}),
+      hasBegun: false,
+      published: new Set(),
+      row,
+    };
+    const source = await this.#sourceOf(row);
+    // Polls again soon.
+    if (source === "unknown") this.#idlePolls = 0;
+    if (source === "unknown" || this.#feed.has(run_id)) return undefined;
+    const labels = { run_id, created_at, graph_id: String(row.metadata.graph_id), answers: answerFrom(row) };
+    const fed = { ...labels, endedAt: () => run.row.updated_at };
+    if (source === "frames") {
+      this.#onFollow(this.#feed.follow(fed, this.#framesOf(run)));
       return undefined;
     }
-    if (this.#left.signal.aborted) return undefined;
+    if (this.#closing.signal.aborted) return undefined;
     this.#open.set(run_id, run);
     this.#feed
       .follow(fed, run.log.read())
-      .catch((error: unknown) => this.#context.logger.error({ err: error, run_id }, "a run broke off"));
+      .catch((error: unknown) =>
+        this.#context.logger.error({ err: error, run_id }, "following a stored run failed"),
+      );
     return run;
   }
 
-  /** Where a run is told: by all of its frames, from the first on, or by the storage. */
-  async #placeOf({ run_id, status, updated_at }: RunRow): Promise<"frames" | "storage" | "unknown"> {
+  /** The source of a run's events: its shared frames, if they are complete from the first one, or the storage. */
+  async #sourceOf({ run_id, status, updated_at }: RunRow): Promise<"frames" | "storage" | "unknown"> {
     const { frames } = this.#context;
     if (!frames || frames.isAway) return "storage";
     const page = await frames.read(run_id, -1);
@@ -185,9 +192,9 @@ export class StoredRuns {
     return status === "pending" || (status === "running" && !isLate) ? "unknown" : "storage";
   }
 
-  /** Its last frame comes when its row says when it ended. */
+  /** Reads the row again before the last frame, whose time is the end time in the row. */
   #framesOf(run: StoredRun): LogReader {
-    const { signal } = this.#left;
+    const { signal } = this.#closing;
     const context = this.#context;
     const all = async function* () {
       if (!context.frames) return;
@@ -211,30 +218,30 @@ export class StoredRuns {
     if (!isFinished(row)) return;
     const at = { at: Date.parse(row.updated_at) };
     if (row.error === null) {
-      await this.#publishQuestions(log, at);
+      await this.#publishInterrupts(log, at);
       log.push("end", JSON.stringify({ status: row.status }), at);
     } else log.push("error", JSON.stringify({ message: row.error }), at);
     log.close();
     this.#open.delete(row.run_id);
   }
 
-  async #publishStates({ row, log, told }: StoredRun, reader: Reader): Promise<void> {
+  async #publishStates({ row, log, published }: StoredRun, reader: Reader): Promise<void> {
     const configurable = { thread_id: this.#threadId, checkpoint_ns: "" };
     const options = { limit: NEWEST_CHECKPOINTS, filter: { run_id: row.run_id } };
     const states: Snapshot[] = [];
     for await (const state of reader.graph.getStateHistory({ configurable }, options)) {
-      if (told.has(idOf(state))) break;
+      if (published.has(idOf(state))) break;
       states.push(state);
     }
     const filter = await reader.filter();
     for (const state of states.reverse()) {
-      told.add(idOf(state));
-      // What a run is given is told with its first step.
+      published.add(idOf(state));
+      // The input checkpoint is published with the first step.
       if (state.metadata?.source !== "input") publishState(log, state, filter);
     }
   }
 
-  async #publishQuestions(log: RunLog, at: { at: number }): Promise<void> {
+  async #publishInterrupts(log: RunLog, at: { at: number }): Promise<void> {
     for (const { id, value, namespace } of await pendingInterrupts(this.#context, this.#threadId)) {
       const event = ["values", ...namespace].join("|");
       log.push(event, toJson({ [INTERRUPT_KEY]: [{ id, value }] }, "values"), at);
@@ -246,7 +253,7 @@ const isEnd = (frame: RunFrame | undefined): boolean => frame?.event === "end" |
 
 const idOf = ({ config }: Snapshot): string => String(config.configurable?.checkpoint_id);
 
-/** What cannot be sent failed its run, which says so. */
+/** Skips values that cannot be serialized: they failed the run, which reports it. */
 function publishState(log: RunLog, state: Snapshot, filter: OutputFilter): void {
   const values = tryOr(() => toJson(filter.values(state.values), "values"));
   if (values === undefined) return;

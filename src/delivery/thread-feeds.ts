@@ -1,4 +1,4 @@
-/** The feeds of the threads whose events somebody reads, or read until a moment ago. */
+/** Event feeds of threads, kept while they have readers and for a short time after. */
 import type { EventFilter } from "../models/protocol.js";
 import { GraphServeError } from "../support/errors.js";
 import { withParts } from "../context/context.js";
@@ -7,30 +7,30 @@ import { answerFrom, type EndedRun } from "../frames/run-log.js";
 import { StoredRuns } from "./stored-runs.js";
 import { type FeedReader, ThreadFeed } from "../frames/thread-feed.js";
 
-/** Streams of one thread that may be open at once. */
+/** Maximum number of open streams of one thread. */
 const MOST_STREAMS_A_THREAD = 100;
-/** A feed that nobody reads is kept so long: clients leave and come back all the time. */
+/** How long a feed without readers is kept, in milliseconds: clients disconnect and reconnect often. */
 const LINGER_MS = 60_000;
 
-interface Kept {
+interface FeedEntry {
   feed: ThreadFeed;
-  /** Tells the feed of runs without frames here. */
+  /** Feeds the runs that have no log in this process. */
   stored: StoredRuns;
   linger: NodeJS.Timeout | undefined;
 }
 
 export class ThreadFeeds implements ThreadFollower {
   readonly #context: EngineContext;
-  readonly #feeds = new Map<string, Kept>();
+  readonly #feeds = new Map<string, FeedEntry>();
 
   constructor(context: EngineContext) {
     this.#context = context;
   }
 
-  /** The feeds of the service: made for the first who asks. */
+  /** The feeds of the service, created on first use. */
   static of(context: EngineContext): ThreadFeeds {
     const { live } = context;
-    // All callers of a thread share its feed: who may read it is asked elsewhere.
+    // All callers share the feed of a thread. Access is checked elsewhere.
     const feeds =
       live.follower instanceof ThreadFeeds
         ? live.follower
@@ -44,52 +44,52 @@ export class ThreadFeeds implements ThreadFollower {
   }
 
   added(live: LiveRun): void {
-    const kept = this.#feeds.get(live.run.thread_id);
-    if (kept) this.#followLive(kept.feed, live);
+    const entry = this.#feeds.get(live.run.thread_id);
+    if (entry) this.#followLive(entry.feed, live);
   }
 
   forget(threadId: string): void {
-    const kept = this.#feeds.get(threadId);
-    if (!kept) return;
-    clearTimeout(kept.linger);
-    kept.stored.close();
+    const entry = this.#feeds.get(threadId);
+    if (!entry) return;
+    clearTimeout(entry.linger);
+    entry.stored.close();
     this.#feeds.delete(threadId);
-    kept.feed.close();
+    entry.feed.close();
   }
 
-  /** Readers get what has come, then the end. */
+  /** Closes all feeds; readers get the remaining events first. */
   stop(): void {
-    // The last frames of runs are on their way to the feeds.
+    // The last frames of runs may not have reached the feeds yet.
     setImmediate(() => {
       for (const threadId of [...this.#feeds.keys()]) this.forget(threadId);
     });
   }
 
-  /** The feed of a thread, which goes on for a while from now on. */
+  /** The feed of a thread. Without readers, it is kept for another `LINGER_MS`. */
   feed(threadId: string): ThreadFeed {
-    const known = this.#feeds.get(threadId);
-    if (known) {
-      if (known.feed.readers === 0) this.#linger(threadId, known);
-      return known.feed;
+    const existing = this.#feeds.get(threadId);
+    if (existing) {
+      if (existing.feed.readers === 0) this.#linger(threadId, existing);
+      return existing.feed;
     }
     const { live } = this.#context;
     const feed = new ThreadFeed(
-      () => this.#left(threadId, kept),
+      () => this.#onIdle(threadId, entry),
       live.budget,
-      () => this.#drop(threadId, kept),
+      () => this.#drop(threadId, entry),
     );
     const stored = new StoredRuns(this.#context, threadId, feed, (followed) =>
       this.#follow(threadId, feed, followed),
     );
-    const kept: Kept = { feed, stored, linger: undefined };
-    this.#feeds.set(threadId, kept);
-    this.#linger(threadId, kept);
+    const entry: FeedEntry = { feed, stored, linger: undefined };
+    this.#feeds.set(threadId, entry);
+    this.#linger(threadId, entry);
     for (const ended of live.logs.ofThread(threadId)) this.#followEnded(feed, ended);
     for (const run of live.ofThread(threadId)) this.#followLive(feed, run);
     return feed;
   }
 
-  /** @throws GraphServeError when too many read the thread already (`too_many_streams`) */
+  /** @throws GraphServeError if the thread has too many open streams (`too_many_streams`) */
   read(threadId: string, filter: EventFilter): FeedReader {
     const feed = this.feed(threadId);
     if (feed.readers >= MOST_STREAMS_A_THREAD) {
@@ -99,46 +99,45 @@ export class ThreadFeeds implements ThreadFollower {
         { hint: "close subscriptions that are not read" },
       );
     }
-    const kept = this.#feeds.get(threadId);
-    clearTimeout(kept?.linger);
-    kept?.stored.start();
+    const entry = this.#feeds.get(threadId);
+    clearTimeout(entry?.linger);
+    entry?.stored.start();
     return feed.read(filter);
   }
 
-  /** Let the feed of a thread know what the storage knows. */
-  async look(threadId: string): Promise<void> {
+  /** Reads new events of a thread from the storage into its feed. */
+  async poll(threadId: string): Promise<void> {
     this.feed(threadId);
-    await this.#feeds.get(threadId)?.stored.look();
+    await this.#feeds.get(threadId)?.stored.poll();
   }
 
-  /** The last reader of a feed has left. */
-  #left(threadId: string, kept: Kept): void {
-    if (this.#feeds.get(threadId) === kept) this.#linger(threadId, kept);
+  #onIdle(threadId: string, entry: FeedEntry): void {
+    if (this.#feeds.get(threadId) === entry) this.#linger(threadId, entry);
   }
 
-  #linger(threadId: string, kept: Kept): void {
-    clearTimeout(kept.linger);
-    kept.stored.stop();
-    kept.linger = setTimeout(() => this.#drop(threadId, kept), LINGER_MS).unref();
+  #linger(threadId: string, entry: FeedEntry): void {
+    clearTimeout(entry.linger);
+    entry.stored.stop();
+    entry.linger = setTimeout(() => this.#drop(threadId, entry), LINGER_MS).unref();
   }
 
-  #drop(threadId: string, kept: Kept): void {
-    if (this.#feeds.get(threadId) !== kept || kept.feed.readers > 0) return;
-    clearTimeout(kept.linger);
-    kept.stored.close();
+  #drop(threadId: string, entry: FeedEntry): void {
+    if (this.#feeds.get(threadId) !== entry || entry.feed.readers > 0) return;
+    clearTimeout(entry.linger);
+    entry.stored.close();
     this.#feeds.delete(threadId);
-    kept.feed.close();
+    entry.feed.close();
   }
 
   #followLive(feed: ThreadFeed, live: LiveRun): void {
     const { run, log } = live;
     if (!log || log.stateless) return;
     const { run_id, created_at, metadata } = run;
-    const facts = { run_id, created_at, graph_id: String(metadata.graph_id), answers: answerFrom(run) };
+    const labels = { run_id, created_at, graph_id: String(metadata.graph_id), answers: answerFrom(run) };
     this.#follow(
       run.thread_id,
       feed,
-      feed.follow({ ...facts, endedAt: () => live.endedAt }, log.read(log.first - 1)),
+      feed.follow({ ...labels, endedAt: () => live.endedAt }, log.read(log.first - 1)),
     );
   }
 
@@ -149,10 +148,13 @@ export class ThreadFeeds implements ThreadFollower {
     this.#follow(run.thread_id, feed, feed.follow(fed, log.read(log.first - 1)));
   }
 
-  /** Readers of a feed with a gap are sent away: what they come back to is made anew. */
+  /** Closes a feed with a gap: its readers reconnect to a new one. */
   #follow(threadId: string, feed: ThreadFeed, followed: Promise<void>): void {
     followed.catch((error: unknown) => {
-      this.#context.logger.error({ err: error, thread_id: threadId }, "the events of a thread broke off");
+      this.#context.logger.error(
+        { err: error, thread_id: threadId },
+        "the event feed of a thread failed and was closed",
+      );
       if (this.#feeds.get(threadId)?.feed === feed) this.forget(threadId);
     });
   }

@@ -1,50 +1,53 @@
-/** One limit for the memory of all frames that this process keeps, of runs and of threads. */
+/** One memory limit for all frames that this process keeps, of runs and of threads. */
 
-/** What a frame costs beside its text: the object, the header of the text, its place in the list. */
+/** Bytes of a frame in addition to its text: the object, the string header and the list entry. */
 const FRAME_BYTES = 128;
-/** What an ended run, or the events of a thread, cost beside their frames. */
+/** Bytes of a log in addition to its frames. */
 export const LOG_BYTES = 1024;
-/** Part of the limit that is freed at once, so that a full budget is not searched for every frame. */
-const SHARE_FREED = 1 / 8;
+/** Fraction of the limit that one eviction frees, so that a full budget is not searched for every frame. */
+const FREED_FRACTION = 1 / 8;
 
-/** V8 stores a text of other characters with two bytes a character. On a text of one byte each it answers at once. */
-const WIDE = /[^\u0000-\u00ff]/;
+/** V8 stores strings with such characters as two bytes per character. The test is fast on one-byte strings. */
+const TWO_BYTE = /[^\u0000-\u00ff]/;
 
-/** Bytes that a frame takes in memory. */
+/** Memory of a frame, in bytes. */
 export const memoryOf = ({ data }: { readonly data: string }): number =>
-  FRAME_BYTES + (WIDE.test(data) ? 2 * data.length : data.length);
+  FRAME_BYTES + (TWO_BYTE.test(data) ? 2 * data.length : data.length);
 
 /**
- * What is lost with the frames of a log, from the least to the most: those that are kept for readers who may come, of
- * what has ended and of what is running; those that slow readers have yet to see; those that all readers have seen.
+ * Eviction classes, evicted in this order: `spare` logs are kept for possible readers after their run has ended,
+ * `unread` logs are running without a reader, `behind` logs have frames that a slow reader has not read, and all frames
+ * of `current` logs have been read.
  */
 const LOSSES = ["spare", "unread", "behind", "current"] as const;
 
 export type Loss = (typeof LOSSES)[number];
 
-/** A log whose frames count. */
+/** A log whose frames count towards the budget. */
 export interface CountedLog {
-  /** Bytes that it counts for. */
+  /** Bytes that count towards the budget. */
   readonly memory: number;
   readonly loss: Loss;
-  /** Drop the oldest frames, of so many bytes or all. Returns how many readers have yet to see some of them. */
+  /**
+   * Drops the oldest frames until `bytes` are freed or no frame remains.
+   * @returns the number of readers that had not read all of the dropped frames
+   */
   release(bytes: number): number;
 }
 
 export class FrameBudget {
   readonly #maxBytes: number;
   readonly #onLoss: (readers: number) => void;
-  /** The log that was read longest ago comes first. */
+  /** Least recently read first. */
   readonly #logs = new Set<CountedLog>();
   #bytes = 0;
 
-  /** @param onLoss called when frames were dropped that so many readers had yet to see */
+  /** @param onLoss called with the number of readers that had not read all of the dropped frames */
   constructor(maxBytes: number, onLoss: (readers: number) => void = () => undefined) {
     this.#maxBytes = maxBytes;
     this.#onLoss = onLoss;
   }
 
-  /** Bytes kept now. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -58,20 +61,20 @@ export class FrameBudget {
     if (this.#logs.delete(log)) this.#bytes -= log.memory;
   }
 
-  /** A counted log has become larger or, with fewer than zero bytes, smaller. */
+  /** Records that a counted log grew, or shrank if `bytes` is negative. */
   grow(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** A log was read. */
+  /** Marks a log as most recently read. */
   touch(log: CountedLog): void {
     if (this.#logs.delete(log)) this.#logs.add(log);
   }
 
-  /** Drop frames until there is room for so many bytes more. A frame larger than the limit is kept alone. */
+  /** Drops frames until another `bytes` fit. A single frame larger than the limit is still kept. */
   makeRoom(bytes: number): void {
     if (this.#bytes + bytes <= this.#maxBytes) return;
-    const goal = this.#maxBytes * (1 - SHARE_FREED) - bytes;
+    const goal = this.#maxBytes * (1 - FREED_FRACTION) - bytes;
     let readers = 0;
     for (const loss of LOSSES) readers += this.#release(loss, goal);
     if (readers > 0) this.#onLoss(readers);

@@ -1,6 +1,6 @@
-/** Checkpoints that wait until the frames before them can be read everywhere: see `SharedFrames.stored`. */
+/** Checkpoints that wait until all earlier frames are on the bus: see `SharedFrames.stored`. */
 
-/** Longest time that one waits, also for what its graph has yielded to come to the frames. */
+/** Maximum wait of a checkpoint in milliseconds, including the time until the graph's output becomes frames. */
 export const HOLD_MS = 1_000;
 
 interface Waiter<Source> {
@@ -11,15 +11,15 @@ interface Waiter<Source> {
 
 export class HeldCheckpoints<Source> {
   readonly #waiting = new Set<Waiter<Source>>();
-  /** Whether one has waited in vain, and nothing has been there in time since. */
+  /** True after a checkpoint timed out, until frames are stored in time again. */
   isLate = false;
 
-  /** Whether none waits. */
+  /** True if no checkpoint waits. */
   get isEmpty(): boolean {
     return this.#waiting.size === 0;
   }
 
-  /** Resolves when the frames of a source before `next` are there, or are not waited for. */
+  /** Resolves when the frames before `next` of a source are stored, or the wait is given up. */
   hold(source: Source, next: number): Promise<void> {
     return new Promise((resolve) => {
       const release = () => {
@@ -36,12 +36,12 @@ export class HeldCheckpoints<Source> {
     });
   }
 
-  /** The frames of this source before `next` are there. */
+  /** Records that the frames before `next` of this source are stored. */
   frameStored(source: Source, next = Infinity): void {
     for (const waiter of this.#waiting) if (waiter.source === source && waiter.next <= next) waiter.release();
   }
 
-  /** None is waited for. */
+  /** Stops all waits. */
   releaseAll(): void {
     for (const { release } of this.#waiting) release();
   }

@@ -1,38 +1,38 @@
-/** Logs of frames, such as those of one run: kept for every reader that follows, also for one that comes late. */
+/** In-memory logs of frames, such as the frames of one run. Late readers get the retained frames first. */
 import { firstIdOf, FramesLostError, type RunFrame, withoutNul } from "../models/run-stream.js";
 import { isRecord } from "../models/common.js";
 import type { Run } from "../models/run.js";
 import { type CountedLog, type FrameBudget, LOG_BYTES, type Loss, memoryOf } from "./frame-budget.js";
 
-/** What one log may hold; older frames are forgotten first. */
+/** Limits of one log; the oldest frames are dropped first. */
 const MAX_FRAMES = 10_000;
-const MAX_BYTES_A_LOG = 16 * 1024 * 1024;
+const MAX_BYTES_PER_LOG = 16 * 1024 * 1024;
 
-/** What a reader gets at once, and holds while it is slow: so many frames, of so many characters but for a larger one. */
+/** Limits of one batch, which a slow reader keeps in memory. A single larger frame is a batch by itself. */
 const BATCH_FRAMES = 256;
 const BATCH_CHARACTERS = 64 * 1024;
 
-/** Somebody who follows a run. */
+/** Iterates over batches of frames. */
 export interface LogReader<Frame = RunFrame> extends AsyncIterable<readonly Frame[]> {
-  /** The reader is gone: its iteration ends, also while it waits for a frame. */
+  /** Ends the iteration, even while it waits for a frame. */
   leave(): void;
 }
 
-/** Somebody who takes the frames away at a pace of its own. */
+/** Polls frames at its own pace, and may go back to retained ones. */
 export interface LogTail<Frame = RunFrame> {
-  /** Place of the frame that it has yet to take; it may go back as far as frames are kept. */
+  /** Position of the next frame to take. May be set back to any retained frame. */
   next: number;
-  /** The frames from there on, as a reader gets them; none while none is ready. */
+  /** The next batch of frames from there; empty if no frame is ready. */
   ready(): readonly Frame[];
   leave(): void;
 }
 
-/** Where a reader is. */
-interface Place {
-  /** Place of the frame that it has yet to see. */
+/** Position of a reader. */
+interface ReadPosition {
+  /** Position of its next frame. */
   next: number;
   hasLeft: boolean;
-  /** Ends its waiting; undefined while it does not wait. */
+  /** Ends its wait; undefined while it does not wait. */
   wake: (() => void) | undefined;
 }
 
@@ -42,25 +42,25 @@ export interface Stateless {
 }
 
 export interface FrameLogOptions {
-  /** Place of the first frame of all. */
+  /** Position of the first frame ever appended; 0 by default. */
   base?: number;
-  /** Limits what all logs keep together. */
+  /** Memory limit shared by all logs. */
   budget?: FrameBudget;
 }
 
 export class FrameLog<Frame extends { readonly data: string }> implements CountedLog {
   #frames: Frame[] = [];
-  /** Place of the first frame of all. */
+  /** Position of the first frame ever appended. */
   readonly base: number;
-  /** Place of the oldest frame that is kept. */
+  /** Position of the oldest retained frame. */
   #first: number;
   #bytes = 0;
   #closed = false;
-  readonly #readers = new Set<Place>();
+  readonly #readers = new Set<ReadPosition>();
   readonly #budget: FrameBudget | undefined;
   #isCounted = false;
-  /** Set while the log is kept for readers who may come, though nothing else needs it. */
-  #letGo: (() => void) | undefined;
+  /** Set while the log is retained only for possible readers. */
+  #onEvict: (() => void) | undefined;
 
   constructor({ base = 0, budget }: FrameLogOptions = {}) {
     this.base = this.#first = base;
@@ -71,63 +71,65 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     if (this.#closed) return;
     const bytes = memoryOf(frame);
     this.#budget?.makeRoom(bytes);
-    // Making room may have ended this log.
+    // Making room may have closed this log.
     if (this.#closed) return;
     this.#frames.push(frame);
     this.#grow(bytes);
     this.#recount();
-    if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_A_LOG) this.#forget();
+    if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_PER_LOG) this.#trim();
     this.#wake();
   }
 
-  /** No more frames come; those that are kept can still be read. */
+  /** Ends the log. Retained frames can still be read; later appends are ignored. */
   close(): void {
     this.#closed = true;
     this.#recount();
     this.#wake();
   }
 
-  /** Keep the log for readers who may come, until `letGo` is called to free memory; undefined ends that. */
-  keep(letGo: (() => void) | undefined): void {
+  /**
+   * Retains the log for possible readers.
+   * @param onEvict called to free its memory; undefined ends the retention
+   */
+  keep(onEvict: (() => void) | undefined): void {
     this.#uncount();
-    this.#letGo = letGo;
+    this.#onEvict = onEvict;
     this.#recount();
   }
 
-  /** Place of the frame that comes next: so many there have been. */
+  /** Position of the next frame to be appended. */
   get next(): number {
     return this.#first + this.#frames.length;
   }
 
-  /** Whether no more frames come. */
   get isClosed(): boolean {
     return this.#closed;
   }
 
-  /** The frames that are kept. */
+  /** The retained frames. */
   get kept(): readonly Frame[] {
     return this.#frames;
   }
 
-  /** Place of the oldest frame that is kept. */
+  /** Position of the oldest retained frame. */
   get first(): number {
     return this.#first;
   }
 
-  /** Memory of the frames that are kept, in bytes. */
+  /** Memory of the retained frames, in bytes. */
   get size(): number {
     return this.#bytes;
   }
 
-  /** The same with what the log itself takes while it is kept for readers who may come. */
+  /** Memory in bytes, including the log's own while it is retained for possible readers. */
   get memory(): number {
-    return this.#bytes + (this.#letGo ? LOG_BYTES : 0);
+    return this.#bytes + (this.#onEvict ? LOG_BYTES : 0);
   }
 
   get loss(): Loss {
-    let loss: Loss = this.#letGo ? "spare" : "unread";
+    let loss: Loss = this.#onEvict ? "spare" : "unread";
     for (const { next } of this.#readers) {
-      // It has lost its place: nothing of what is kept can be read by it.
+      // This reader has lost frames and cannot continue.
       if (next < this.#first) continue;
       if (next < this.next) return "behind";
       loss = "current";
@@ -137,7 +139,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
 
   release(bytes: number): number {
     if (this.loss === "spare") {
-      this.#letGo?.();
+      this.#onEvict?.();
       return 0;
     }
     const first = this.#first;
@@ -149,103 +151,107 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     return [...this.#readers].filter(({ next }) => next >= first && next < this.#first).length;
   }
 
-  /** True when the log has had the frame at `after`, or begins after it, and holds every one that follows. */
+  /** True if a reader that has seen the frame at `after` can continue without a gap. */
   reaches(after: number): boolean {
     const next = this.#nextOf(after);
     return next >= this.#first && next <= this.next;
   }
 
-  /** Those who follow it, or are about to. */
+  /** Number of readers, including those that have not started to iterate. */
   get readers(): number {
     return this.#readers.size;
   }
 
-  /** True when no frame comes after the one at `after`. */
+  /** True if the frame at `after` is the last one. */
   endsWith(after: number): boolean {
     return this.#closed && after === this.next - 1;
   }
 
   /**
-   * The frames after the one at `after`, in batches of those that are ready together, to the run's end; read once.
-   * From this call on, frames are not forgotten before the reader has seen them, unless they are too large together.
-   * Its iteration throws FramesLostError when it has fallen behind what is kept: a gap must not look like a whole stream.
+   * Reads the frames after the one at `after`, in batches, until the log is closed. Can be iterated once.
+   * From this call on, the log retains unread frames for the reader, up to its memory limit.
+   * The iteration throws FramesLostError if unread frames were dropped, because a gap must not look like a complete stream.
    */
   read(after = -1): LogReader<Frame> {
-    const place: Place = { next: this.#nextOf(after), hasLeft: false, wake: undefined };
-    this.#readers.add(place);
+    const position: ReadPosition = { next: this.#nextOf(after), hasLeft: false, wake: undefined };
+    this.#readers.add(position);
     this.#recount();
     this.#budget?.touch(this);
     const leave = () => {
-      place.hasLeft = true;
-      this.#remove(place);
-      place.wake?.();
+      position.hasLeft = true;
+      this.#remove(position);
+      position.wake?.();
     };
-    return { leave, [Symbol.asyncIterator]: () => this.#follow(place) };
+    return { leave, [Symbol.asyncIterator]: () => this.#follow(position) };
   }
 
-  /** All frames that are kept, then what comes, for one who is told of each. They are kept for it as for a reader. */
+  /**
+   * Reads all retained frames, then new ones. Unread frames are retained as for a reader.
+   * @param onFrame called after each append and when the log is closed
+   */
   tail(onFrame: () => void): LogTail<Frame> {
-    const place: Place = { next: this.#first, hasLeft: false, wake: onFrame };
-    this.#readers.add(place);
+    const position: ReadPosition = { next: this.#first, hasLeft: false, wake: onFrame };
+    this.#readers.add(position);
     return {
       get next() {
-        return place.next;
+        return position.next;
       },
       set next(next) {
-        place.next = next;
+        position.next = next;
       },
       ready: () => {
-        place.next = Math.max(place.next, this.#first);
-        return this.#batch(place.next - this.#first);
+        position.next = Math.max(position.next, this.#first);
+        return this.#batch(position.next - this.#first);
       },
-      leave: () => this.#remove(place),
+      leave: () => this.#remove(position),
     };
   }
 
-  #remove(place: Place): void {
-    this.#readers.delete(place);
+  #remove(position: ReadPosition): void {
+    this.#readers.delete(position);
     this.#recount();
   }
 
-  /** What an earlier attempt's reader has seen was of that one. */
+  /** Frames of an earlier attempt precede `base`: a reader of that attempt starts at the first frame. */
   #nextOf(after: number): number {
     return Math.max(after + 1, this.base);
   }
 
-  async *#follow(place: Place): AsyncGenerator<readonly Frame[], void, undefined> {
+  async *#follow(position: ReadPosition): AsyncGenerator<readonly Frame[], void, undefined> {
     try {
-      while (!place.hasLeft) {
-        if (place.next < this.#first) throw new FramesLostError();
-        const batch = this.#batch(place.next - this.#first);
+      while (!position.hasLeft) {
+        if (position.next < this.#first) throw new FramesLostError();
+        const batch = this.#batch(position.next - this.#first);
         if (batch.length > 0) {
-          place.next += batch.length;
+          position.next += batch.length;
           this.#budget?.touch(this);
           yield batch;
         } else if (this.#closed) {
           return;
         } else {
-          await this.#woken(place);
+          await this.#untilReady(position);
         }
       }
     } finally {
-      this.#remove(place);
+      this.#remove(position);
     }
   }
 
   /**
-   * Settles once there is something for a reader, or it leaves: when this turn of the event loop is over, so that it gets
-   * all that the turn brings at once. Each batch is a write to its client, and costs more than its frames.
+   * Resolves when a frame is ready, the log is closed or the reader has left, but not before the current turn of the event
+   * loop is over. All frames of a turn then form one batch: each batch is a write to the client, which costs more than
+   * its frames.
    */
-  #woken(place: Place): Promise<void> {
+  #untilReady(position: ReadPosition): Promise<void> {
     return new Promise((resolve) => {
-      place.wake = () => {
-        place.wake = undefined;
+      position.wake = () => {
+        position.wake = undefined;
         setImmediate(resolve);
       };
     });
   }
 
-  /** The frames from an index on that one reader gets at once. A large one goes alone: its readers share it. */
+  /** The batch that starts at an index. A frame above the limit is a batch by itself. */
   #batch(start: number): readonly Frame[] {
     let end = start;
     for (let characters = 0; end < this.#frames.length && end - start < BATCH_FRAMES; end += 1) {
@@ -255,19 +261,19 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     return this.#frames.slice(start, end);
   }
 
-  #forget(): void {
-    const isTooLarge = this.#bytes > MAX_BYTES_A_LOG;
+  #trim(): void {
+    const isTooLarge = this.#bytes > MAX_BYTES_PER_LOG;
     let seen = Infinity;
     for (const { next } of this.#readers) seen = Math.min(seen, Math.max(0, next - this.#first));
-    // A quarter at once, so that a full log is not moved for every frame.
+    // Drops a quarter, so that the array of a full log is not shifted for every frame.
     this.#drop(Math.min(Math.ceil(this.#frames.length / 4), isTooLarge ? Infinity : seen));
   }
 
-  /** Drop the oldest frames. */
+  /** Drops the oldest `count` frames. */
   #drop(count: number): void {
-    const gone = this.#frames.splice(0, count);
-    this.#first += gone.length;
-    for (const frame of gone) this.#grow(-memoryOf(frame));
+    const dropped = this.#frames.splice(0, count);
+    this.#first += dropped.length;
+    for (const frame of dropped) this.#grow(-memoryOf(frame));
   }
 
   #grow(bytes: number): void {
@@ -275,10 +281,10 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     if (this.#isCounted) this.#budget?.grow(bytes);
   }
 
-  /** It counts while it is open, while it is read, and while it is kept for readers who may come. */
+  /** A log counts towards the budget while it is open, read, or retained for possible readers. */
   #recount(): void {
     const hasReaders = this.#readers.size > 0 && this.#frames.length > 0;
-    const counts = this.#letGo !== undefined || hasReaders || (!this.#closed && this.next > this.base);
+    const counts = this.#onEvict !== undefined || hasReaders || (!this.#closed && this.next > this.base);
     if (!counts) this.#uncount();
     else if (!this.#isCounted) {
       this.#isCounted = true;
@@ -297,15 +303,15 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
 }
 
 export interface RunLogOptions extends Pick<FrameLogOptions, "budget"> {
-  /** Set for a run whose thread is none of its client's: it is found by its id alone, within this scope. */
+  /** Set for a stateless run, which is found by its run id alone within this scope. */
   stateless?: Stateless;
-  /** Whether the run is collected for readers of its thread's events too: see `thread-feed.ts`. */
+  /** Whether the log captures all stream modes, for readers of the thread's events (`thread-feed.ts`). */
   isWide?: boolean;
-  /** Which attempt it is of; the first when left out. */
+  /** Number of the attempt, 1 by default. */
   attempt?: number;
 }
 
-/** The frames of one run; a frame's id is its place. */
+/** The frames of one run. A frame's id is its position. */
 export class RunLog extends FrameLog<RunFrame> {
   readonly stateless: Stateless | undefined;
   readonly capturesAllModes: boolean;
@@ -321,26 +327,26 @@ export class RunLog extends FrameLog<RunFrame> {
   }
 }
 
-// Logs of runs that have ended, for clients that come back: for a time, as far as the budget has room.
+// Logs of ended runs, retained for clients that reconnect while the budget has room.
 
 const KEEP_MS = 5 * 60_000;
 
-/** What is known of an ended run beside its frames. */
+/** An ended run and its frames. */
 export interface EndedRun {
   run: Pick<Run, "run_id" | "thread_id" | "created_at" | "updated_at"> & {
     graph_id: string;
-    /** As `answeredBy` has it. */
+    /** Ids of the interrupts it answered: see `answerFrom`. */
     answers?: readonly string[];
   };
   log: RunLog;
 }
 
-/** Whether a text may be an interrupt's id, as LangGraph makes them. */
+/** Whether a string has the format of LangGraph's interrupt ids. */
 export const isInterruptId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 /**
- * Ids of the interrupts that a run was started to answer; none when its answer does not say for which it is, undefined
- * when it answers nothing.
+ * Ids of the interrupts that a run answers. Empty if its answer names no ids and applies to all of them; undefined if the
+ * run is not an answer.
  */
 export function answerFrom({ kwargs: { command } }: Pick<Run, "kwargs">): string[] | undefined {
   if (!isRecord(command) || command.resume === undefined) return undefined;
@@ -348,19 +354,19 @@ export function answerFrom({ kwargs: { command } }: Pick<Run, "kwargs">): string
   return ids.every(isInterruptId) ? ids : [];
 }
 
-interface Kept extends EndedRun {
+interface RetainedRun extends EndedRun {
   endedAt: number;
 }
 
 export class RunLogs {
-  /** By run id, the oldest first. */
-  readonly #ended = new Map<string, Kept>();
+  /** By run id, oldest first. */
+  readonly #ended = new Map<string, RetainedRun>();
   /** By thread, in the order in which they ended. */
-  readonly #ofThread = new Map<string, Set<Kept>>();
+  readonly #ofThread = new Map<string, Set<RetainedRun>>();
 
   keep(run: EndedRun["run"], log: RunLog, at = Date.now()): void {
     this.forget(run.run_id);
-    const kept: Kept = { run, log, endedAt: at };
+    const kept: RetainedRun = { run, log, endedAt: at };
     this.#ended.set(run.run_id, kept);
     const others = this.#ofThread.get(run.thread_id);
     if (others) others.add(kept);
@@ -373,7 +379,7 @@ export class RunLogs {
     return this.#ended.get(runId)?.log;
   }
 
-  /** The runs of a thread, in the order in which they ended. */
+  /** The ended runs of a thread, in the order in which they ended. */
   ofThread(threadId: string): EndedRun[] {
     return [...(this.#ofThread.get(threadId) ?? [])];
   }
@@ -389,12 +395,12 @@ export class RunLogs {
     kept.log.keep(undefined);
   }
 
-  /** Forget the runs of a thread: it is deleted, and nobody can ask for them. */
+  /** Removes the runs of a deleted thread. */
   forgetThread(threadId: string): void {
     for (const { run } of this.ofThread(threadId)) this.forget(run.run_id);
   }
 
-  /** Forget what is too old. */
+  /** Removes runs that ended more than `KEEP_MS` ago. */
   expire(at = Date.now()): void {
     for (const [runId, { endedAt }] of this.#ended) {
       if (at - endedAt < KEEP_MS) return;

@@ -1,4 +1,4 @@
-/** Frames of this process's runs on the bus, for readers of other processes; and those of theirs, for readers here. */
+/** Writes the frames of this process's runs to the frame bus, and reads the frames of other processes' runs from it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { firstIdOf } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
@@ -18,34 +18,34 @@ import { withTimeout, pauseUntil } from "../support/pause.js";
 import { HeldCheckpoints, HOLD_MS } from "./held-checkpoints.js";
 import type { LogTail, RunLog } from "./run-log.js";
 
-/** Parts of one call, of different runs; and their characters, but for one part that has more. */
-const PARTS = 200;
-const CHARACTERS = 4 * 1024 * 1024;
-/** What runs that have ended may hold together while the bus is away, in characters; then the oldest are given up. */
-const MAX_CHARACTERS_OF_ENDED = 64 * 1024 * 1024;
-/** How often a bus that is away is tried again, at first and at last. */
+/** Limits of one `append` call: the number of parts, and their characters. A single larger part is still sent. */
+const MAX_PARTS = 200;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+/** Maximum unsent frames of ended runs while the bus is unavailable, in characters. Beyond it the oldest runs are dropped. */
+const MAX_ENDED_CHARACTERS = 64 * 1024 * 1024;
+/** First and maximum delay between retries while the bus is unavailable, in milliseconds. */
 const FIRST_PAUSE_MS = 50;
 const LAST_PAUSE_MS = 2_000;
-/** Longest wait for what is not waited for again. */
+/** Timeout of a single read, in milliseconds. */
 const READ_MS = 1_000;
-/** Longest wait for the last frames when the service closes. */
-const LAST_MS = 2_000;
-/** Milliseconds between two calls for frames that a checkpoint waits for, at least. */
-const HURRY_MS = 5;
+/** Maximum time to flush the last frames when the service closes, in milliseconds. */
+const CLOSE_MS = 2_000;
+/** Minimum milliseconds between two `append` calls while a checkpoint waits for frames. */
+const HELD_PACE_MS = 5;
 
 /** A run of this process. */
 interface OwnRun {
   run: Pick<Run, "run_id" | "thread_id">;
   log: RunLog | undefined;
   holder: RunHolder;
-  /** Set once it has ended, or another process has it. */
+  /** Set when the run has ended, or another process has taken it over. */
   readonly endedAt: string | undefined;
   readonly isTaken: boolean;
   onEnd(listener: () => void): void;
 }
 
-/** One whose frames are put on the bus. */
-interface Written {
+/** A run with frames that are not on the bus yet. */
+interface PublishedRun {
   live: Pick<OwnRun, "isTaken" | "endedAt">;
   about: FramePart["about"];
   run_id: string;
@@ -54,8 +54,11 @@ interface Written {
   tail: LogTail | undefined;
 }
 
-/** One whose frames have all been put there, as long as they stay. Of the run itself it has nothing: that holds its log. */
-interface Kept extends Omit<Written, "log" | "tail"> {
+/**
+ * An ended run with all frames on the bus, for as long as the bus keeps them. It refers to the log weakly, and not to the
+ * run, which would keep the log in memory.
+ */
+interface StoredRun extends Omit<PublishedRun, "log" | "tail"> {
   log: WeakRef<RunLog> | undefined;
   at: number;
 }
@@ -64,19 +67,19 @@ export class SharedFrames {
   readonly #bus: FrameBus;
   readonly #logger: Logger;
   readonly #metrics: Metrics | undefined;
-  readonly #written = new Map<string, Written>();
-  /** Those with something to say. */
-  readonly #due = new Set<Written>();
-  /** Those of a call that was refused for what is in it: each goes alone. */
-  readonly #suspects = new Set<Written>();
-  readonly #held = new HeldCheckpoints<Written>();
-  /** By run id, the oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #published = new Map<string, PublishedRun>();
+  /** Runs with frames or an end to send. */
+  readonly #due = new Set<PublishedRun>();
+  /** Runs of a call that was rejected for its content. Each is sent alone, to find the faulty one. */
+  readonly #isolated = new Set<PublishedRun>();
+  readonly #held = new HeldCheckpoints<PublishedRun>();
+  /** By run id, oldest first. */
+  readonly #kept = new Map<string, StoredRun>();
   readonly #renewal: NodeJS.Timeout;
   #timer: NodeJS.Timeout | undefined;
   #flush: Promise<void> | undefined;
   #lastAt = 0;
-  /** Calls of each kind that failed one after the other. */
+  /** Consecutive failures of each call. */
   readonly #failures = { append: 0, read: 0 };
   #isClosed = false;
   #lostAt = -Infinity;
@@ -86,7 +89,7 @@ export class SharedFrames {
     this.#logger = logger;
     this.#metrics = metrics;
     metrics?.frameBusIsAway(false);
-    // What has long said nothing must not be forgotten while it goes on.
+    // The bus must not expire a run that continues without new frames.
     this.#renewal = setInterval(() => {
       this.#renew();
       this.#expire();
@@ -94,62 +97,66 @@ export class SharedFrames {
     bus.onLoss(() => this.#refill());
   }
 
-  /** Whether the bus could not be reached when it was last needed. */
+  /** Whether the last call to the bus failed. */
   get isAway(): boolean {
     return this.#failures.append + this.#failures.read > 0;
   }
 
-  /** Milliseconds since the bus may have lost frames last, which processes put there again. */
+  /** Milliseconds since the bus last may have lost frames, which processes then write again. */
   get msSinceLoss(): number {
     return performance.now() - this.#lostAt;
   }
 
   // What this process writes.
 
-  /** Put the frames of a run there, from the first to the last; of one without frames, that it has ended. */
+  /** Writes the frames of a run to the bus until it ends. For a run without a log, only its end is published. */
   publish(live: OwnRun): void {
     const { run, log, holder } = live;
     const { run_id, thread_id } = run;
-    const { stateless, capturesAllModes: isWide = false } = log ?? {};
-    const about = { thread_id, is_wide: isWide, ...(stateless && { stateless: { scope: stateless.scope } }) };
-    const written: Written = { live, about, run_id, attempt: holder.attempt, log, tail: undefined };
-    this.#written.set(run_id, written);
-    written.tail = log?.tail(() => this.#say(written));
-    if (log) this.#say(written);
-    else live.onEnd(() => this.#say(written));
+    const { stateless, capturesAllModes = false } = log ?? {};
+    const about = {
+      thread_id,
+      is_wide: capturesAllModes,
+      ...(stateless && { stateless: { scope: stateless.scope } }),
+    };
+    const published: PublishedRun = { live, about, run_id, attempt: holder.attempt, log, tail: undefined };
+    this.#published.set(run_id, published);
+    published.tail = log?.tail(() => this.#enqueue(published));
+    if (log) this.#enqueue(published);
+    else live.onEnd(() => this.#enqueue(published));
   }
 
   /**
-   * Resolves when all that a run has told so far is there: once its checkpoint is stored, no later attempt tells it again.
-   * Undefined where there is nothing to wait for; a bus that is away or slow is not waited for.
+   * Resolves when all frames of a run so far are on the bus. A checkpoint waits for this: once it is stored, no later
+   * attempt produces these frames again. Undefined if nothing has to be published, or the bus is unavailable or slow.
    */
   stored(runId: string): Promise<void> | undefined {
-    const written = this.#written.get(runId);
-    const next = written?.log?.next ?? 0;
-    if (!written?.tail || written.tail.next >= next || this.#isClosed) return undefined;
+    const published = this.#published.get(runId);
+    const next = published?.log?.next ?? 0;
+    if (!published?.tail || published.tail.next >= next || this.#isClosed) return undefined;
     if (this.isAway || this.#held.isLate) return undefined;
-    const stored = this.#held.hold(written, next);
-    // What waits for its turn goes sooner.
+    const stored = this.#held.hold(published, next);
+    // Sends the frames now instead of at the next scheduled flush.
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#say(written);
+    this.#enqueue(published);
     return stored;
   }
 
-  /** Wait for what has yet to be put there, for a while. */
+  /** Flushes the remaining frames, for at most `CLOSE_MS`, and closes the bus. */
   async close(): Promise<void> {
     const all = async () => {
       while (this.#due.size > 0 && !this.#isClosed) await this.#next();
     };
-    await withTimeout(LAST_MS, all());
+    await withTimeout(CLOSE_MS, all());
     this.#isClosed = true;
     clearInterval(this.#renewal);
     clearTimeout(this.#timer);
     await this.#bus.close();
   }
 
-  #say(written: Written): void {
-    this.#due.add(written);
+  #enqueue(published: PublishedRun): void {
+    this.#due.add(published);
     if (this.#flush || this.#timer || this.#isClosed) return;
     const inMs = Math.max(0, this.#lastAt + this.#pauseMs() - performance.now());
     this.#timer = setTimeout(() => {
@@ -161,11 +168,11 @@ export class SharedFrames {
   #pauseMs(): number {
     const { append } = this.#failures;
     const { paceMs } = this.#bus;
-    if (append === 0) return this.#held.isEmpty ? paceMs : Math.min(paceMs, HURRY_MS);
+    if (append === 0) return this.#held.isEmpty ? paceMs : Math.min(paceMs, HELD_PACE_MS);
     return Math.min(FIRST_PAUSE_MS * 2 ** (append - 1), LAST_PAUSE_MS);
   }
 
-  /** One call after the other; what comes meanwhile goes together into the next. Never rejects. */
+  /** Sends one call at a time; frames that arrive meanwhile are batched into the next one. Never rejects. */
   async #next(): Promise<void> {
     if (this.#flush) return this.#flush;
     clearTimeout(this.#timer);
@@ -176,7 +183,7 @@ export class SharedFrames {
       .finally(() => {
         this.#flush = undefined;
         const [first] = this.#due;
-        if (first) this.#say(first);
+        if (first) this.#enqueue(first);
       });
     return this.#flush;
   }
@@ -185,77 +192,77 @@ export class SharedFrames {
     this.#lastAt = performance.now();
     const taken = this.#take();
     if (taken.length === 0) return;
-    for (const { written } of taken) this.#due.delete(written);
+    for (const { published } of taken) this.#due.delete(published);
     try {
       const wanted = await this.#bus.append(taken.map(({ part }) => part));
       this.#setAway("append", undefined);
       if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
-      for (const { written } of taken) this.#suspects.delete(written);
-      taken.forEach(({ written, part }, index) => this.#sent(written, part, wanted[index]));
+      for (const { published } of taken) this.#isolated.delete(published);
+      taken.forEach(({ published, part }, index) => this.#sent(published, part, wanted[index]));
     } catch (error) {
-      for (const { written } of taken) this.#due.add(written);
+      for (const { published } of taken) this.#due.add(published);
       if (!isRefusal(error)) {
         this.#setAway("append", error);
-        this.#giveUp();
-      } else if (taken.length > 1) for (const { written } of taken) this.#suspects.add(written);
-      else this.#refused(taken[0]?.written, error);
+        this.#dropOldestEnded();
+      } else if (taken.length > 1) for (const { published } of taken) this.#isolated.add(published);
+      else this.#refused(taken[0]?.published, error);
     }
   }
 
-  /** What goes into the next call. */
-  #take(): { written: Written; part: FramePart }[] {
-    const taken: { written: Written; part: FramePart }[] = [];
+  /** The parts of the next call. */
+  #take(): { published: PublishedRun; part: FramePart }[] {
+    const taken: { published: PublishedRun; part: FramePart }[] = [];
     let characters = 0;
-    const [suspect] = this.#suspects;
-    for (const written of suspect ? [suspect] : [...this.#due].slice(0, PARTS)) {
-      const part = this.#partOf(written);
+    const [isolated] = this.#isolated;
+    for (const published of isolated ? [isolated] : [...this.#due].slice(0, MAX_PARTS)) {
+      const part = this.#partOf(published);
       if (!part) continue;
       for (const { data } of part.frames) characters += data.length;
-      if (characters > CHARACTERS && taken.length > 0) break;
-      taken.push({ written, part });
+      if (characters > MAX_CHARACTERS && taken.length > 0) break;
+      taken.push({ published, part });
     }
     return taken;
   }
 
-  /** Tried again, it would be refused again. */
-  #refused(written: Written | undefined, error: unknown): void {
-    if (!written) return;
+  /** Drops a run whose content the bus rejects: a retry would be rejected too. */
+  #refused(published: PublishedRun | undefined, error: unknown): void {
+    if (!published) return;
     this.#logger.warn(
-      { run_id: written.run_id, stream: this.#bus.kind, reason: errorMessage(error) },
-      "a run has frames that cannot be shared with other processes: those of them who read it get a summary",
+      { run_id: published.run_id, stream: this.#bus.kind, reason: errorMessage(error) },
+      "frames of a run cannot be shared with other processes; readers there get a summary of the run",
     );
-    this.#metrics?.framesDropped(written.tail?.ready().length ?? 0);
-    this.#drop(written);
+    this.#metrics?.framesDropped(published.tail?.ready().length ?? 0);
+    this.#drop(published);
   }
 
-  /** Undefined for a run that another process has by now: the frames to come are its. */
-  #partOf(written: Written): FramePart | undefined {
-    const { run_id, attempt, about, log, tail, live } = written;
-    if (live.isTaken) return this.#drop(written);
+  /** Undefined for a run that another process has taken over: that process writes the next frames. */
+  #partOf(published: PublishedRun): FramePart | undefined {
+    const { run_id, attempt, about, log, tail, live } = published;
+    if (live.isTaken) return this.#drop(published);
     const frames = tail?.ready() ?? [];
     const from = tail?.next ?? firstIdOf(attempt);
     const isLast = log ? log.isClosed && from + frames.length === log.next : live.endedAt !== undefined;
     return { run_id, attempt, about, first: log?.first ?? from, from, frames, is_last: isLast };
   }
 
-  /** The bus may have lost some: then it goes on from there, as far as they are kept. */
-  #sent(written: Written, { from, frames, is_last }: FramePart, wanted: number | undefined): void {
-    if (wanted === undefined) return this.#drop(written);
+  /** `wanted` is the next id that the bus expects. If the bus lost frames, they are sent again from there if retained. */
+  #sent(published: PublishedRun, { from, frames, is_last }: FramePart, wanted: number | undefined): void {
+    if (wanted === undefined) return this.#drop(published);
     this.#metrics?.framesShared(frames.length);
-    const { log, tail } = written;
-    if (!tail || !log) return is_last ? this.#keep(written) : undefined;
+    const { log, tail } = published;
+    if (!tail || !log) return is_last ? this.#keep(published) : undefined;
     tail.next = wanted;
-    this.#held.frameStored(written, wanted);
-    if (is_last && wanted === from + frames.length) this.#keep(written);
-    else if (tail.ready().length > 0 || log.isClosed) this.#due.add(written);
+    this.#held.frameStored(published, wanted);
+    if (is_last && wanted === from + frames.length) this.#keep(published);
+    else if (tail.ready().length > 0 || log.isClosed) this.#due.add(published);
   }
 
-  #keep(written: Written): void {
-    const { live, about, run_id, attempt, log } = written;
-    this.#drop(written);
+  #keep(published: PublishedRun): void {
+    const { live, about, run_id, attempt, log } = published;
+    this.#drop(published);
     const { isTaken, endedAt = new Date().toISOString() } = live;
-    const facts = { about, run_id, attempt, live: { isTaken, endedAt } };
-    this.#kept.set(run_id, { ...facts, log: log && new WeakRef(log), at: performance.now() });
+    const entry = { about, run_id, attempt, live: { isTaken, endedAt } };
+    this.#kept.set(run_id, { ...entry, log: log && new WeakRef(log), at: performance.now() });
     this.#expire();
   }
 
@@ -266,47 +273,47 @@ export class SharedFrames {
     }
   }
 
-  #drop(written: Written): undefined {
-    written.tail?.leave();
-    this.#due.delete(written);
-    this.#suspects.delete(written);
-    if (this.#written.get(written.run_id) === written) this.#written.delete(written.run_id);
-    this.#held.frameStored(written);
+  #drop(published: PublishedRun): undefined {
+    published.tail?.leave();
+    this.#due.delete(published);
+    this.#isolated.delete(published);
+    if (this.#published.get(published.run_id) === published) this.#published.delete(published.run_id);
+    this.#held.frameStored(published);
   }
 
-  /** Readers of what is given up get a summary. Of runs that go on, their logs bound what is held. */
-  #giveUp(): void {
+  /** Drops the oldest ended runs, whose readers get a summary. Frames of active runs are limited by their logs. */
+  #dropOldestEnded(): void {
     const ended = [...this.#due].filter(({ live }) => live.endedAt !== undefined);
     let held = ended.reduce((sum, { log }) => sum + (log?.size ?? 0), 0);
-    for (const written of ended) {
-      const isOld = Date.now() - Date.parse(written.live.endedAt ?? "") > ENDED_MS;
-      if (!isOld && held <= MAX_CHARACTERS_OF_ENDED) return;
-      held -= written.log?.size ?? 0;
-      this.#metrics?.framesDropped(written.log?.kept.length ?? 0);
-      this.#drop(written);
+    for (const published of ended) {
+      const isOld = Date.now() - Date.parse(published.live.endedAt ?? "") > ENDED_MS;
+      if (!isOld && held <= MAX_ENDED_CHARACTERS) return;
+      held -= published.log?.size ?? 0;
+      this.#metrics?.framesDropped(published.log?.kept.length ?? 0);
+      this.#drop(published);
     }
   }
 
   #renew(): void {
-    for (const written of this.#written.values()) this.#say(written);
+    for (const published of this.#published.values()) this.#enqueue(published);
   }
 
-  /** What the bus has of each run is looked at again, and what it has lost is put there anew. */
+  /** Checks each run on the bus again and rewrites lost frames. */
   #refill(): void {
     this.#lostAt = performance.now();
     this.#renew();
-    for (const { log: kept, at, ...facts } of this.#kept.values()) {
+    for (const { log: kept, at, ...entry } of this.#kept.values()) {
       const log = kept?.deref();
-      if ((kept && !log) || performance.now() - at > ENDED_MS || this.#written.has(facts.run_id)) continue;
-      const written: Written = { ...facts, log, tail: undefined };
-      written.tail = log?.tail(() => undefined);
-      if (written.tail && log) written.tail.next = log.next;
-      this.#written.set(facts.run_id, written);
-      this.#say(written);
+      if ((kept && !log) || performance.now() - at > ENDED_MS || this.#published.has(entry.run_id)) continue;
+      const published: PublishedRun = { ...entry, log, tail: undefined };
+      published.tail = log?.tail(() => undefined);
+      if (published.tail && log) published.tail.next = log.next;
+      this.#published.set(entry.run_id, published);
+      this.#enqueue(published);
     }
   }
 
-  /** Told once when it goes, and once when it is back. What can be read says nothing of what can be put there. */
+  /** Logs each change of availability once. A successful read does not prove that writes succeed. */
   #setAway(call: "append" | "read", error: unknown): void {
     const wasAway = this.isAway;
     if (error !== undefined) this.#failures[call] += 1;
@@ -317,20 +324,20 @@ export class SharedFrames {
     if (this.isAway) this.#held.releaseAll();
     if (this.isAway === wasAway) return;
     this.#metrics?.frameBusIsAway(error !== undefined);
-    const facts = { stream: this.#bus.kind, location: this.#bus.location };
-    if (error === undefined) this.#logger.info(facts, "frames are shared with other processes again");
+    const fields = { stream: this.#bus.kind, location: this.#bus.location };
+    if (error === undefined) this.#logger.info(fields, "frames are shared with other processes again");
     else
       this.#logger.warn(
-        { ...facts, reason: errorMessage(error) },
+        { ...fields, reason: errorMessage(error) },
         "frames cannot be shared with other processes; runs continue and sharing is retried",
       );
   }
 
-  // What readers here get of other processes' runs.
+  // What this process reads.
 
   /**
-   * What the bus has of a run after a frame, as it comes: also pages without frames, after `pollMs` at the latest;
-   * undefined while nothing is known of the run, and `false` while the bus is away. Rejects with the reason of `signal`.
+   * Yields pages with the frames of a run after a frame. Also yields pages without frames, after `pollMs` at the latest;
+   * undefined while the bus does not know the run, and `false` while the bus is unavailable. Throws the reason of `signal`.
    */
   async *pages(
     runId: string,
@@ -362,7 +369,7 @@ export class SharedFrames {
     }
   }
 
-  /** As a page; undefined also where the bus does not say in time. */
+  /** Reads one page; undefined if the bus does not know the run, fails, or does not respond within `READ_MS`. */
   async read(runId: string, after: number): Promise<FramePage | undefined> {
     return withTimeout(
       READ_MS,
@@ -381,19 +388,19 @@ export class SharedFrames {
     }
   }
 
-  /** Resolves when the bus knows that a run has ended; rejects with the reason of `signal`. */
+  /** Resolves when the bus has the end of a run; rejects with the reason of `signal`. */
   async ended(runId: string, signal: AbortSignal): Promise<void> {
     for await (const page of this.pages(runId, Number.MAX_SAFE_INTEGER, signal, `end:${runId}`))
       if (page && page.is_ended) return;
   }
 
-  /** Hear that a run of a thread has come somewhere. Returns what ends that. */
-  listen(threadId: string, hear: () => void): () => void {
-    return this.#bus.listen(`thread:${threadId}`, hear);
+  /** Calls `onHint` when any process starts a run on a thread. Returns a function that stops it. */
+  listen(threadId: string, onHint: () => void): () => void {
+    return this.#bus.listen(`thread:${threadId}`, onHint);
   }
 }
 
-/** Whether a call failed for what is in it: a value that the bus does not take, or a text that is too long to be one. */
+/** Whether a call failed because of its content: a value that the bus rejects, or a string that is too long. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof RangeError ||
   (error instanceof GraphServeError && !(error instanceof StorageUnavailableError));

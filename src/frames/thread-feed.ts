@@ -1,6 +1,6 @@
 /**
- * The events of one thread, for clients of the newer protocol: a view of the logs of its runs, made while somebody looks.
- * What is told again, here or by another process, has the same ids and places.
+ * The events of one thread for clients of the event protocol, derived from the logs of its runs while there are readers.
+ * An event that is derived again, by this or another process, has the same id and sequence number.
  */
 import {
   ProtocolEvents,
@@ -14,14 +14,14 @@ import { msOfSequence, sequenceOfCheckpoint, sequenceOfEnd, sequenceOfStart } fr
 import type { FrameBudget } from "./frame-budget.js";
 import { FrameLog, type LogReader } from "./run-log.js";
 
-/** A run whose events come into the feed. */
+/** A run that feeds events. */
 export interface FedRun extends ProtocolRunInfo {
   created_at: string;
-  /** When it ended, as its row has it; undefined until then. */
+  /** End time from its row; undefined until the run has ended. */
   endedAt: () => string | undefined;
 }
 
-/** A subgraph, or a task, as far as events have told of it. */
+/** State of a subgraph or task, as far as its events are known. */
 export interface TreeNode {
   namespace: readonly string[];
   status: string;
@@ -29,41 +29,41 @@ export interface TreeNode {
   children?: TreeNode[];
 }
 
-/** Somebody who reads the events of a thread. */
 export interface FeedReader extends LogReader<ProtocolFrame> {
-  /** Events that are kept, whatever the reader asks for. */
-  told(): readonly ProtocolFrame[];
+  /** All retained events, without the reader's filter. */
+  retained(): readonly ProtocolFrame[];
 }
 
-const LAST = new Set(["completed", "failed", "interrupted"]);
+const FINAL_EVENTS = new Set(["completed", "failed", "interrupted"]);
 
 export class ThreadFeed {
   readonly #log: FrameLog<ProtocolFrame>;
-  /** Runs that have been fed, or are; none is fed twice. */
+  /** Ids of runs that feed or have fed events; each run is fed once. */
   readonly #runs = new Set<string>();
-  /** The frames that feed it, of runs that go on. */
+  /** Frames of the runs that feed events now. */
   readonly #sources = new Set<LogReader>();
-  /** Settles when the run that feeds now has ended. */
+  /** Settles when the current run has been fed completely. */
   #turn: Promise<void> = Promise.resolve();
   #newestRun = "";
   #lastSeq = 0;
   #tree: { runId: string; nodes: Map<string, TreeNode> } | undefined;
-  /** Ids of interrupts that nobody has answered. */
-  readonly #open = new Set<string>();
+  /** Ids of unanswered interrupts. */
+  readonly #openInterrupts = new Set<string>();
   #readers = 0;
   readonly #onIdle: () => void;
 
   /**
    * @param onIdle called when the last reader has left
-   * @param budget limits what it keeps; `letGo` is called while it has no readers, to free its memory
+   * @param budget memory limit of the retained events
+   * @param onEvict called to free the memory of a feed without readers
    */
-  constructor(onIdle: () => void, budget?: FrameBudget, letGo?: () => void) {
+  constructor(onIdle: () => void, budget?: FrameBudget, onEvict?: () => void) {
     this.#onIdle = onIdle;
     this.#log = new FrameLog({ budget });
-    this.#log.keep(letGo);
+    this.#log.keep(onEvict);
   }
 
-  /** Place of the last event; 0 when none is known. */
+  /** Sequence number of the last event; 0 if there is no event. */
   get lastSeq(): number {
     return this.#lastSeq;
   }
@@ -72,7 +72,7 @@ export class ThreadFeed {
     return this.#readers;
   }
 
-  /** When the newest run that it tells of was accepted; empty when it tells of none. */
+  /** Creation time of the newest fed run; empty if there is none. */
   get newestRun(): string {
     return this.#newestRun;
   }
@@ -82,8 +82,8 @@ export class ThreadFeed {
   }
 
   /**
-   * Feed the frames of a run, from the first that is kept to its last. Runs follow each other in the order in which they
-   * begin, whatever the order in which they were accepted.
+   * Feeds the frames of a run, from the first retained one to the last. Runs are fed one after the other, in the order in
+   * which they start rather than the order in which they were accepted.
    */
   async follow(run: FedRun, frames: LogReader): Promise<void> {
     if (this.#runs.has(run.run_id)) return frames.leave();
@@ -102,12 +102,12 @@ export class ThreadFeed {
     } finally {
       end();
       this.#sources.delete(frames);
-      // Nothing is left for a run that is told whole; of one that cannot be told, what follows its frames goes.
+      // After an error, the remaining frames are not read.
       await batches.return?.();
     }
   }
 
-  /** Everything that is kept and passes the filter, then what comes. The log's error for who is too slow is thrown. */
+  /** Reads all retained and new events that pass the filter. Throws FramesLostError if the reader is too slow. */
   read(filter: EventFilter): FeedReader {
     const reader = this.#log.read(this.#log.first - 1);
     this.#readers += 1;
@@ -120,7 +120,7 @@ export class ThreadFeed {
       if (this.#readers === 0) this.#onIdle();
     };
     return {
-      told: () => this.#log.kept,
+      retained: () => this.#log.kept,
       leave,
       async *[Symbol.asyncIterator]() {
         try {
@@ -135,14 +135,14 @@ export class ThreadFeed {
     };
   }
 
-  /** End the streams of all readers, and take in no more: the thread is gone, or nobody reads it. */
+  /** Ends all readers and stops feeding: the thread was deleted, or has no readers. */
   close(): void {
     this.#log.close();
     this.#log.keep(undefined);
     for (const frames of this.#sources) frames.leave();
   }
 
-  /** What the last run, or the one named, consists of; undefined when it is not known. */
+  /** The subgraphs and tasks of the last run; undefined if unknown, or if `runId` is another run. */
   tree(runId?: string): TreeNode | undefined {
     if (!this.#tree || (runId !== undefined && runId !== this.#tree.runId)) return undefined;
     const { nodes } = this.#tree;
@@ -154,14 +154,14 @@ export class ThreadFeed {
     return root && nested(root);
   }
 
-  /** Takes the frames of a run. */
+  /** Returns a function that converts each frame of a run to events. */
   #feed(run: FedRun): (frame: RunFrame) => void {
     let frameId = 0;
     let at: number | undefined;
     let count = 0;
-    // An answer that does not say what it is for is for all that is open.
-    const facts = { ...run, answers: run.answers?.length === 0 ? [...this.#open] : run.answers };
-    const events = new ProtocolEvents(facts, (event) => {
+    // An answer without interrupt ids applies to all open interrupts.
+    const info = { ...run, answers: run.answers?.length === 0 ? [...this.#openInterrupts] : run.answers };
+    const events = new ProtocolEvents(info, (event) => {
       this.#push(run, event, { name: event.key ?? `${frameId}.${count++}`, at });
     });
     let isFirst = true;
@@ -174,13 +174,13 @@ export class ThreadFeed {
     };
   }
 
-  /** Told again, an event is of the time at which it was told first: clients go by that. */
+  /** A replayed event keeps its original timestamp, because clients order by it. */
   #push(run: FedRun, event: ProtocolRunEvent, { name, at }: { name: string; at: number | undefined }): void {
     const { method, channel, namespace, node, data } = event;
-    const place = placeOf(run, event);
-    const seq = place !== undefined && place > this.#lastSeq ? place : this.#lastSeq + 1;
+    const sequence = sequenceOf(run, event);
+    const seq = sequence !== undefined && sequence > this.#lastSeq ? sequence : this.#lastSeq + 1;
     this.#lastSeq = seq;
-    this.#note(run, event);
+    this.#trackState(run, event);
     const id = name.startsWith("synth:") ? name : `${run.run_id}:${name}`;
     const params = {
       namespace,
@@ -193,23 +193,24 @@ export class ThreadFeed {
     this.#log.append({ id, event: method, data: JSON.stringify(envelope), seq, channel, namespace, endsRun });
   }
 
-  #note({ run_id }: FedRun, { method, namespace, data }: ProtocolRunEvent): void {
-    const told = data as JsonObject;
-    if (method === "input.requested") this.#open.add(String(told.interrupt_id));
-    if (method === "input.answered") for (const id of told.interrupt_ids as string[]) this.#open.delete(id);
+  #trackState({ run_id }: FedRun, { method, namespace, data }: ProtocolRunEvent): void {
+    const payload = data as JsonObject;
+    if (method === "input.requested") this.#openInterrupts.add(String(payload.interrupt_id));
+    if (method === "input.answered")
+      for (const id of payload.interrupt_ids as string[]) this.#openInterrupts.delete(id);
     if (method !== "lifecycle") return;
     if (this.#tree?.runId !== run_id) this.#tree = { runId: run_id, nodes: new Map() };
-    const { event, graph_name } = told as { event: string; graph_name: string };
+    const { event, graph_name } = payload as { event: string; graph_name: string };
     this.#tree.nodes.set(namespace.join("|"), { namespace, status: event, graph_name });
   }
 }
 
-/** The place of what other processes can tell of too. */
-function placeOf({ created_at, endedAt }: FedRun, event: ProtocolRunEvent) {
+/** Sequence number of an event that other processes can derive too; undefined for other events. */
+function sequenceOf({ created_at, endedAt }: FedRun, event: ProtocolRunEvent) {
   const { method, namespace, data, checkpoint } = event;
   if (checkpoint && namespace.length === 0) {
-    const place = sequenceOfCheckpoint(checkpoint);
-    return place === undefined || method !== "values" ? place : place + 1;
+    const sequence = sequenceOfCheckpoint(checkpoint);
+    return sequence === undefined || method !== "values" ? sequence : sequence + 1;
   }
   if (method !== "lifecycle" || namespace.length > 0) return undefined;
   if ((data as { event: string }).event === "running") return sequenceOfStart(created_at);
@@ -217,9 +218,9 @@ function placeOf({ created_at, endedAt }: FedRun, event: ProtocolRunEvent) {
   return at === undefined ? undefined : sequenceOfEnd(at);
 }
 
-/** Whether it is the last event of its run. */
+/** Whether this is the last event of its run. */
 const isLast = ({ method, namespace, data }: ProtocolRunEvent): boolean =>
-  method === "lifecycle" && namespace.length === 0 && LAST.has((data as { event: string }).event);
+  method === "lifecycle" && namespace.length === 0 && FINAL_EVENTS.has((data as { event: string }).event);
 
 const isChild = (namespace: readonly string[], parent: readonly string[]): boolean =>
   namespace.length === parent.length + 1 && parent.every((segment, at) => namespace[at] === segment);

@@ -1,15 +1,15 @@
-/** Waiting for what a module gives later: its evaluation, or a promise that it exports. */
+/** Waits, with a time limit, for the evaluation of a module and for a promise that it exports. */
 import { GraphLoadError } from "../support/errors.js";
 import { exportLocation, type BrokenModule, rejectionError } from "./load-errors.js";
 
-/** How long a module may take to be evaluated, and then a promise that it exports to settle. */
+/** Time limit for evaluating a module, and for an exported promise to settle, in milliseconds. */
 export const LOAD_LIMIT_MS = 30_000;
 
-/** @throws GraphLoadError when the module is not evaluated in time (`graph_load_failed`) */
+/** @throws GraphLoadError if the module is not evaluated within the limit (`graph_load_failed`) */
 export function evaluated<T>(evaluation: Promise<T>, { source, path }: BrokenModule): Promise<T> {
   return inTime(evaluation, () => {
-    const hint = "look for a top-level await in it, or in what it imports, that waits for ever";
-    return new GraphLoadError(`${source} is not evaluated after ${LOAD_LIMIT_MS / 1000} s`, {
+    const hint = "look for a top-level await that never resolves, in the module or its imports";
+    return new GraphLoadError(`${source} was not evaluated within ${LOAD_LIMIT_MS / 1000} s`, {
       hint,
       location: { file: path },
     });
@@ -17,8 +17,8 @@ export function evaluated<T>(evaluation: Promise<T>, { source, path }: BrokenMod
 }
 
 /**
- * What a promise that is exported as `name` resolves to; `module.source` names the export.
- * @throws GraphLoadError when it is rejected, or does not settle in time (`graph_load_failed`)
+ * The result of a promise exported as `name`; `module.source` names the export.
+ * @throws GraphLoadError if it rejects or does not settle within the limit (`graph_load_failed`)
  */
 export async function settledExport(
   promise: PromiseLike<unknown>,

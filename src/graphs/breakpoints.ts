@@ -1,7 +1,7 @@
 /**
- * Breakpoints of a run, also inside of its graph's graphs. LangGraph gives a run's breakpoints to the graph that is called
- * alone. A graph that is a node can be reached: the run is given a copy of the graph, in which that node holds a copy with
- * breakpoints of its own. A graph that a node's function calls cannot.
+ * Breakpoints of a run, including those in subgraphs. LangGraph applies a run's breakpoints only to the root graph. For a
+ * subgraph that is a node, the run gets a copy of the root graph with a copy of the subgraph that has the breakpoints. A
+ * graph that a node's function calls cannot be reached.
  */
 import { InvalidRequestError } from "../support/errors.js";
 import { didYouMean } from "../support/nearest.js";
@@ -10,8 +10,8 @@ import { isSnapshot, readState } from "./snapshot.js";
 
 type Nodes = readonly string[] | "*";
 
-/** As a request has them: names of nodes, `child:node` for one inside of a node's graph, `child:*` for all in there. */
-interface Asked {
+/** Breakpoints of a request: node names, `child:node` for a node in a subgraph, `child:*` for all nodes in a subgraph. */
+interface BreakpointRequest {
   interrupt_before?: Nodes | null;
   interrupt_after?: Nodes | null;
 }
@@ -21,30 +21,34 @@ const SIDES = [
   ["interrupt_after", "interruptAfter"],
 ] as const;
 type Side = (typeof SIDES)[number][1];
-/** As LangGraph has them. */
+/** Breakpoints in LangGraph's form. */
 export type Breakpoints = Pick<ServedGraph, Side>;
 
-/** What a request says of the graph itself; `*` is all nodes, also inside a list. */
+/** The requested breakpoints in the root graph. `*` means all nodes, also as an item of a list. */
 export function rootBreakpoints(nodes: Nodes): string[] | "*" {
   return nodes.includes("*") ? "*" : [...nodes].filter((name) => !name.includes(":"));
 }
 
-/** The breakpoints of one graph inside of another, and of those inside of it. */
+/** Breakpoints of a subgraph and of its own subgraphs. */
 interface Inside extends Partial<Record<Side, string[]>> {
   graphs: Map<string, Inside>;
 }
 
 /**
- * The graph with the request's breakpoints inside of its graphs; itself where there are none. LangGraph refuses names of
- * no node when it compiles a graph, and of a run takes them for nothing: whoever wants to look first would see it pass.
- * For a run that was accepted, perhaps when the graph was another, they are nothing here, too.
- * @throws InvalidRequestError for a name that leads to no node that a run could stop at (`invalid_request`)
+ * The graph with the requested breakpoints in its subgraphs; the same graph if there are none. LangGraph rejects unknown
+ * node names at compile time but ignores them for a run, which would then not stop. Here they are rejected, except
+ * for a run that was already accepted: the graph may have changed since.
+ * @throws InvalidRequestError for a name of a node that a run cannot stop at (`invalid_request`)
  */
-export function withInnerBreakpoints(graph: ServedGraph, request: Asked, isAccepted = false): ServedGraph {
+export function withInnerBreakpoints(
+  graph: ServedGraph,
+  request: BreakpointRequest,
+  isAccepted = false,
+): ServedGraph {
   const root: Inside = { graphs: new Map() };
   for (const [field, side] of SIDES)
     for (const [index, name] of [...(request[field] ?? [])].entries()) {
-      if (!tellsNodes(graph) && !name.includes(":")) continue;
+      if (!listsNodes(graph) && !name.includes(":")) continue;
       const fault = note(root, graph, name.split(":"), side);
       if (fault !== undefined && !isAccepted)
         throw InvalidRequestError.at(["body", field, index], `${JSON.stringify(name)}: ${fault}`);
@@ -52,10 +56,10 @@ export function withInnerBreakpoints(graph: ServedGraph, request: Asked, isAccep
   return root.graphs.size > 0 ? copyOf(graph, root) : graph;
 }
 
-/** Another server's graph does not tell its nodes, nor a workflow of functions its tasks. */
-const tellsNodes = ({ nodes = {} }: ServedGraph): boolean => Object.hasOwn(nodes, "__start__");
+/** False for a remote graph, and for a functional workflow, which does not list its tasks. */
+const listsNodes = ({ nodes = {} }: ServedGraph): boolean => Object.hasOwn(nodes, "__start__");
 
-/** Why no run can stop there; undefined where it is noted. */
+/** Adds a breakpoint to `inside`. Returns why a run cannot stop there, or undefined on success. */
 function note(inside: Inside, graph: ServedGraph, path: string[], side: Side): string | undefined {
   const [name = "", ...deeper] = path;
   const names = Object.keys(graph.nodes ?? {});
@@ -67,9 +71,9 @@ function note(inside: Inside, graph: ServedGraph, path: string[], side: Side): s
   if (!names.includes(name)) return unknown(name, names);
   const inner = graphIn(graph, name);
   if (!inner)
-    return `the node ${JSON.stringify(name)} is no graph; a graph that its function calls stops where it was compiled to (interruptBefore, interruptAfter)`;
+    return `the node ${JSON.stringify(name)} is not a subgraph; a graph that its function calls stops only at the breakpoints it was compiled with (interruptBefore, interruptAfter)`;
   if (inner.checkpointer === false)
-    return `the graph of node ${JSON.stringify(name)} keeps no checkpoints (checkpointer: false), so that no run goes on inside of it`;
+    return `the graph of node ${JSON.stringify(name)} stores no checkpoints (checkpointer: false), so a run cannot resume inside it`;
   let place = inside.graphs.get(name);
   if (!place) inside.graphs.set(name, (place = { graphs: new Map() }));
   return note(place, inner, deeper, side);
@@ -77,16 +81,16 @@ function note(inside: Inside, graph: ServedGraph, path: string[], side: Side): s
 
 function unknown(name: string, names: readonly string[]): string {
   const meant = didYouMean(name, names);
-  return `there is no node ${JSON.stringify(name)}${meant ? `, ${meant}` : ""}; there are ${names.filter((node) => node !== "__start__").join(", ")}`;
+  return `there is no node ${JSON.stringify(name)}${meant ? `, ${meant}` : ""}; the nodes are ${names.filter((node) => node !== "__start__").join(", ")}`;
 }
 
-/** The graph that a node is. */
+/** The subgraph of a node, if the node is a graph. */
 function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
   const { bound } = (graph.nodes?.[node] ?? {}) as { bound?: unknown };
   return isServedGraph(bound) && bound.nodes ? bound : undefined;
 }
 
-/** Whatever else runs the graph has its own: only the nodes on the way are copied. */
+/** Copies the graph and only the nodes on the way to a breakpoint: other runs share the original. */
 function copyOf(graph: ServedGraph, { graphs, ...own }: Inside): ServedGraph {
   const copy = graph.withConfig({});
   copy.checkpointer = graph.checkpointer;
@@ -104,7 +108,7 @@ function copyOf(graph: ServedGraph, { graphs, ...own }: Inside): ServedGraph {
   return copy;
 }
 
-/** Whether a run that was cut off there had stopped for somebody to look, in the graph or inside of it. */
+/** Whether an interrupted run had stopped at a breakpoint, in the graph or in a subgraph. */
 export async function isAtBreakpoint(
   graph: ServedGraph,
   given: Breakpoints,
@@ -112,7 +116,7 @@ export async function isAtBreakpoint(
 ): Promise<boolean> {
   const { interruptBefore = graph.interruptBefore, interruptAfter = graph.interruptAfter } = given;
   const isInside = graphsIn(graph).some(stopsAnywhere);
-  // Reading a graph inside may be a call to another server.
+  // Do not read subgraphs unless needed: a subgraph may be on another server.
   if (!isInside && !interruptBefore?.length && !interruptAfter?.length) return false;
   const holds = async (at: Snapshot, of: ServedGraph, stops: Breakpoints): Promise<boolean> => {
     if (at.next.length === 0) return false;
@@ -132,7 +136,7 @@ export async function isAtBreakpoint(
 const graphsIn = (graph: ServedGraph): ServedGraph[] =>
   Object.keys(graph.nodes ?? {}).flatMap((node) => graphIn(graph, node) ?? []);
 
-/** Whether a run may stop in the graph for somebody to look, or inside of it. */
+/** Whether the graph or one of its subgraphs was compiled with breakpoints. */
 const stopsAnywhere = (graph: ServedGraph): boolean =>
   [graph.interruptBefore, graph.interruptAfter].some((nodes) => nodes && nodes.length > 0) ||
   graphsIn(graph).some(stopsAnywhere);

@@ -1,4 +1,4 @@
-/** Client values -> graph values: the one input sanitizer. Messages become message objects, nothing else is revived. */
+/** Client values -> graph values: the only input sanitizer. Messages become message objects; other values stay data. */
 import { coerceMessageLikeToMessage, type BaseMessage, type BaseMessageLike } from "@langchain/core/messages";
 import { Command, Send } from "@langchain/langgraph";
 import { errorMessage, InvalidRequestError, type Issue } from "../support/errors.js";
@@ -13,14 +13,14 @@ import { isMessage } from "./serialize.js";
 type Loc = Issue["loc"];
 
 /**
- * What of the value under `messages` becomes message objects: all of it, texts included; what has the form of a
- * message, the rest staying as it is; or nothing.
+ * What the value under `messages` is converted to: `all` converts every item, including strings, to a message;
+ * `recognised` converts only values that look like a message; `none` converts nothing.
  */
 export type MessageRule = "all" | "recognised" | "none";
 
 /**
- * Refuse data that the checkpoint serializer would read back as a constructor call: such a value could not be loaded
- * again, or would become a library object made of user data.
+ * Reject data that the checkpoint serializer would read back as a constructor call: such a value would fail to load, or
+ * would become a library object built from user data.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function assertPlainData(value: unknown, loc: Loc): void {
@@ -38,7 +38,7 @@ export function assertPlainData(value: unknown, loc: Loc): void {
 const isMessageInstance = (value: object): value is BaseMessage =>
   "lc_kwargs" in value && "_getType" in value;
 
-/** The parameters of a message in one of its many spellings, as the library's own coercion takes them. */
+/** Normalizes the accepted spellings of a message to the parameters of the library's own coercion. */
 function messageParams(message: JsonObject): JsonObject {
   if (message.lc === 1 && message.type === "constructor") return message;
   const { data, ...rest } = message;
@@ -68,7 +68,7 @@ function assertMessageFields(params: JsonObject, loc: Loc): void {
   }
 }
 
-/** What is inside a message is data, whatever form the message itself came in. */
+/** The fields of a message, which must be plain data in every form of a message. */
 function messageBody(params: JsonObject): unknown {
   return params.lc === 1 ? params.kwargs : params;
 }
@@ -83,7 +83,7 @@ function coerceMessage(value: unknown, loc: Loc): BaseMessage {
   } else assertPlainData(params, loc);
   try {
     const message = coerceMessageLikeToMessage(params as BaseMessageLike);
-    // An id from the start lets the reducer recognise the message when a run is tried again.
+    // With an id assigned here, the reducer recognizes the message when the run is retried.
     if (message.id === undefined) message._updateId(newId());
     return message;
   } catch (error) {
@@ -94,8 +94,8 @@ function coerceMessage(value: unknown, loc: Loc): BaseMessage {
 const firstLine = (error: unknown): string => errorMessage(error).split("\n", 1)[0] ?? "";
 
 /**
- * Messages as clients send them: a list, or one message.
- * @throws InvalidRequestError naming the message that cannot be read (`invalid_request`)
+ * Converts messages from a client: a list, or a single message.
+ * @throws InvalidRequestError with the location of the invalid message (`invalid_request`)
  */
 export function coerceMessages(messages: unknown, loc: Loc): BaseMessage[] {
   const list = Array.isArray(messages) && !isPair(messages) ? messages : [messages];
@@ -106,7 +106,7 @@ export function coerceMessages(messages: unknown, loc: Loc): BaseMessage[] {
 const isPair = (list: unknown[]): boolean =>
   list.length === 2 && typeof list[0] === "string" && /^(human|user|ai|assistant|system)$/.test(list[0]);
 
-/** Of a value that may hold messages, those that have their form. */
+/** Converts the items that look like messages; see `MessageRule`. */
 function coerceRecognised(value: unknown, loc: Loc): unknown {
   if (isMessageForm(value)) return coerceMessages(value, loc);
   if (!Array.isArray(value) || !value.some(isMessageForm)) {
@@ -122,7 +122,7 @@ function coerceRecognised(value: unknown, loc: Loc): unknown {
 
 const MESSAGE_TYPES = new Set(["human", "ai", "system", "tool", "function", "developer", "remove"]);
 
-/** True for an object with the type or the role of a message, and what a message of it holds. */
+/** True for an object with the type or role of a message, and content or tool calls. */
 function isMessageForm(value: unknown): boolean {
   if (!isRecord(value)) return false;
   if (isMessageInstance(value) || (value.lc === 1 && value.type === "constructor")) return true;
@@ -132,7 +132,7 @@ function isMessageForm(value: unknown): boolean {
 }
 
 /**
- * State values as a graph takes them: `messages` become message objects by the graph's rule, the rest stays data.
+ * Convert state values for a graph: `messages` by the graph's rule; other keys stay data.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function coerceValues(values: unknown, loc: Loc, rule: MessageRule = "all"): unknown {
@@ -173,7 +173,7 @@ function coerceUpdate(
 }
 
 /**
- * A command as a graph takes it; undefined for an empty one, which means none.
+ * Convert a command for a graph; undefined for an empty command.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function coerceCommand(
@@ -203,7 +203,7 @@ const RESERVED_CONFIGURABLE = new Set([
 ]);
 
 /**
- * The client's configurable values without those that are the server's own or LangGraph's private ones.
+ * The client's configurable values, without the server's keys and LangGraph's private keys.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function coerceConfigurable(configurable: unknown, loc: Loc): JsonObject {
@@ -213,7 +213,7 @@ export function coerceConfigurable(configurable: unknown, loc: Loc): JsonObject 
   return clientConfigurable(configurable);
 }
 
-/** Configurable values that a client may set: neither the server's own, nor who the caller is, nor LangGraph's. */
+/** Configurable values that a client may set: not the server's keys, the caller's identity or LangGraph's private keys. */
 export function clientConfigurable(configurable: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(configurable).filter(
@@ -223,14 +223,14 @@ export function clientConfigurable(configurable: JsonObject): JsonObject {
   );
 }
 
-// Whether the state key `messages` of a graph takes messages: many graphs do not say so, some hold something else.
+// Whether the state key `messages` of a graph holds messages: many graphs do not declare it, and some hold other data.
 
 const KEY = "messages";
 
-/** What a key is known to hold. */
+/** What the key is known to hold. */
 type Content = "messages" | "other" | "unknown";
 
-/** What becomes of `messages` in a run's input, and in what is written to the state by any other way. */
+/** Rules for `messages` in a run's input, and in all other writes to the state. */
 interface MessageRules {
   input: MessageRule;
   write: MessageRule;
@@ -239,13 +239,13 @@ interface MessageRules {
 const RULES: Record<Content, MessageRules> = {
   messages: { input: "all", write: "all" },
   other: { input: "none", write: "none" },
-  // A run's input becomes messages wherever nothing speaks against it (docs/specification.md#run-requests, 3).
+  // Input is converted unless the key is known to hold something else (docs/specification.md#run-requests, 3).
   unknown: { input: "all", write: "recognised" },
 };
 
 const known = new WeakMap<ServedGraph, Promise<MessageRules>>();
 
-/** The rules of a graph; found out once. */
+/** The rules of a graph; cached. */
 export function messageRules(graph: ServedGraph): Promise<MessageRules> {
   let rules = known.get(graph);
   if (!rules) known.set(graph, (rules = contentOf(graph).then((content) => RULES[content])));
@@ -263,7 +263,7 @@ async function contentOf(graph: ServedGraph): Promise<Content> {
   return contentOfDefault(initialValueFactory as () => unknown);
 }
 
-/** What the schemas that a graph declares by zod or StateSchema say of the key. */
+/** What the graph's zod or StateSchema declarations say about the key. */
 async function declaredContent(graph: ServedGraph): Promise<Content> {
   const declared = await declaredSchemas(graph);
   for (const getter of ["getStateTypeSchema", "getInputTypeSchema"] as const) {
@@ -280,12 +280,12 @@ function contentOfSchema(schema: JsonObject): Content {
   return saysNothing(schema) ? "unknown" : "other";
 }
 
-/** `z.any()` and the like. */
+/** Whether the schema allows any value, like `z.any()`. */
 const saysNothing = (schema: unknown): boolean =>
   !isRecord(schema) ||
   Object.keys(schema).every((key) => ["$schema", "default", "description", "title", UNKNOWN].includes(key));
 
-/** Of a reducer without types, its default may tell. */
+/** For a reducer without types, the default value may show what the key holds. */
 function contentOfDefault(makeDefault: () => unknown): Content {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * JSON schemas of what a graph declares by zod or StateSchema. LangGraph derives them, all keys or none; a type that
- * has no JSON form, or a key of another zod than its object, must not cost the others theirs.
+ * JSON schemas of what a graph declares with zod or StateSchema. LangGraph derives all keys or none. Here, a type without
+ * a JSON form, or a key from another zod version than its object, does not affect the other keys.
  */
 import type * as Schemas from "@langchain/langgraph/zod/schema";
 import type * as JsonSchemas from "@langchain/core/utils/json_schema";
@@ -9,7 +9,7 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import { UNKNOWN } from "../models/assistant.js";
 import type { ServedGraph } from "./graph.js";
 
-/** What is known of a key that holds messages, whose types have no form at run time. */
+/** Schema of a key that holds messages: their TypeScript types do not exist at run time. */
 export const MESSAGES_SCHEMA = {
   type: "array",
   items: { type: "object" },
@@ -23,13 +23,13 @@ type Registry = NonNullable<Parameters<SchemaModule["getStateTypeSchema"]>[1]>;
 export type SchemaGetter = Exclude<keyof SchemaModule, "getUpdateTypeSchema">;
 
 export interface DeclaredSchema {
-  /** Undefined where the graph declares none, or none that can be derived. */
+  /** Undefined if the graph declares none, or none that can be derived. */
   schema?: JsonObject;
   /** Why a declared schema cannot be derived. */
   fault?: string;
 }
 
-/** Asks LangGraph for a schema, with the graph's own registry, which is right whichever copy made the graph. */
+/** Derives schemas through LangGraph with the graph's own registry, which may belong to another copy of LangGraph. */
 export async function declaredSchemas(graph: ServedGraph): Promise<(getter: SchemaGetter) => DeclaredSchema> {
   const modules = await Promise.all([
     import("@langchain/langgraph/zod/schema"),
@@ -38,24 +38,24 @@ export async function declaredSchemas(graph: ServedGraph): Promise<(getter: Sche
   if (!modules) return () => ({});
   const [langgraph, { toJsonSchema }] = modules;
   const { _metaRegistry: registry } = graph as { _metaRegistry?: Registry };
-  const forgiving = registry && keyByKey(registry, toJsonSchema);
+  const tolerant = registry && keyByKey(registry, toJsonSchema);
   return (getter) => {
     try {
-      const found: unknown = langgraph[getter](graph, forgiving);
+      const found: unknown = langgraph[getter](graph, tolerant);
       if (!isRecord(found)) return {};
       return { schema: plain(withLostKeys(found, fieldsOf(graph, getter), getter, toJsonSchema)) };
     } catch (error) {
-      return { fault: `its declaration cannot be put into JSON schema: ${errorMessage(error)}` };
+      return { fault: `its declaration cannot be converted to JSON schema: ${errorMessage(error)}` };
     }
   };
 }
 
-/** Without what zod hangs on a schema out of sight, by which it would be derived once more. */
+/** Removes zod's hidden properties of a schema, which would cause it to be derived again. */
 const plain = (schema: unknown): JsonObject => JSON.parse(JSON.stringify(schema)) as JsonObject;
 
 type Effects = Parameters<Registry["getExtendedChannelSchemas"]>[1];
 
-/** The registry of a graph, which gives LangGraph JSON schemas in the place of zod objects. */
+/** Wraps the registry of a graph to return JSON schemas instead of zod objects to LangGraph. */
 function keyByKey(registry: Registry, toJsonSchema: ToJsonSchema): Registry {
   const derive = (object: ZodObject, effects: Effects): JsonObject => {
     const extended = registry.getExtendedChannelSchemas(object as never, effects);
@@ -71,7 +71,7 @@ function keyByKey(registry: Registry, toJsonSchema: ToJsonSchema): Registry {
         key,
         keySchema(field, registry.get(field as never), effects, toJsonSchema),
       ]);
-      // In the order of the declaration.
+      // Keep the order of the declaration.
       const known = {
         ...(schema.properties as JsonObject),
         ...(Object.fromEntries(properties) as JsonObject),
@@ -88,7 +88,7 @@ interface KeyMeta {
   reducer?: { schema?: unknown };
 }
 
-/** The schema of one key that cannot be derived with its object. */
+/** The schema of one key that cannot be derived together with its object. */
 function keySchema(
   field: unknown,
   meta: KeyMeta | undefined,
@@ -110,7 +110,7 @@ function schemaOrUnknown(field: unknown, toJsonSchema: ToJsonSchema): JsonObject
   }
 }
 
-// What is read of zod, of version 3 and 4 alike.
+// Access to zod's internals, for versions 3 and 4.
 
 interface Zod3 {
   _def: JsonObject & { typeName?: string };
@@ -134,12 +134,12 @@ function shapeOf(object: ZodObject): JsonObject {
 }
 
 interface TakenApart {
-  /** The object with the keys that can be derived together, and without refinements, which say nothing in JSON. */
+  /** The object with the keys that can be derived together. Refinements are removed: they have no JSON form. */
   rest: ZodObject;
   apart: [key: string, field: unknown][];
 }
 
-/** LangGraph's registry keeps every object that it has met: the same one has to come again. */
+/** Cache: LangGraph's registry keeps every object it has seen, so the same object must be reused. */
 const knownParts = new WeakMap<ZodObject, TakenApart>();
 
 function takenApart(object: ZodObject, registry: Registry, toJsonSchema: ToJsonSchema): TakenApart {
@@ -176,7 +176,7 @@ function withShape(object: ZodObject, shape: JsonObject): ZodObject {
   return new Zod3Object({ ...object._def, shape: () => shape });
 }
 
-/** @throws what zod throws of a type that it cannot represent in spite of all */
+/** @throws zod's error for a type that it cannot represent even with `unrepresentable: "any"` */
 function jsonOf(schema: unknown, toJsonSchema: ToJsonSchema): JsonObject {
   if (!isZod4(schema)) {
     const json = plain(toJsonSchema(schema as never));
@@ -201,7 +201,7 @@ function markUnknown({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema
 
 const WORDS_ONLY = new Set(["title", "description", "default", "examples", "id"]);
 
-/** What zod 3 has no JSON schema for is left out of it, or stands there as any value. */
+/** Marks types without a JSON schema in zod 3, which omits them or allows any value. */
 function marked(json: JsonObject, schema: unknown): JsonObject {
   const inner = unwrapped(schema);
   const { typeName } = inner._def;
@@ -227,7 +227,7 @@ function unwrapped(schema: unknown): Zod3 {
 
 const recordOf = (value: unknown): JsonObject => (isRecord(value) ? value : {});
 
-// A StateSchema leaves out the keys whose types it cannot derive.
+// Adds the keys that a StateSchema omits because it cannot derive their types.
 
 const DEFINITIONS: Partial<Record<SchemaGetter, readonly string[]>> = {
   getStateTypeSchema: ["_schemaRuntimeDefinition"],
@@ -235,10 +235,10 @@ const DEFINITIONS: Partial<Record<SchemaGetter, readonly string[]>> = {
   getOutputTypeSchema: ["_outputRuntimeDefinition"],
 };
 
-/** The fields of the StateSchema that stands behind a schema; none where it is something else. */
+/** The fields of the StateSchema that declares a schema; empty if it was declared in another way. */
 function fieldsOf({ builder }: ServedGraph, getter: SchemaGetter): JsonObject {
   if (!isRecord(builder)) return {};
-  // A symbol in the place of the input's definition stands for that of the state.
+  // If the input's definition is a symbol, the input uses the definition of the state.
   const found = DEFINITIONS[getter]?.map((name) => builder[name]).find(isRecord);
   return recordOf(found?.fields);
 }
@@ -258,7 +258,7 @@ function withLostKeys(
   return found.length === 0 ? schema : { ...schema, properties: Object.fromEntries(found) as JsonObject };
 }
 
-/** Undefined for what is no part of the values, such as the steps that remain. */
+/** Undefined for fields that are not part of the values, such as the number of remaining steps. */
 function schemaOfField(field: unknown, getter: SchemaGetter): unknown {
   const { valueSchema, inputSchema, schema } = recordOf(field);
   const chosen = getter === "getInputTypeSchema" ? (inputSchema ?? valueSchema) : valueSchema;

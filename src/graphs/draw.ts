@@ -1,4 +1,4 @@
-/** The shape of a graph: its drawing, its subgraphs, and the line that sums it up. */
+/** The structure of a graph: its drawing, its subgraphs and a short outline. */
 import type { GraphDrawing, SubgraphSchemas } from "../models/assistant.js";
 import type { JsonObject } from "../models/common.js";
 import { InvalidRequestError } from "../support/errors.js";
@@ -15,14 +15,14 @@ interface Drawing {
 
 export interface DrawOptions {
   xray: boolean | number;
-  /** Of the subgraph that is drawn alone, such as `child|leaf`. */
+  /** Namespace of the subgraph to draw, such as `child|leaf`; the whole graph if omitted. */
   namespace?: string;
 }
 
 /**
- * Nodes and edges; `xray` draws the nodes of subgraphs in their place, under ids such as `child:model`, where they have
- * more than one.
- * @throws InvalidRequestError when no subgraph has the namespace
+ * Nodes and edges of a graph. `xray` replaces a subgraph of more than one node with its nodes, under ids such as
+ * `child:model`.
+ * @throws InvalidRequestError if no subgraph has the namespace (`invalid_request`)
  */
 export async function drawGraph(graph: ServedGraph, { xray, namespace }: DrawOptions): Promise<GraphDrawing> {
   const drawn = namespace === undefined ? graph : await subgraphAt(graph, namespace);
@@ -48,8 +48,8 @@ async function subgraphAt(graph: ServedGraph, namespace: string): Promise<Served
 }
 
 /**
- * Schemas of the graph's subgraphs by namespace, such as `child|leaf`; nested ones with `recurse`. Only subgraphs that
- * are nodes are found: one that a node's function calls is not visible.
+ * Schemas of the graph's subgraphs by namespace, such as `child|leaf`; with `recurse`, nested ones too. Only subgraphs
+ * that are nodes can be found, not graphs that a node's function calls.
  */
 export async function subgraphSchemas(
   { graph, filter }: BoundGraph,
@@ -64,9 +64,9 @@ export async function subgraphSchemas(
 }
 
 export interface GraphOutline {
-  /** Without the start and end that every graph has. */
+  /** Names of the nodes, without `__start__` and `__end__`. */
   nodes: string[];
-  /** Keys of the input; empty when unknown. */
+  /** Keys of the input; empty if unknown. */
   inputKeys: string[];
 }
 

@@ -1,16 +1,16 @@
-/** The `events` mode: LangChain's own events, less the data of those that may be of no output. */
+/** The `events` mode: LangChain's events, without the data of events that may contain hidden values. */
 import { isRecord, type JsonObject } from "../models/common.js";
 import { filterAt, nodePathOf, type OutputFilter } from "./output-filter.js";
 
-/** LangGraph marks the run of a node, and nothing that the node runs. */
+/** LangGraph tags the run of a node, but not the runs that the node starts. */
 const isNodeRun = ({ tags }: JsonObject): boolean =>
   Array.isArray(tags) && tags.some((tag) => /^graph:step:\d+$/.test(String(tag)));
 
 const isChain = ({ event }: JsonObject): boolean => String(event).startsWith("on_chain_");
 
 /**
- * An event of a run whose graph hides nothing, as far as it is known. What its nodes call is not known: the data is left
- * out of what happens in a task, in a graph that no node declares, and in a chain inside of a node, which may be one.
+ * The visible part of an event. Graphs that a node's function calls are unknown, so data is omitted for tasks, for
+ * graphs that no node declares, and for chains inside a node, which may be such graphs.
  */
 export function visibleEvent(event: unknown, filter: OutputFilter): unknown {
   if (!isRecord(event)) return null;

@@ -1,24 +1,24 @@
-/** Which task of a graph threw: LangGraph stores the error of a task beside the checkpoint before it. */
+/** Finds the task of a graph that threw. LangGraph stores the error of a task with the checkpoint before it. */
 import type { JsonObject } from "../models/common.js";
 import { tryOr, errorMessage } from "../support/errors.js";
 import type { ServedGraph, SnapshotTask } from "./graph.js";
 import { readState } from "./snapshot.js";
 
-/** A task that threw, or that had not ended. */
+/** A task that threw or did not end. */
 export interface FailedTask {
-  /** Id of the task of the graph itself that it is a part of: LangGraph marks what is thrown with it. */
+  /** Id of the root graph's task that contains this task. LangGraph marks thrown errors with it. */
   id: string;
   node: string;
-  /** Checkpoint namespace of the subgraph that it is in; empty in the graph itself. */
+  /** Checkpoint namespace of the subgraph of the task; empty for the root graph. */
   namespace: string;
-  /** What it threw, as far as it is stored; undefined for one that was still at work. */
+  /** Message of its stored error; undefined for a task that was still running. */
   message?: string;
 }
 
-/** Tasks of a namespace that are looked at, those that threw before others: each may have a state of its own to read. */
-const MOST_TASKS = 20;
+/** Maximum number of tasks examined per namespace, because each may require a state read. Tasks that threw come first. */
+const MAX_TASKS = 20;
 
-/** Tasks of the superstep that a run ended in which failed, or had not ended; the innermost ones. Never rejects. */
+/** Innermost tasks that failed or did not end in the last superstep of a run. Never rejects. */
 export async function failedTasks(graph: ServedGraph, configurable: JsonObject): Promise<FailedTask[]> {
   const tasks = await tasksIn({ graph, configurable }, "");
   const found = await Promise.all(tasks.map((task) => innermost({ graph, configurable }, task, task.id, "")));
@@ -30,12 +30,12 @@ interface Place {
   configurable: JsonObject;
 }
 
-/** The tasks of a namespace that did not come to their end; none where it is of no subgraph. */
+/** The failed and unfinished tasks of a namespace; empty if the namespace is not a subgraph. */
 async function tasksIn({ graph, configurable }: Place, namespace: string): Promise<SnapshotTask[]> {
   try {
     const { tasks } = await readState(graph, { configurable: { ...configurable, checkpoint_ns: namespace } });
     const threw = tasks.filter(({ error }) => error != null);
-    // Tasks that were stopped because another one threw.
+    // Tasks that were aborted because another one threw.
     const isStopped = ({ error }: SnapshotTask) => (error as { name?: unknown }).name === "AbortError";
     const atWork = tasks.filter(
       ({ error, result, interrupts = [] }) =>
@@ -43,14 +43,14 @@ async function tasksIn({ graph, configurable }: Place, namespace: string): Promi
     );
     return [...threw.filter((task) => !isStopped(task)), ...threw.filter(isStopped), ...atWork].slice(
       0,
-      MOST_TASKS,
+      MAX_TASKS,
     );
   } catch {
     return [];
   }
 }
 
-/** The tasks of the subgraph that a task is, else the task itself; LangGraph names no subgraph of one that failed. */
+/** The failed tasks in a task's subgraph, otherwise the task itself. LangGraph does not link a failed task to its subgraph. */
 async function innermost(
   place: Place,
   task: SnapshotTask,
@@ -68,14 +68,17 @@ async function innermost(
 const sameMessage = (thrown: unknown, tasks: readonly FailedTask[]): FailedTask | undefined =>
   tasks.find(({ message }) => message === errorMessage(thrown));
 
-/** The task that LangGraph marked this with. */
+/** The task whose id LangGraph attached to the error. */
 export function markedTask(thrown: unknown, tasks: readonly FailedTask[]): FailedTask | undefined {
   const mark = tryOr(() => (thrown as { pregelTaskId?: unknown }).pregelTaskId);
   const marked = tasks.filter(({ id, message }) => id === mark && message !== undefined);
   return sameMessage(thrown, marked) ?? marked[0];
 }
 
-/** The task that threw what cannot be marked; for what no task threw, such as a time limit, the only one at work. */
+/**
+ * The task that threw an error without a mark. For an error that no task threw, such as a time limit, the only task that
+ * was running.
+ */
 export function likelyFailedTask(thrown: unknown, tasks: readonly FailedTask[]): FailedTask | undefined {
   const [only, ...others] = tasks;
   const isAlone = only?.message === undefined && others.length === 0;

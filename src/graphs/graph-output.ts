@@ -1,12 +1,12 @@
-/** Reads what a compiled graph, and every graph inside of it, says of its output. */
+/** Reads the output schema of a compiled graph and its subgraphs. */
 import { isRecord } from "../models/common.js";
 import type { ServedGraph } from "./graph.js";
 import { KeyFilter, type GraphOutput, type OutputFilterOptions } from "./output-filter.js";
 import { stateTypes } from "./schemas.js";
 
 /**
- * The filter of a graph. Output channels are an allow-list, one channel or several; anything else cannot be
- * introspected, and all values are dropped.
+ * Create the output filter of a graph. Output channels are an allow-list. If they cannot be introspected, all values are
+ * dropped.
  */
 export async function createOutputFilter(
   graph: ServedGraph,
@@ -18,13 +18,13 @@ export async function createOutputFilter(
 async function outputOf(graph: ServedGraph, around: readonly ServedGraph[]): Promise<GraphOutput> {
   const visible = visibleOf(graph.outputChannels);
   const streamed = streamedOf(graph);
-  // Inside of another graph, keys may be hidden that this one shows.
+  // A graph around this one may hide keys that this one shows.
   const hides = around.length > 0 || [streamed].flat().some((key) => !visible?.has(key));
   return {
     visible,
     streamed,
     nodes: new Set(Object.keys(graph.nodes ?? {})),
-    // Nothing inside shows more than what is around it, so there is no need to look.
+    // A subgraph cannot show more than the graph around it, so skip subgraphs of an unknown graph.
     inner: visible ? await innerOf(graph, [...around, graph]) : new Map<string, GraphOutput[]>(),
     textless: hides ? await textlessOf(graph) : new Set<string>(),
   };
@@ -35,7 +35,7 @@ function visibleOf(outputs: unknown): Set<string> | undefined {
   return Array.isArray(outputs) ? new Set(outputs.map(String)) : undefined;
 }
 
-/** All channels are streamed, LangGraph's own too, when the graph does not say which. */
+/** The streamed channels; all channels, including LangGraph's own, if the graph does not declare them. */
 function streamedOf({ streamChannels, channels }: ServedGraph): string[] | string {
   if (typeof streamChannels === "string") return streamChannels;
   return Array.isArray(streamChannels) ? streamChannels.map(String) : Object.keys(channels ?? {});
@@ -48,7 +48,7 @@ async function innerOf(
   const inner = new Map<string, GraphOutput[]>();
   if (typeof graph.getSubgraphsAsync !== "function") return inner;
   for await (const [node, subgraph] of graph.getSubgraphsAsync(undefined, false)) {
-    // A graph inside of itself shows no more than it does further out.
+    // A recursive graph shows no more than its outer instance.
     if (around.includes(subgraph)) continue;
     inner.set(node, [...(inner.get(node) ?? []), await outputOf(subgraph, around)]);
   }
@@ -57,7 +57,7 @@ async function innerOf(
 
 const TEXTLESS = new Set(["number", "integer", "boolean", "null"]);
 
-/** Keys that hold numbers, truth values or a choice of words. */
+/** Keys that hold numbers, booleans or enums, and therefore no free text. */
 async function textlessOf(graph: ServedGraph): Promise<Set<string>> {
   const keys = Object.entries(await stateTypes(graph)).filter(([, type]) => isTextless(type));
   return new Set([...keys.map(([key]) => key), ...routesOf(graph)]);
@@ -70,7 +70,7 @@ function isTextless(schema: unknown): boolean {
   return Array.isArray(words) || word !== undefined || (typeof type === "string" && TEXTLESS.has(type));
 }
 
-/** Where createAgent keeps the name of the node that middleware jumps to, without a type of its own. */
+/** The untyped key in which createAgent stores the name of the node that middleware jumps to. */
 function routesOf({ channels = {} }: ServedGraph): string[] {
   const { jumpTo } = channels;
   return isRecord(jumpTo) && jumpTo.lc_graph_name === "UntrackedValue" ? ["jumpTo"] : [];

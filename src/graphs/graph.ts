@@ -1,4 +1,4 @@
-/** The part of a compiled LangGraph graph that the service uses, whichever copy of LangGraph it was built with. */
+/** The interface of compiled LangGraph graphs that the service uses, independent of the copy of LangGraph. */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { GraphLoadError } from "../support/errors.js";
@@ -9,7 +9,7 @@ export interface GraphConfig {
   [key: string]: unknown;
 }
 
-/** A task of a state snapshot, as LangGraph gives it. */
+/** A task in LangGraph's state snapshot. */
 export interface SnapshotTask {
   id: string;
   name: string;
@@ -20,7 +20,7 @@ export interface SnapshotTask {
   result?: unknown;
 }
 
-/** A state snapshot, as LangGraph gives it. */
+/** LangGraph's state snapshot. */
 export interface Snapshot {
   values: unknown;
   next: readonly string[];
@@ -37,11 +37,11 @@ export interface ServedGraph {
   store?: unknown;
   /** Array: a state graph's output channels. String: a functional entrypoint. Anything else: unknown. */
   outputChannels?: unknown;
-  /** State keys that are streamed; all channels when left out. */
+  /** State keys that are streamed; all channels if omitted. */
   streamChannels?: unknown;
   channels?: Record<string, unknown>;
   nodes?: Record<string, unknown>;
-  /** Breakpoints that it was compiled with. */
+  /** Breakpoints that the graph was compiled with. */
   interruptBefore?: readonly string[] | "*";
   interruptAfter?: readonly string[] | "*";
   builder?: unknown;
@@ -62,21 +62,21 @@ export interface ServedGraph {
   withConfig(config: GraphConfig): ServedGraph;
 }
 
-/** What a factory is called for, in the terms of LangGraph's server. */
+/** Why a factory is called, in the terms of LangGraph's server. */
 export type AccessContext = "threads.create_run" | "threads.update" | "threads.read" | "assistants.read";
 
-/** The second argument of a factory. */
+/** Second argument of a factory. */
 export interface FactoryRuntime {
-  /** A factory can leave out what only a run needs, such as connections to tools, where it is called for anything else. */
+  /** Lets a factory skip what only a run needs, such as connections to tools. */
   access_context: AccessContext;
-  /** The authenticated user; undefined where no `auth` hook is set. */
+  /** The authenticated user; undefined if no `auth` hook is set. */
   user?: unknown;
 }
 
-/** Builds a graph for one call: the config of the run, or of a state read. */
+/** Builds a graph for one call from the config of a run or of a state read. */
 export type GraphFactory = (config: GraphConfig, access?: AccessContext) => Promise<ServedGraph>;
 
-/** A graph of the mapping: compiled, or made anew for each call, or not there since its module does not load. */
+/** A graph of the mapping: compiled, built per call, or failed because its module does not load. */
 export type LoadedGraph =
   | { kind: "graph"; graph: ServedGraph; source?: string }
   | { kind: "factory"; factory: GraphFactory; source?: string }
@@ -92,9 +92,9 @@ export function isServedGraph(value: unknown): value is ServedGraph {
   );
 }
 
-// Which node's code is being executed: LangChain carries the configuration of a node along with it.
+// The node whose code is executing, read from the config that LangChain propagates.
 
-/** Own marks of LangChain, the same in all copies of the library. */
+/** Symbols of LangChain, the same in all copies of the library. */
 const STORAGE = Symbol.for("ls:tracing_async_local_storage");
 const CONFIG = Symbol.for("lc:child_config");
 
@@ -102,7 +102,7 @@ interface CarriedConfigs {
   [STORAGE]?: { getStore?: () => { extra?: { [CONFIG]?: { metadata?: unknown } } } | undefined };
 }
 
-/** Name of the node; undefined where no node's code is being executed, or the library does not say. */
+/** Name of the current node; undefined outside of a node, or if the library does not propagate its config. */
 export function currentNode(): string | undefined {
   const carried = (globalThis as CarriedConfigs)[STORAGE]?.getStore?.();
   const metadata = carried?.extra?.[CONFIG]?.metadata;

@@ -1,12 +1,12 @@
 /**
- * The setting `hold_messages`: what a graph says waits until its node has ended and the state shows it, and calls of tools
- * lose their payloads, wherever a key outside the output schema could receive the text. Nothing here runs without it.
+ * The setting `hold_messages`. If a node could write a message to a state key outside the output schema, its messages are
+ * held until the node has ended and a visible key contains them, and its tool calls are sent without payloads.
  */
 import { isRecord, type JsonObject } from "../models/common.js";
 import { filterAt, nodePathOf, type OutputFilter, taskNamespace } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 
-/** What one run holds back. */
+/** The held messages of one run. */
 export class HeldOutput {
   readonly #filter: OutputFilter;
   readonly #messages = new HeldMessages();
@@ -15,24 +15,24 @@ export class HeldOutput {
     this.#filter = filter;
   }
 
-  /** Call `send` now if the message's task can only write to visible keys; otherwise once its place is known. */
+  /** Call `send` now if the message's task can only write to visible keys; otherwise when a visible key contains it. */
   message(message: unknown, metadata: unknown, send: () => void): void {
     if (this.#isOpen(taskNamespace(metadata))) send();
     else this.#messages.hold(message, send);
   }
 
-  /** Send what a task that ended wrote to visible keys; before its update, which has the same messages. */
+  /** Send the held messages that an ended task wrote to visible keys. Must precede the task's update, which repeats them. */
   taskEnds(namespace: readonly string[], task: unknown): void {
     if (!isRecord(task) || !("result" in task)) return;
     this.#messages.release(filterAt(this.#filter, namespace).writes(String(task.name), task.result));
   }
 
-  /** Drop what is held: the superstep is over, or the run starts again. */
+  /** Drop all held messages: the superstep has ended, or the run is retried. */
   clear(): void {
     this.#messages.clear();
   }
 
-  /** The call of a tool, made by the tasks of these namespaces; without input and output unless all are open. */
+  /** A tool call made by the tasks in these namespaces, without input and output unless all tasks write visible keys only. */
   toolCall(call: unknown, tasks: readonly string[]): unknown {
     if (tasks.length > 0 && tasks.every((task) => this.#isOpen(task))) return call;
     const { event, toolCallId, name } = isRecord(call) ? call : {};
@@ -46,23 +46,23 @@ export class HeldOutput {
   }
 }
 
-// Messages whose place in the state is not known yet.
+// Messages that may end up in a visible or a hidden key.
 
 interface Held {
   /** The message, or its chunks. */
   parts: unknown[];
-  /** The text of its parts; undefined once one of them has more than text. */
+  /** Concatenated text of the parts; undefined if a part has more than text. */
   text: string | undefined;
   send: (() => void)[];
 }
 
-/** Chunks that a run may hold; beyond, the oldest messages are dropped. */
+/** Maximum number of chunks held per run; above it, the oldest messages are dropped. */
 const MAX_PARTS = 10_000;
-/** Levels of a value that are searched for messages: a list in a key of an entrypoint's answer, and some more. */
+/** Depth to which values are searched for messages; enough for a list in a key of an entrypoint's result. */
 const MAX_DEPTH = 4;
 
 class HeldMessages {
-  /** By the message's id, or by the message when it has none. */
+  /** Keyed by message id, or by the message itself if it has no id. */
   readonly #held = new Map<unknown, Held>();
   #parts = 0;
 
@@ -79,7 +79,7 @@ class HeldMessages {
     while (this.#parts > MAX_PARTS) this.#forget(this.#held.keys().next().value);
   }
 
-  /** Send the messages that `shown` contains, as messages or as an equal text. */
+  /** Send the messages that `shown` contains, as messages or as equal text. */
   release(shown: unknown): void {
     if (this.#held.size === 0) return;
     const seen = new Set<unknown>();
@@ -110,7 +110,7 @@ function joined(text: string | undefined, message: unknown): string | undefined 
 
 const isEmpty = (value: unknown): boolean => isRecord(value) && Object.keys(value).length === 0;
 
-/** Collect the texts, messages and message ids that a value contains. */
+/** Collect the strings, messages and message ids in a value. */
 function collect(value: unknown, seen: Set<unknown>, depth: number): void {
   if (typeof value === "string") return void seen.add(value);
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;

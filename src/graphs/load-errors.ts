@@ -1,4 +1,4 @@
-/** Turns whatever evaluating a graph module throws into an error that says what, where, why and how to fix it. */
+/** Converts errors of graph modules into a GraphLoadError with cause, location and fix. */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 import { codeFrame } from "../support/code-frame.js";
@@ -6,10 +6,9 @@ import { errorMessage, errorName, GraphLoadError, type SourceLocation } from "..
 import { parseStackLine, plainPath } from "../support/stack.js";
 import { createLoader, isTypeScript } from "./module-loader.js";
 
-/** An error for a graph file that is not there, with the files of its folder that may have been meant. */
+/** The error for a missing graph file, with suggestions from its directory. */
 export function fileNotFound(path: string, baseDir: string): GraphLoadError {
-  const hint =
-    suggestFiles(path, baseDir) ?? "check the path; it is resolved from the folder of the configuration";
+  const hint = suggestFiles(path, baseDir) ?? "check the path; it is relative to the configuration file";
   return new GraphLoadError(`graph file ${shownPath(path, baseDir)} not found`, { hint });
 }
 
@@ -19,7 +18,7 @@ export function unsupportedExtension(path: string, baseDir: string): GraphLoadEr
   });
 }
 
-/** What evaluating the module threw, as a GraphLoadError. */
+/** Convert an error thrown while the module was evaluated. */
 export async function evaluationError(error: unknown, module: BrokenModule): Promise<GraphLoadError> {
   if (error instanceof GraphLoadError) return error;
   const missing = missingImport(error);
@@ -29,13 +28,13 @@ export async function evaluationError(error: unknown, module: BrokenModule): Pro
   return thrown(`${module.source} throws when it is imported`, error, module);
 }
 
-/** What calling a graph factory threw, or why its result is no graph. */
+/** Convert an error thrown by a graph factory. */
 export function factoryError(error: unknown, module: BrokenModule): GraphLoadError {
   if (error instanceof GraphLoadError) return error;
   return thrown(`the factory ${module.source} throws`, error, module);
 }
 
-/** What a promise that a module exports was rejected with. */
+/** Convert the rejection of a promise that a module exports. */
 export function rejectionError(error: unknown, module: BrokenModule): GraphLoadError {
   if (error instanceof GraphLoadError) return error;
   return thrown(`${module.source} is a promise that was rejected`, error, module);
@@ -45,15 +44,15 @@ function thrown(what: string, error: unknown, module: BrokenModule): GraphLoadEr
   const location = ownFrame(error, module.files);
   const at = location ? `${shownPath(location.file, module.baseDir)}:${location.line}` : module.source;
   return new GraphLoadError(`${what}\n${errorName(error)}: ${errorMessage(error)}`, {
-    hint: `put right what ${at} does`,
+    hint: `fix the error at ${at}`,
     cause: error,
     ...(location && { location }),
   });
 }
 
-// Where in the project's files a fault stands.
+// Locations of errors in the project's files.
 
-/** The module that was being loaded: its path, its name in messages, and the files it is made of. */
+/** A module that fails to load: its path, its name in messages and its project files. */
 export interface BrokenModule {
   path: string;
   source: string;
@@ -61,13 +60,13 @@ export interface BrokenModule {
   files: readonly string[];
 }
 
-/** A path as messages show it: from the base folder where it lies below it. */
+/** A path for messages: relative to the base directory if it is inside. */
 export function shownPath(path: string, baseDir: string): string {
   const inside = relative(baseDir, path);
   return inside.startsWith("..") || isAbsolute(inside) ? path : `./${inside.replaceAll(sep, "/")}`;
 }
 
-/** The first line of the stack that stands in the project's own files. */
+/** The first stack frame in the project's own files. */
 function ownFrame(error: unknown, files: readonly string[]): SourceLocation | undefined {
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const frames = stack.split("\n").flatMap((row) => parseStackLine(row) ?? []);
@@ -75,7 +74,7 @@ function ownFrame(error: unknown, files: readonly string[]): SourceLocation | un
   return own && locate(own.file, own.line);
 }
 
-/** The line that exports a name, where the module says so in plain words. */
+/** The line that exports a name, if it can be found by text search; otherwise only the file. */
 export function exportLocation({ path, files }: BrokenModule, name: string): SourceLocation | undefined {
   if (files.length === 0) return undefined;
   const exports = name === "default" ? /\bexport\s+default\b|\bmodule\.exports\b/ : /\bexports?\b/;
@@ -99,16 +98,16 @@ function readText(file: string): string {
   }
 }
 
-// Files and packages that a graph module asks for and that are not there.
+// Missing files and packages that a graph module imports.
 
 interface MissingImport {
   specifier: string;
   importer?: string;
-  /** Manifest of the package that is there, when it is only a part of it that is not. */
+  /** Path of package.json, if the package is installed but lacks the imported subpath. */
   manifest?: string;
 }
 
-/** What could not be resolved, and who asked for it, from the errors of Node and of jiti. */
+/** The unresolved specifier and its importer, from an error of Node or jiti. */
 function missingImport(error: unknown): MissingImport | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, message, requireStack } = error as NodeJS.ErrnoException & { requireStack?: string[] };
@@ -151,8 +150,7 @@ function explain({ specifier, manifest }: MissingImport, importer: string, baseD
   }
   if (isAbsolute(specifier) || /^(\.|file:)/.test(specifier)) {
     const path = specifier.startsWith(".") ? resolve(dirname(importer), specifier) : plainPath(specifier);
-    const hint =
-      suggestFiles(path, dirname(importer)) ?? "check the path; it is resolved from the folder of that file";
+    const hint = suggestFiles(path, dirname(importer)) ?? "check the path; it is relative to that file";
     return { message: `file ${shownPath(path, baseDir)} not found`, hint };
   }
   const alias = /^[@~#]\//.exec(specifier)?.[0];
@@ -166,7 +164,7 @@ function packageName(specifier: string): string {
   return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
 }
 
-/** The line of the importer that names the specifier; Node gives the resolved path or the package's name. */
+/** The importer's line with the specifier, for which Node reports a resolved path or a package name. */
 function locateImport(specifier: string, importer: string): SourceLocation | undefined {
   const name = isAbsolute(specifier) ? basename(specifier) : specifier;
   const lines = readText(importer).split("\n");
@@ -176,7 +174,7 @@ function locateImport(specifier: string, importer: string): SourceLocation | und
 
 const SUGGESTIONS = 3;
 
-/** The files of the folder that a missing file may have meant, most alike first. */
+/** A hint with the most similar file names in the directory of a missing file. */
 function suggestFiles(path: string, baseDir: string): string | undefined {
   const wanted = basename(path, extname(path)).toLowerCase();
   let names: string[] = [];
@@ -201,7 +199,7 @@ function commonPrefix(a: string, b: string): number {
   return length;
 }
 
-// Files of a graph module that do not parse.
+// Syntax errors in the files of a graph module.
 
 function syntaxError(fault: SyntaxFault, cause: unknown, module: BrokenModule): GraphLoadError {
   const location = locate(fault.file, fault.line, fault.column);
@@ -230,7 +228,7 @@ async function syntaxFault(error: unknown, module: BrokenModule): Promise<Syntax
   return findFault(module.files);
 }
 
-/** The form in which jiti reports a file that does not parse. */
+/** Parses jiti's message for a file with a syntax error. */
 function parseFault(message: string): SyntaxFault | undefined {
   const match = /^(?:\w*Error|undefined): ([^]*?)\s*\n (.+):(\d+):(\d+)$/.exec(message);
   if (!match) return undefined;
@@ -238,7 +236,7 @@ function parseFault(message: string): SyntaxFault | undefined {
   return { message: what, file, line: Number(line), column: Number(column) + 1 };
 }
 
-/** Node does not say where an ES module fails to parse: parse the files until one fails. */
+/** Node does not report the location of a syntax error in an ES module, so parse the files until one fails. */
 async function findFault(files: readonly string[]): Promise<SyntaxFault | undefined> {
   for (const file of files.filter((each) => extname(each) !== ".json")) {
     const { transform } = await createLoader(file);

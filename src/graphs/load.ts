@@ -1,4 +1,4 @@
-/** From a file and an export to a graph that can be served. */
+/** Loads graphs from the exports of files. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ErrorDetails, errorMessage, GraphLoadError } from "../support/errors.js";
@@ -36,20 +36,20 @@ interface LoadTarget {
 
 interface LoadResult {
   loaded: LoadedGraph;
-  /** The export that was taken. */
+  /** Name of the selected export. */
   exportName: string;
   /** The module and every file of the project that it imports. */
   files: string[];
-  /** What the user should know, a line each; the graph serves all the same. */
+  /** Notices for the user, one line each. They do not prevent the graph from being served. */
   notices: string[];
 }
 
 /**
- * Load the graph at `target`: a compiled graph, a functional entrypoint, an object whose `graph` is one (what
- * createAgent gives), a function `(config) => graph`, which is called for each use and may be async, a builder that
- * was not compiled, or a promise of one of these. A builder is compiled here, with a notice, since without arguments
- * there is one way to do it. Without a name the export is `default`, else `graph`, else the module's only compiled
- * graph. Loading the same target again evaluates its project files anew; packages stay as they are.
+ * Load the graph at `target`: a compiled graph, a functional entrypoint, an object with a `graph` (such as the result of
+ * createAgent), a factory `(config) => graph`, which is called for each use and may be async, an uncompiled builder, or a
+ * promise of one of these. A builder is compiled without arguments, with a notice. If no export is named, `default` is
+ * used, else `graph`, else the module's only compiled graph. Loading the same target again reloads its project files, but
+ * not packages.
  * @throws GraphLoadError (`graph_load_failed`)
  */
 export async function loadGraph(target: LoadTarget, { baseDir }: { baseDir: string }): Promise<LoadResult> {
@@ -68,18 +68,18 @@ export async function loadGraph(target: LoadTarget, { baseDir }: { baseDir: stri
   };
 }
 
-/** One export of a module of the project, whatever it is. */
+/** An export of a project module, of any type. */
 interface LoadedExport {
-  /** Undefined where there is no such export; a promise was awaited. */
+  /** Undefined if there is no such export. Promises are awaited. */
   value: unknown;
-  /** Every name that the module exports. */
+  /** All names that the module exports. */
   names: string[];
   /** The module and every file of the project that it imports. */
   files: readonly string[];
 }
 
 /**
- * Load what a module exports under a name, anew when it is loaded again.
+ * Load an export of a module. Loading it again reloads the project files.
  * @throws GraphLoadError (`graph_load_failed`)
  */
 export async function loadExport(
@@ -97,7 +97,7 @@ export async function loadExport(
 }
 
 /**
- * Evaluate the module of a target, anew when the same target is loaded again.
+ * Evaluate the module of a target. Loading the same target again reloads its project files.
  * @throws GraphLoadError (`graph_load_failed`)
  */
 async function loadModule(
@@ -131,7 +131,7 @@ function assertModuleFile(path: string, baseDir: string): void {
   if (!/\.([cm]?[jt]s|[jt]sx)$/.test(path)) throw unsupportedExtension(path, baseDir);
 }
 
-// From an exported value to a graph that can be served.
+// Converts an exported value to a LoadedGraph.
 
 interface Served {
   loaded: LoadedGraph;
@@ -139,8 +139,8 @@ interface Served {
 }
 
 /**
- * What an exported value is served as; a promise is awaited.
- * @throws GraphLoadError when it is no graph (`graph_load_failed`)
+ * Convert an exported value to a graph; promises are awaited.
+ * @throws GraphLoadError if the value is not a graph (`graph_load_failed`)
  */
 async function serveExport(value: unknown, module: BrokenModule, name: string): Promise<Served> {
   const { source } = module;
@@ -163,8 +163,8 @@ function serve(found: GraphExport, module: BrokenModule, name: string): Served {
 }
 
 /**
- * A graph that an embedder hands over as a value, by the rules for exports.
- * @param id the graph's id, which messages name it by
+ * Convert a value passed by an embedder, by the rules for exports.
+ * @param id the graph's id, used in messages
  * @throws GraphLoadError (`graph_load_failed`)
  */
 async function graphFromValue(value: unknown, id: string, baseDir: string): Promise<Served> {
@@ -201,7 +201,7 @@ function compile(builder: GraphBuilder, module: BrokenModule, name: string): Ser
   throw notAGraph(module.source, "a builder that compiles to something else");
 }
 
-/** The user's function, its result checked at each call. */
+/** Wraps the user's function, and validates its result on each call. */
 function factoryOf(
   call: (config: unknown, runtime: FactoryRuntime) => unknown,
   module: BrokenModule,
@@ -230,7 +230,7 @@ function factoryOf(
   };
 }
 
-/** Where it stands, unless it was handed over as a value. */
+/** The location of the module; empty for a graph that was passed as a value. */
 const inFile = ({ path, files }: BrokenModule): ErrorDetails =>
   files.length > 0 ? { location: { file: path } } : {};
 
@@ -245,19 +245,19 @@ const article = (what: string): string => {
   return /^[aeio]/i.test(what) ? `an ${what}` : `a ${what}`;
 };
 
-// The graphs mapping, and how each of its graphs is loaded, again and again.
+// The graphs mapping; can be loaded repeatedly.
 
-/** Where a graph comes from: an export of a file, or a value that a module would export. */
+/** Source of a graph: an export of a file, or a value like one that a module exports. */
 export type GraphSource =
   { kind: "file"; path: string; exportName?: string } | { kind: "value"; value: unknown };
 
-/** The id of the one graph there is when none is configured. */
+/** Id of the placeholder graph if no graph is configured. */
 const NO_GRAPH = "";
 
 interface SourceOptions {
-  /** Folder that relative paths start from. */
+  /** Directory that relative paths are resolved against. */
   cwd: string;
-  /** Whether each factory is called as well, as for a run without configuration, so that one that throws is found. */
+  /** Whether to call each factory once with an empty configuration, to detect factories that throw. */
   callFactories?: boolean;
 }
 
@@ -292,7 +292,7 @@ export class GraphSources {
   }
 
   /**
-   * Load every graph; all or none.
+   * Load all graphs; fails if one of them does not load.
    * @throws GraphLoadError (`graph_load_failed`)
    */
   load(): Promise<ReadonlyMap<string, LoadedGraph>> {
@@ -301,7 +301,7 @@ export class GraphSources {
     });
   }
 
-  /** Load what loads; a graph that does not is there as its fault. Never empty. */
+  /** Load all graphs. A graph that does not load has kind `fault`. Never empty. */
   async loadEach(): Promise<ReadonlyMap<string, LoadedGraph>> {
     const graphs = await this.#loadAll(async (error, source) => ({
       loaded: { kind: "fault", fault: asLoadError(error) },

@@ -1,4 +1,4 @@
-/** Evaluates graph modules in this process: JavaScript natively, TypeScript through jiti; anew when asked again. */
+/** Evaluates graph modules in this process: JavaScript natively, TypeScript through jiti. Supports hot reload. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createRequire, isBuiltin } from "node:module";
 import { dirname, extname, join, resolve, sep } from "node:path";
@@ -13,22 +13,23 @@ export type Exports = Record<string, unknown>;
 const TYPESCRIPT = /\.([cm]?ts|tsx|jsx)$/;
 export const isTypeScript = (file: string): boolean => TYPESCRIPT.test(file);
 
-// Node keeps its module caches for the whole process, so what has been evaluated is known for the whole process too.
+// Module state, because Node's module caches are also global to the process.
 const commonJsCache = createRequire(import.meta.url).cache;
 const known = new Map<string, string>();
 let generation = 0;
 let loadedInGeneration = new Set<string>();
 
-/** A module that is about to be evaluated: its project files are known whether or not it evaluates. */
+/** A module before evaluation. Its project files are known even if the evaluation fails. */
 export interface PreparedModule {
   files: string[];
   evaluate(): Promise<Exports>;
 }
 
 /**
- * Prepare the module at the absolute path `file`. `key` names what is loaded: a key that comes again, or a file that
- * has changed since it was evaluated, begins a new generation, in which every project file is evaluated anew, once,
- * however many graphs import it. Packages are evaluated once a process.
+ * Prepare the module at the absolute path `file`. A new generation begins if the same `key` is loaded again, or if a
+ * file has changed since it was evaluated. In each generation, every project file is evaluated once, even if several
+ * graphs import it. Packages are evaluated once per process.
+ * @param key identifies what is loaded
  */
 export async function prepareModule(file: string, key: string): Promise<PreparedModule> {
   const jiti = isTypeScript(file) ? await createLoader(file) : undefined;
@@ -40,8 +41,8 @@ export async function prepareModule(file: string, key: string): Promise<Prepared
 }
 
 /**
- * The files that a module which does not load hangs on: itself, what it imports of the project, and what would be
- * imported were it there.
+ * The files to watch for a module that does not load: the module, the project files that it imports, and the paths where
+ * missing imports would be found.
  */
 export async function filesToWatch(file: string): Promise<string[]> {
   const jiti = isTypeScript(file) ? await createLoader(file) : undefined;
@@ -49,7 +50,7 @@ export async function filesToWatch(file: string): Promise<string[]> {
   return [...files, ...files.flatMap(missingFrom)];
 }
 
-/** Changes when the file's text does. */
+/** Changes when the file is modified. */
 function signature(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
   return `${found?.mtimeMs} ${found?.size}`;
@@ -60,7 +61,7 @@ function hasChanged(file: string): boolean {
   return before !== undefined && before !== signature(file);
 }
 
-/** Whether what the process runs of a file is what stands in it, as far as that is known. */
+/** Whether the file has not changed since it was loaded; true if that is unknown. */
 export const isAsLoaded = (file: string): boolean => !hasChanged(file);
 
 function beginGeneration(): void {
@@ -73,7 +74,7 @@ function beginGeneration(): void {
 }
 
 async function evaluate(file: string, jiti: Jiti | undefined): Promise<Exports> {
-  // ES modules cannot be dropped from Node's cache; a version in their URL makes them new ones.
+  // ES modules cannot be removed from Node's cache. A version in the URL makes Node load them again.
   if (generation > 0) await versionImports(generation, known.keys());
   if (jiti) return jiti.import<Exports>(file);
   try {
@@ -85,7 +86,7 @@ async function evaluate(file: string, jiti: Jiti | undefined): Promise<Exports> 
   }
 }
 
-/** Node's own import(): a TypeScript runner or a bundler that evaluates this file puts another in its place. */
+/** Node's own import(). TypeScript runners and bundlers that evaluate this file replace `import()` with their own. */
 const NATIVE_IMPORT = "data:text/javascript,export const load = (url) => import(url)";
 
 async function importNatively(url: string): Promise<Exports> {
@@ -93,29 +94,29 @@ async function importNatively(url: string): Promise<Exports> {
   return load(url);
 }
 
-/** JavaScript that imports TypeScript, which Node does not run before version 22.18. */
+/** Whether JavaScript imported TypeScript, which Node supports as of version 22.18. */
 function importsTypeScript(error: unknown): boolean {
   const { code, message } = error as NodeJS.ErrnoException;
   return code === "ERR_UNKNOWN_FILE_EXTENSION" && /"\.([cm]?ts|tsx|jsx)"/.test(message);
 }
 
-/** A jiti for `file` and what it imports. Imported when first needed: JavaScript graphs go without it. */
+/** A jiti instance for `file` and its imports. Loaded on demand: JavaScript graphs do not need it. */
 export async function createLoader(file: string): Promise<Jiti> {
   const { createJiti } = await import("jiti");
   const { transform } = createJiti(file).options;
   return createJiti(file, {
     moduleCache: true,
-    // What is thrown is traced back to the lines and columns of the file.
+    // Stack traces then refer to the lines and columns of the source.
     sourceMaps: true,
     tsconfigPaths: tsconfigWithPaths(file) ?? false,
     jsx: { runtime: "automatic" },
-    // With the JSX syntax on, `<T>(value)` of plain TypeScript would not parse.
+    // With JSX enabled, type assertions such as `<T>(value)` in plain TypeScript would not parse.
     transform: (options) =>
       transform!({ ...options, jsx: options.filename?.endsWith("x") ? options.jsx : false }),
   });
 }
 
-/** The nearest tsconfig.json, when it may declare `paths`: jiti reads it again for each file. */
+/** The nearest tsconfig.json, only if it may declare `paths`: jiti reads it again for each file. */
 function tsconfigWithPaths(file: string): string | undefined {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const tsconfig = join(folder, "tsconfig.json");
@@ -136,9 +137,9 @@ function aliasesOf(jiti: Jiti): AliasResolver | undefined {
   };
 }
 
-// What a graph module exports, and which export is its graph.
+// The exports of a graph module, and which of them is its graph.
 
-/** A graph that has yet to be compiled. */
+/** A graph that is not compiled yet. */
 export interface GraphBuilder {
   compile(): unknown;
 }
@@ -153,9 +154,9 @@ export type GraphExport =
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null;
 
-/** Sort out one exported value, or the result of a factory. */
+/** Classify an exported value, or the result of a factory. */
 export function classify(value: unknown): GraphExport {
-  // The wrapper first: what createAgent gives has some methods of a graph, and its whole graph in `.graph`.
+  // Check for a wrapper first: the result of createAgent has some methods of a graph, and the full graph in `.graph`.
   if (isObject(value) && isServedGraph(value.graph)) return { kind: "graph", graph: value.graph };
   if (isServedGraph(value)) return { kind: "graph", graph: value };
   if (isBuilder(value)) return { kind: "builder", builder: value };
@@ -193,13 +194,13 @@ export const describe = (value: unknown): string => describeKind(classify(value)
 export const describeKind = (found: GraphExport): string =>
   found.kind === "other" ? found.what : KINDS[found.kind];
 
-/** The exports by name. A plain object as default is what CommonJS exports as a whole: its properties are the exports. */
+/** The exports by name. If the default export is a plain object, as for CommonJS, its properties count as exports. */
 export function exportsOf(module: Exports): Map<string, unknown> {
   const named = new Map(Object.keys(module).map((name) => [name, module[name]]));
   named.delete("module.exports");
   const whole = module.default;
   if (!isPlainObject(whole) || isServedGraph(whole)) return named;
-  // With a `fetch` it is an app, whatever else it may be.
+  // An object with `fetch` is an HTTP app, so the default export is kept.
   if (typeof whole.fetch !== "function") named.delete("default");
   for (const [name, value] of Object.entries(whole)) if (!named.has(name)) named.set(name, value);
   return named;
@@ -212,15 +213,19 @@ function isPlainObject(value: unknown): value is Exports {
 }
 
 /**
- * The name of the export to serve: the one asked for, else `default`, else `graph`, else the module's only compiled
- * graph, or promise of one.
- * @param file the module as messages name it
- * @throws GraphLoadError when there is none, or more than one (`graph_load_failed`)
+ * The name of the export to serve: the requested one, else `default`, else `graph`, else the module's only compiled
+ * graph or promise of one.
+ * @param file the module's name in messages
+ * @throws GraphLoadError if there is no such export, or several (`graph_load_failed`)
  */
-export function selectExport(exports: Map<string, unknown>, asked: string | undefined, file: string): string {
-  if (asked !== undefined) {
-    if (exports.has(asked)) return asked;
-    throw loadError(`export "${asked}" not found in ${file}`, exports, file);
+export function selectExport(
+  exports: Map<string, unknown>,
+  wanted: string | undefined,
+  file: string,
+): string {
+  if (wanted !== undefined) {
+    if (exports.has(wanted)) return wanted;
+    throw loadError(`export "${wanted}" not found in ${file}`, exports, file);
   }
   const usual = ["default", "graph"].find((name) => isUsable(exports.get(name)));
   if (usual !== undefined) return usual;
@@ -230,7 +235,7 @@ export function selectExport(exports: Map<string, unknown>, asked: string | unde
   throw loadError(`${file} exports no graph under the name default or graph`, exports, file);
 }
 
-/** A promise may turn out to be one. */
+/** A promise may resolve to a graph. */
 const mayBeGraph = (value: unknown): boolean => ["graph", "promise"].includes(classify(value).kind);
 
 const isUsable = (value: unknown): boolean => classify(value).kind !== "other";
@@ -250,9 +255,9 @@ function hintFor(exports: Map<string, unknown>, file: string): string {
   return "export the compiled graph: export const graph = builder.compile()";
 }
 
-// Which files of the project a module is made of, read from its import statements without evaluating it.
+// The project files of a module, found through its import statements without evaluating it.
 
-/** Finds the file behind a specifier that is neither relative nor of a package, such as a `paths` alias. */
+/** Resolves a specifier that is neither relative nor a package, such as a `paths` alias. */
 type AliasResolver = (specifier: string, importer: string) => string | undefined;
 
 const SPECIFIER = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(["'])([^"'\n]+)\1/g;
@@ -262,8 +267,8 @@ const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs", ".jsx"
 const inPackages = (file: string): boolean => file.includes(`${sep}node_modules${sep}`);
 
 /**
- * `entry` and every file that it imports, directly or not, packages left out; absolute paths, entry first. Files that
- * are named by an expression at run time are not seen.
+ * `entry` and every project file that it imports, directly or indirectly: absolute paths, `entry` first. Imports with a
+ * computed specifier are not found.
  */
 function projectFiles(entry: string, alias?: AliasResolver): string[] {
   const files = new Set([entry]);
@@ -277,7 +282,7 @@ function projectFiles(entry: string, alias?: AliasResolver): string[] {
   return [...files];
 }
 
-/** The specifiers that stand in a file's imports. */
+/** The specifiers of a file's imports. */
 function importedBy(file: string): string[] {
   try {
     return Array.from(readFileSync(file, "utf8").matchAll(SPECIFIER), (match) => match[2] as string);
@@ -293,7 +298,7 @@ function resolveImport(specifier: string, importer: string, alias?: AliasResolve
   return packageImport(specifier, importer) ?? alias?.(specifier, importer);
 }
 
-/** A specifier such as `#lib/x`, by the `imports` of package.json. */
+/** Resolves a specifier such as `#lib/x` through the `imports` of package.json. */
 function packageImport(specifier: string, importer: string): string | undefined {
   try {
     return existingFile(createRequire(importer).resolve(specifier));
@@ -302,7 +307,7 @@ function packageImport(specifier: string, importer: string): string | undefined 
   }
 }
 
-/** Where the files may come to stand that a file imports by a relative path and that are not there. */
+/** Candidate paths of the missing files that a file imports by a relative path. */
 function missingFrom(file: string): string[] {
   const paths = SOURCE.test(file) ? importedBy(file).filter((specifier) => /^\.{1,2}\//.test(specifier)) : [];
   return paths
@@ -311,7 +316,7 @@ function missingFrom(file: string): string[] {
     .flatMap(candidatesFor);
 }
 
-/** The file that a path without extension, with the extension of its compiled form, or of a folder stands for. */
+/** Resolves a path without an extension, with the extension of the compiled file, or of a directory. */
 function existingFile(path: string): string | undefined {
   return candidatesFor(path).find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
 }

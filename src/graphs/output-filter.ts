@@ -1,36 +1,37 @@
 /**
- * What clients may see of a graph's values, namespace by namespace (docs/specification.md#threads, 6; fails closed).
+ * Hides values that are not part of a graph's output from clients, per namespace (docs/specification.md#threads, 6).
+ * Fails closed.
  */
 import { isRecord, type JsonObject } from "../models/common.js";
 
-/** Key of open interrupts in streamed values; always visible, or nobody could answer them. */
+/** Key of open interrupts in streamed values. Always visible, so that clients can answer them. */
 export const INTERRUPT_KEY = "__interrupt__";
 
-/** Key of an update that says where it came from. */
+/** Key of an update with metadata about its origin. */
 const ORIGIN_KEY = "__metadata__";
 
-/** Values of a graph whose state has no keys are shown under this one. */
+/** Key for the values of a graph whose state has no keys. */
 export const UNKEYED = "data";
 
-/** What may be seen of one graph: the served one, or one inside of it. */
+/** The filter of the root graph or of a subgraph. */
 export interface OutputFilter {
-  /** False when the graph's output could not be read: then nothing is visible. */
+  /** False if the output schema is unknown: nothing is visible then. */
   readonly known: boolean;
-  /** False when all that the graph streams of its state is output, and all of every graph known to be inside of it. */
+  /** False if all state that the graph and its known subgraphs stream is output, so that nothing is hidden. */
   readonly narrows: boolean;
-  /** True when a key of the state, or a channel, is output. */
+  /** Whether a state key or channel is output. */
   shows(key: string): boolean;
-  /** The graph's state, as checkpoints, streams and answers have it. */
+  /** Filter the graph's state, as in checkpoints, streams and results. */
   values(values: unknown): unknown;
-  /** What a task was called with: state, or whatever a Send carries. */
+  /** Filter the input of a task: state, or the argument of a `Send`. */
   input(task: string, input: unknown): unknown;
-  /** What a task wrote, channel by channel. Null for what is no node of the graph, but a call inside of one. */
+  /** Filter the writes of a task by channel. Null if the task is not a node, but a call inside a node. */
   writes(task: string, writes: unknown): unknown;
-  /** Deltas by task, `{task: delta | delta[]}`; null for those of calls inside of nodes. */
+  /** Filter updates by task, `{task: delta | delta[]}`; null for calls inside nodes. */
   updates(updates: unknown): unknown;
-  /** True when whatever text `task` makes can only come to stand in keys that are visible. */
+  /** Whether `task` can write text only to visible keys. */
   speaksOpenly(task: string): boolean;
-  /** The filter of the graphs that the node of this name is, or calls. */
+  /** The filter of the subgraphs of this node. */
   within(node: string): OutputFilter;
 }
 
@@ -47,7 +48,7 @@ export const PASS_ALL: OutputFilter = {
   within: () => PASS_ALL,
 };
 
-/** Shows these keys of every graph, and no others. */
+/** Shows only these keys, in every graph. */
 export function keysOnly(keys: ReadonlySet<string>): OutputFilter {
   const pick = (value: unknown): unknown => picked(value, (key) => keys.has(key));
   const filter: OutputFilter = {
@@ -72,40 +73,40 @@ export function keysOnly(keys: ReadonlySet<string>): OutputFilter {
   return filter;
 }
 
-/** Shows nothing: of a graph that is not here nobody knows what it hides. */
+/** Shows nothing: for a graph that is not loaded, hidden keys are unknown. */
 export const DROP_ALL: OutputFilter = { ...keysOnly(new Set()), known: false };
 
-/** What a graph says of its own output. */
+/** The output schema of a graph. */
 export interface GraphOutput {
-  /** Undefined when it cannot be read. */
+  /** Output keys; undefined if unknown. */
   visible: ReadonlySet<string> | undefined;
-  /** Keys that checkpoints and streams have; a text when the state is the value of that one channel. */
+  /** Streamed keys; a string if the state is the value of that single channel. */
   streamed: readonly string[] | string;
   nodes: ReadonlySet<string>;
-  /** Graphs by the node that is one, or says that it calls them. */
+  /** Subgraphs by node: the node is one, or declares that it calls them. */
   inner: ReadonlyMap<string, readonly GraphOutput[]>;
-  /** Streamed keys whose type has no room for a text. */
+  /** Streamed keys whose type cannot hold text. */
   textless: ReadonlySet<string>;
 }
 
-/** The state of a graph without keys is the value of this channel. */
+/** Channel that holds the state of a graph without keys. */
 const WHOLE_STATE = "__root__";
 
-/** Stands for the hidden values of a graph whose state has no keys, such as what the tasks of an entrypoint return. */
+/** Name for the hidden values of a graph whose state has no keys, such as the results of an entrypoint's tasks. */
 const UNNAMED = "(values without a key)";
 
-/** Keys of a state; the others are channels of LangGraph's own, such as the answer of a functional entrypoint. */
+/** Whether a channel is a state key; others are LangGraph's own, such as the result of a functional entrypoint. */
 const isKey = (channel: string) => !channel.startsWith("__");
 
 export interface OutputFilterOptions {
-  /** Keys that the graphs around this one show; all when left out. */
+  /** Keys that the parent graphs show; all if omitted. */
   bounds?: ReadonlySet<string>;
-  /** Told when values are dropped because the output is not known: of which graph, by the nodes that lead there. */
+  /** Called when values are dropped because the output is unknown, with the names of the nodes leading to the graph. */
   onUnknown?: (path: readonly string[]) => void;
   path?: readonly string[];
 }
 
-/** Shows the keys that a graph's own output and the graphs around it show, and no others. */
+/** Shows the keys that are output of both the graph and its parent graphs. */
 export class KeyFilter implements OutputFilter {
   readonly known: boolean;
   readonly narrows: boolean;
@@ -113,9 +114,9 @@ export class KeyFilter implements OutputFilter {
   readonly #graph: GraphOutput;
   readonly #options: OutputFilterOptions;
   readonly #visible: ReadonlySet<string>;
-  /** True when the state is output as it is. */
+  /** Whether the state is output unchanged. */
   readonly #isWhole: boolean;
-  /** Keys that are hidden and may hold text. */
+  /** Hidden keys that may hold text. */
   readonly #hiding: readonly string[];
   readonly #within = new Map<string, OutputFilter>();
 
@@ -159,8 +160,8 @@ export class KeyFilter implements OutputFilter {
   }
 
   /**
-   * Hidden keys that may hold text, of this graph and of the graphs declared inside of it, those with the names of the
-   * nodes that lead there (`child|notes`). Tokens wait because of them under `hold_messages`.
+   * Hidden keys that may hold text, of this graph and its declared subgraphs, prefixed with the names of the nodes
+   * leading there (`child|notes`). With `hold_messages`, these keys cause tokens to be held.
    */
   hidingKeys(path: readonly string[] = []): string[] {
     const own = this.#hiding.map((key) => [...path, key].join("|"));
@@ -212,7 +213,7 @@ export class KeyFilter implements OutputFilter {
   }
 }
 
-/** The keys that are shown. Of a bare value nothing is left: it belongs to no key, so none of them lets it through. */
+/** Picks the visible keys. A value that is not an object is dropped, because it has no key that could be visible. */
 function picked(value: unknown, isShown: (key: string) => boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => picked(item, isShown));
   if (!isRecord(value)) return null;
@@ -230,7 +231,7 @@ const UNKNOWN: GraphOutput = {
   textless: NONE,
 };
 
-/** Shows what both show. */
+/** Shows only values that both filters show. */
 export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
   if (a === PASS_ALL || a === b) return b;
   if (b === PASS_ALL) return a;
@@ -247,12 +248,12 @@ export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
   };
 }
 
-/** The filter of a namespace: `child:<id>|leaf:<id>`, or its parts; empty for the graph itself. */
+/** The filter of a namespace, given as `child:<id>|leaf:<id>` or its parts; empty for the root graph. */
 export function filterAt(filter: OutputFilter, namespace: string | readonly string[]): OutputFilter {
   return nodePathOf(namespace).reduce((around, node) => around.within(node), filter);
 }
 
-/** Names of the nodes along a namespace; what counts the calls of one task names none. */
+/** Names of the nodes along a namespace. Numeric parts only count calls of one task, and are skipped. */
 export function nodePathOf(namespace: string | readonly string[]): string[] {
   const parts = typeof namespace === "string" ? namespace.split("|") : namespace;
   return parts
@@ -260,7 +261,7 @@ export function nodePathOf(namespace: string | readonly string[]): string[] {
     .map((part) => part.split(":", 1)[0] ?? "");
 }
 
-/** The namespace of the task in which something was made, by its metadata. */
+/** The namespace of the task that produced an event or message, from its metadata. */
 export function taskNamespace(metadata: unknown): string {
   const { langgraph_checkpoint_ns, checkpoint_ns } = isRecord(metadata) ? metadata : {};
   const namespace = langgraph_checkpoint_ns ?? checkpoint_ns;

@@ -1,6 +1,7 @@
 /**
- * Stands in for a graph that does not load, so that what it stored can be read. Values are those of the checkpoint:
- * without the graph its reducers are unknown, and so is its output schema, for which the output filter fails closed.
+ * A placeholder for a graph that does not load, so that its stored states stay readable. Values are read from the
+ * checkpoint, because the graph's reducers are unknown. Its output schema is unknown too, so the output filter hides all
+ * values.
  */
 import { type BaseCheckpointSaver, type CheckpointTuple, uuid5 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../models/channels.js";
@@ -8,14 +9,14 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import { GraphLoadError, type GraphServeError } from "../support/errors.js";
 import type { GraphConfig, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
 
-/** The answer of a functional entrypoint. */
+/** Channel with the result of a functional entrypoint. */
 const ANSWER = "__end__";
 
 export class PlaceholderGraph implements ServedGraph {
   checkpointer?: BaseCheckpointSaver | boolean;
   readonly #reason: GraphServeError;
 
-  /** @param reason what is thrown where the graph itself is needed */
+  /** @param reason thrown by all methods that need the graph itself */
   constructor(reason: GraphServeError) {
     this.#reason = reason;
   }
@@ -27,7 +28,7 @@ export class PlaceholderGraph implements ServedGraph {
     return subgraphs ? this.#withSubgraphs(snapshot) : snapshot;
   }
 
-  /** A task that runs a subgraph has checkpoints of its own, under its name and id. */
+  /** The checkpoints of a task's subgraph are in a namespace made of the task's name and id. */
   async #withSubgraphs(snapshot: Snapshot): Promise<Snapshot> {
     const { thread_id, checkpoint_ns: parent } = snapshot.config.configurable ?? {};
     const tasks = snapshot.tasks.map(async (task) => {
@@ -47,7 +48,7 @@ export class PlaceholderGraph implements ServedGraph {
   }
 
   async *getSubgraphsAsync(): AsyncGenerator<[string, ServedGraph]> {
-    // What is inside of it only the graph itself knows.
+    // Subgraphs are unknown without the graph.
   }
 
   withConfig(): ServedGraph {
@@ -76,7 +77,7 @@ export class PlaceholderGraph implements ServedGraph {
 
   get #saver(): BaseCheckpointSaver {
     if (typeof this.checkpointer === "object") return this.checkpointer;
-    throw new GraphLoadError("a graph that stands in for another has no checkpointer");
+    throw new GraphLoadError("the placeholder of a graph that does not load has no checkpointer");
   }
 }
 
@@ -101,7 +102,7 @@ function valuesOf(channels: JsonObject): unknown {
   return Object.fromEntries(keys.map((key) => [key, channels[key]]));
 }
 
-/** The checkpoint of a subgraph is named together with those of the graphs around it. */
+/** A reference to a subgraph's checkpoint includes the checkpoints of its parent graphs. */
 function withCheckpointMap(
   { configurable = {} }: { configurable?: JsonObject },
   metadata: { parents?: unknown } | undefined,
@@ -116,7 +117,7 @@ function withCheckpointMap(
   return { configurable: { ...configurable, checkpoint_map } };
 }
 
-// The tasks that a stored checkpoint leads to, read from its channels alone, without the graph that wrote it.
+// The next tasks of a stored checkpoint, derived from its channels without the graph.
 
 const START = "__start__";
 const SENDS = "__pregel_tasks";
@@ -124,16 +125,16 @@ const TO_NODE = "branch:to:";
 const JOIN = "join:";
 const ERROR = "__error__";
 const INTERRUPT = "__interrupt__";
-/** Writes about a task, not of it. */
+/** Channels of writes that LangGraph stores about a task; not results of the task. */
 const MARKS = new Set([ERROR, INTERRUPT, "__scheduled__", "__resume__"]);
 
-/** A node that a channel calls for. */
+/** A node and the channel that triggers it. */
 interface Triggered {
   name: string;
   channel: string;
 }
 
-/** The tasks of the superstep after this checkpoint, with what is stored of their interrupts, errors and writes. */
+/** The tasks of the superstep after this checkpoint, with their stored interrupts, errors and writes. */
 function openTasks(tuple: CheckpointTuple): SnapshotTask[] {
   const sent = sendsOf(tuple).map((name, index) =>
     taskOf(tuple, name, ["__pregel_push", index], ["__pregel_push", String(index)]),
@@ -144,7 +145,7 @@ function openTasks(tuple: CheckpointTuple): SnapshotTask[] {
   return [...sent, ...pulled];
 }
 
-/** True when the task has ended: its writes wait for the rest of its superstep. */
+/** Whether the task has ended: its writes are stored until its superstep ends. */
 export function hasWrites({ pendingWrites = [] }: CheckpointTuple, task: SnapshotTask): boolean {
   return pendingWrites.some(([id, channel]) => id === task.id && !MARKS.has(channel));
 }
@@ -157,7 +158,7 @@ function sendsOf({ checkpoint }: CheckpointTuple): string[] {
   );
 }
 
-/** Nodes with a channel that holds something they have not seen yet. */
+/** Nodes with a channel whose version is newer than the one they have seen. */
 function triggeredNodes({ checkpoint }: CheckpointTuple): Triggered[] {
   const { channel_versions, versions_seen } = checkpoint;
   const nodes = new Map<string, string>();
@@ -170,7 +171,7 @@ function triggeredNodes({ checkpoint }: CheckpointTuple): Triggered[] {
   return [...nodes].map(([name, channel]) => ({ name, channel }));
 }
 
-/** The node that a channel triggers; undefined while the channel is empty, or when it is no trigger. */
+/** The node that a channel triggers; undefined if the channel is empty or not a trigger. */
 function nodeOf(channel: string, values: JsonObject): string | undefined {
   if (!Object.hasOwn(values, channel)) return undefined;
   if (channel === START) return START;
@@ -186,7 +187,7 @@ function joinedNode(channel: string, seen: unknown): string | undefined {
   return awaited.every((name) => names.includes(name)) ? channel.slice(end + 1) : undefined;
 }
 
-/** LangGraph derives a task's id from where it stands, so its stored writes are found again. */
+/** Computes a task's id as LangGraph does, from its position, to find its stored writes. */
 function taskOf(tuple: CheckpointTuple, name: string, path: unknown[], cause: unknown[]): SnapshotTask {
   const { checkpoint, config, metadata } = tuple;
   const parent = String(config.configurable?.checkpoint_ns ?? "");
@@ -194,7 +195,7 @@ function taskOf(tuple: CheckpointTuple, name: string, path: unknown[], cause: un
   const id = uuid5(JSON.stringify([...place, ...cause]), checkpoint.id);
   const written = (tuple.pendingWrites ?? []).filter(([taskId]) => taskId === id);
   const error = written.find(([, channel]) => channel === ERROR)?.[2];
-  // One write an interrupt, or one of them all: releases of LangGraph differ.
+  // Depending on the release of LangGraph, interrupts are stored in one write each or in a single write.
   const interrupts = written
     .flatMap(([, channel, value]) => (channel === INTERRUPT ? [value].flat() : []))
     .filter(isRecord);
@@ -202,7 +203,7 @@ function taskOf(tuple: CheckpointTuple, name: string, path: unknown[], cause: un
   return { id, name, path, interrupts, result: resultOf(written) };
 }
 
-/** What the task wrote to keys of the state; a key written more than once holds the list. */
+/** State keys that the task wrote. A key written more than once holds the list of values. */
 function resultOf(written: readonly (readonly [string, string, unknown])[]): JsonObject | undefined {
   const result = new Map<string, unknown[]>();
   for (const [, channel, value] of written) {

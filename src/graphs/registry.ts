@@ -1,5 +1,5 @@
 /**
- * The graphs of the mapping: which ids name them, and the graph to call for each (docs/specification.md#assistants).
+ * The graphs of the mapping: resolves ids and returns the graph to call (docs/specification.md#assistants).
  */
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { GraphLoadError, GraphNotLoadedError, NotFoundError } from "../support/errors.js";
@@ -21,27 +21,27 @@ export interface RegistryOptions {
   graphs: ReadonlyMap<string, LoadedGraph>;
   default_assistant_id?: string;
   assistant_namespace: string;
-  /** Whether every graph is an assistant with a UUID of its own, not the default one alone. */
+  /** Whether every graph is an assistant with its own UUID, instead of only the default graph. */
   list_all_assistants?: boolean;
   checkpointer: BaseCheckpointSaver;
-  /** Long-term memory for graphs that bring none of their own. */
+  /** Long-term memory for graphs that were compiled without a store. */
   store?: unknown;
-  /** Whether a factory that throws is stood in for as well where its threads are read. */
+  /** Whether to use a placeholder for a factory that throws when its threads are read. */
   standIns?: boolean;
-  /** Show every state key, whatever the output schemas hide. */
+  /** Show all state keys, ignoring the output schemas. */
   unfiltered?: boolean;
   /**
-   * Called once for each graph whose output cannot be introspected, and once for each node of it that calls such a
-   * graph: `path` has the names of the nodes that lead there, and is empty for the graph itself.
+   * Called once for each graph whose output cannot be introspected, and once for each node that calls such a graph.
+   * `path` lists the names of the nodes on the way, and is empty for the graph itself.
    */
   onUnknownOutput(graphId: string, path: readonly string[]): void;
-  /** Called once for each graph whose tokens `hold_messages` holds, with the keys because of which they wait. */
+  /** Called once for each graph whose tokens `hold_messages` holds, with the hidden keys that cause it. */
   onHeldMessages?: (graphId: string, keys: readonly string[]) => void;
-  /** Called when a factory that gave a graph before, or was not called yet, throws where a thread is read. */
+  /** Called when a factory throws on a read of a thread; again only after the factory has succeeded. */
   onBrokenFactory(graphId: string, error: GraphLoadError): void;
 }
 
-/** A graph ready to call, with the filter of its output. */
+/** A graph that is ready to call, with its output filter. */
 export interface BoundGraph {
   id: string;
   graph: ServedGraph;
@@ -49,10 +49,10 @@ export interface BoundGraph {
 }
 
 export class GraphRegistry {
-  /** The default graph first, the others as in the mapping. */
+  /** The default graph first, then the others in the order of the mapping. */
   readonly ids: readonly string[];
   readonly defaultId: string;
-  /** Graphs that are listed as assistants, the default first. */
+  /** Graphs that are listed as assistants, the default graph first. */
   readonly assistants: readonly string[];
   loadedAt = new Date();
 
@@ -61,7 +61,7 @@ export class GraphRegistry {
   readonly #bound = new Map<string, Promise<BoundGraph>>();
   readonly #warned = new Set<string>();
   readonly #reportedHeld = new Set<string>();
-  /** What factories threw when a thread was read, until they give a graph again. */
+  /** Errors of factories on reads of threads, until the factory succeeds again. */
   readonly #brokenFactories = new Map<string, GraphLoadError>();
   /** Graph ids by the UUIDs that name them. */
   readonly #byUuid: ReadonlyMap<string, string>;
@@ -77,8 +77,8 @@ export class GraphRegistry {
   }
 
   /**
-   * Serve other versions of the same graphs; calls that have begun keep theirs. In the place of one that does not load
-   * the last that did goes on.
+   * Replace the graphs after a hot reload. Calls in progress keep their version. A graph that no longer loads keeps its
+   * last working version.
    */
   replace(graphs: ReadonlyMap<string, LoadedGraph>): void {
     const served = [...graphs].map(([id, loaded]): [string, LoadedGraph] => {
@@ -93,7 +93,7 @@ export class GraphRegistry {
     this.loadedAt = new Date();
   }
 
-  /** Reads the same graphs, as they are now, with what their output schemas hide or without. */
+  /** A registry of the current graphs, with or without the keys that their output schemas hide. */
   showing(all: boolean): GraphRegistry {
     return new GraphRegistry({ ...this.#options, graphs: this.#graphs, unfiltered: all });
   }
@@ -113,7 +113,7 @@ export class GraphRegistry {
     throw new NotFoundError("assistant", assistantId);
   }
 
-  /** The graph that a thread was last run with, by its metadata; the default when it says none that is served. */
+  /** The graph of a thread's last run, from its metadata; the default graph if there is none or it is not served. */
   graphIdOf(metadata: { graph_id?: unknown }): string {
     const { graph_id } = metadata;
     return typeof graph_id === "string" && this.#graphs.has(graph_id) ? graph_id : this.defaultId;
@@ -123,15 +123,15 @@ export class GraphRegistry {
     return this.#graphs.get(graphId)?.source;
   }
 
-  /** Why a graph does not load; undefined when it does. A factory is known to fail once a thread of it was read. */
+  /** Why a graph does not load; undefined if it does. For a factory, known only after one of its threads was read. */
   faultOf(graphId: string): GraphLoadError | undefined {
     const loaded = this.#graphs.get(graphId);
     return loaded?.kind === "fault" ? loaded.fault : this.#brokenFactories.get(graphId);
   }
 
   /**
-   * The graph that reads what it stored; where it does not load, one that stands in for it, of which nothing is shown.
-   * @throws GraphLoadError when a factory gives no graph, unless it is stood in for (`graph_load_failed`)
+   * The graph for reading stored states. If it does not load, a placeholder whose values are all hidden.
+   * @throws GraphLoadError if a factory returns no graph and `standIns` is not set (`graph_load_failed`)
    */
   async reader(
     graphId: string,
@@ -159,8 +159,9 @@ export class GraphRegistry {
 
   /**
    * The graph to call, bound to the server's checkpointer. A factory is called with `config` and `access`.
+   * @throws NotFoundError for an unknown id (`assistant_not_found`)
    * @throws GraphNotLoadedError (`graph_not_loaded`)
-   * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+   * @throws GraphLoadError if a factory throws or returns no graph (`graph_load_failed`)
    */
   async graph(
     graphId: string,
@@ -183,7 +184,7 @@ export class GraphRegistry {
     return bound;
   }
 
-  /** A copy with the server's checkpointer: the user's own graph object stays as it is. */
+  /** Bind a copy: the user's graph object is not modified. */
   async #bind(graphId: string, original: ServedGraph): Promise<BoundGraph> {
     const graph = original.withConfig({});
     graph.checkpointer = this.#options.checkpointer;
@@ -196,10 +197,11 @@ export class GraphRegistry {
   }
 
   /**
-   * What may be shown of a thread that these graphs have written to; `bound` reads it. `null` stands for writers that
-   * nobody knows: then every graph served counts as one. What a graph hides that is not served here is not known; of
-   * its thread only keys are shown that a served graph has in its output.
-   * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+   * The output filter of a thread.
+   * @param bound the graph that reads the thread
+   * @param writers graphs that have written to the thread; null if unknown, in which case all served graphs count. If one
+   *   of them is not served here, the keys it hides are unknown, so only output keys of served graphs are shown.
+   * @throws GraphLoadError if a factory returns no graph (`graph_load_failed`)
    */
   async filterAmong(
     bound: BoundGraph,
@@ -216,7 +218,7 @@ export class GraphRegistry {
     return filters.length > 0 ? filters.reduce(bothFilters) : bound.filter;
   }
 
-  /** Shows what is an output of some graph; a factory that fails has none. */
+  /** Shows the output keys of all graphs; graphs that fail to load contribute none. */
   async #anyOutput(config: GraphConfig): Promise<OutputFilter> {
     const loaded = await Promise.allSettled(this.ids.map((id) => this.graph(id, "threads.read", config)));
     const outputs = loaded.flatMap((result) => {
@@ -226,11 +228,11 @@ export class GraphRegistry {
     return keysOnly(new Set(outputs));
   }
 
-  /** Report the graphs whose messages are held; factories are reported when they are first called. Never rejects. */
+  /** Report the graphs whose messages are held. Factories are reported on their first call. Never rejects. */
   async reportHeld(): Promise<void> {
     if (!this.#options.onHeldMessages) return;
     const ready = [...this.#graphs].filter(([, { kind }]) => kind === "graph");
-    // A graph that cannot be bound fails the request that needs it.
+    // Errors are ignored here: they surface in the requests that need the graph.
     await Promise.allSettled(ready.map(([id]) => this.graph(id, "assistants.read")));
   }
 

@@ -1,4 +1,4 @@
-/** What a run threw -> what is kept of it for whoever develops the graph: where it was thrown, in which node, and why. */
+/** Converts an error of a run to the stored RunFault for the graph's developer: node, location, stack and causes. */
 import { codeFrame } from "../support/code-frame.js";
 import { tryOr, errorMessage, errorName, GraphServeError, type SourceLocation } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
@@ -8,12 +8,15 @@ import { isAsLoaded } from "./module-loader.js";
 import { sourcePosition, sourceText } from "./source-positions.js";
 import { thrownMessage } from "./thrown.js";
 
-/** Thrown things that one fault tells of, causes and parts included. */
-const MOST_THROWN = 10;
-/** Characters of the message of a cause; that of what was thrown itself is bounded as everywhere. */
-const LONGEST_CAUSE = 1_000;
+/** Maximum number of errors in one fault, including causes and the parts of an AggregateError. */
+const MAX_ERRORS = 10;
+/** Maximum length of the message of a cause. */
+const MAX_CAUSE_LENGTH = 1_000;
 
-/** What was thrown, with its causes and parts. `tasks` are those that say which node threw. Never rejects. */
+/**
+ * Describe an error with its causes and parts. Never rejects.
+ * @param tasks the failed tasks, which determine the node
+ */
 export async function runFault(thrown: unknown, tasks: readonly FailedTask[] = []): Promise<RunFault> {
   const message = tryOr(() => thrownMessage(thrown)) ?? errorMessage(thrown);
   try {
@@ -24,30 +27,31 @@ export async function runFault(thrown: unknown, tasks: readonly FailedTask[] = [
   }
 }
 
-interface Telling {
+interface Walk {
   tasks: readonly FailedTask[];
-  /** What was told of already: causes may go round in circles. */
+  /** Errors already described: causes may be circular. */
   seen: Set<unknown>;
 }
 
-async function describe(thrown: unknown, task: FailedTask | undefined, telling: Telling): Promise<RunFault> {
-  const { seen } = telling;
+async function describe(thrown: unknown, task: FailedTask | undefined, walk: Walk): Promise<RunFault> {
+  const { seen } = walk;
   seen.add(thrown);
   const { own, others } = framesOf(thrown);
-  const stack = own.length > 0 ? await Promise.all(own.map(sourceFrame)) : others.slice(0, MOST_LIBRARY);
+  const stack =
+    own.length > 0 ? await Promise.all(own.map(sourceFrame)) : others.slice(0, MAX_LIBRARY_FRAMES);
   const location = (own.length > 0 ? locate(stack[0]) : undefined) ?? knownLocation(thrown);
   const cause = await inner(
     tryOr(() => (thrown as { cause?: unknown }).cause),
-    telling,
+    walk,
   );
   const errors: RunFault[] = [];
   for (const part of partsOf(thrown)) {
-    const error = await inner(part, telling);
+    const error = await inner(part, walk);
     if (error) errors.push(error);
   }
   return {
     name: errorName(thrown),
-    message: thrownMessage(thrown).slice(0, LONGEST_CAUSE),
+    message: thrownMessage(thrown).slice(0, MAX_CAUSE_LENGTH),
     ...(task && { node: task.node, ...(task.namespace && { namespace: task.namespace }) }),
     ...(location && { location }),
     stack,
@@ -57,39 +61,39 @@ async function describe(thrown: unknown, task: FailedTask | undefined, telling: 
   };
 }
 
-/** What is inside of something else that was thrown; nothing, when it was told of, or enough was. */
-async function inner(thrown: unknown, telling: Telling): Promise<RunFault | undefined> {
-  const { tasks, seen } = telling;
-  if (thrown == null || seen.has(thrown) || seen.size >= MOST_THROWN) return undefined;
-  return describe(thrown, markedTask(thrown, tasks), telling);
+/** Describe a cause or part; undefined if it was already described or the limit is reached. */
+async function inner(thrown: unknown, walk: Walk): Promise<RunFault | undefined> {
+  const { tasks, seen } = walk;
+  if (thrown == null || seen.has(thrown) || seen.size >= MAX_ERRORS) return undefined;
+  return describe(thrown, markedTask(thrown, tasks), walk);
 }
 
-/** What an AggregateError holds. */
+/** The errors of an AggregateError. */
 function partsOf(thrown: unknown): unknown[] {
   const errors = tryOr(() => (thrown as { errors?: unknown }).errors);
   const isAggregate = tryOr(() => thrown instanceof Error && Array.isArray(errors));
-  return isAggregate ? (tryOr(() => (errors as unknown[]).slice(0, MOST_THROWN)) ?? []) : [];
+  return isAggregate ? (tryOr(() => (errors as unknown[]).slice(0, MAX_ERRORS)) ?? []) : [];
 }
 
-// The stack of what was thrown: the user's own code, and that of libraries.
+// The stack: frames of the user's code, and of libraries.
 
-const LONGEST_STACK = 50_000;
-const LONGEST_ROW = 2_000;
-const MOST_OWN = 10;
-/** Frames of libraries that are kept where no code of the user's is in the stack. */
-const MOST_LIBRARY = 3;
+const MAX_STACK_LENGTH = 50_000;
+const MAX_ROW_LENGTH = 2_000;
+const MAX_USER_FRAMES = 10;
+/** Maximum number of library frames, kept only if the stack has no user code. */
+const MAX_LIBRARY_FRAMES = 3;
 
-/** How LangGraph calls the function of a node; its own name is the second one, where it has one. */
+/** LangGraph's frame for a node's function. The first group is the function's own name, if it has one. */
 const NODE_FUNCTION = /^RunnableCallable\.(?:(\S+) \[as func\]|func)$/;
 
 function framesOf(thrown: unknown): { own: StackFrame[]; others: StackFrame[] } {
   const rows = stackRows(thrown);
   const frames = rows.flatMap((row) => parseStackLine(row) ?? []).map(named);
   const own = frames.filter(isUserCode);
-  return { own: own.slice(0, MOST_OWN), others: frames.filter((frame) => !isUserCode(frame)) };
+  return { own: own.slice(0, MAX_USER_FRAMES), others: frames.filter((frame) => !isUserCode(frame)) };
 }
 
-/** The rows of the stack without the message, which may look like one. */
+/** The lines of the stack without the message, which may contain lines that look like frames. */
 function stackRows(thrown: unknown): string[] {
   const stack = tryOr(() => (thrown as { stack?: unknown }).stack);
   if (typeof stack !== "string") return [];
@@ -97,12 +101,12 @@ function stackRows(thrown: unknown): string[] {
   const head = typeof message === "string" && message !== "" ? stack.indexOf(message) : -1;
   const start = head < 0 ? 0 : head + (message as string).length;
   return stack
-    .slice(start, start + LONGEST_STACK)
+    .slice(start, start + MAX_STACK_LENGTH)
     .split("\n")
-    .filter((row) => row.length <= LONGEST_ROW);
+    .filter((row) => row.length <= MAX_ROW_LENGTH);
 }
 
-/** By the name that the user gave the function of a node. */
+/** Replaces LangGraph's wrapper with the user's own name for a node's function. */
 function named({ function: called, ...place }: StackFrame): StackFrame {
   const wrapped = called === undefined ? null : NODE_FUNCTION.exec(called);
   const name = wrapped ? wrapped[1] : called;
@@ -113,7 +117,7 @@ async function sourceFrame(frame: StackFrame): Promise<StackFrame> {
   return { ...frame, ...(await sourcePosition(frame)) };
 }
 
-/** Without lines where the file has changed since it was loaded: they would be others. */
+/** The location, without a code frame if the file has changed since it was loaded. */
 function locate(frame: StackFrame | undefined): SourceLocation | undefined {
   if (!frame) return undefined;
   const { file, line, column } = frame;
@@ -121,6 +125,6 @@ function locate(frame: StackFrame | undefined): SourceLocation | undefined {
   return { file, line, column, ...(lines && { frame: lines }) };
 }
 
-/** Errors of ours say where a graph file is wrong. */
+/** A GraphServeError may have the location of an error in a graph file. */
 const knownLocation = (thrown: unknown): SourceLocation | undefined =>
   tryOr(() => (thrown instanceof GraphServeError ? thrown.location : undefined));

@@ -1,4 +1,4 @@
-/** JSON schemas of a graph: those it declares (zod, StateSchema), else what its channels show. */
+/** JSON schemas of a graph: the declared ones (zod, StateSchema), otherwise derived from its channels. */
 import { type GraphSchema, UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { declaredSchemas, MESSAGES_SCHEMA, type SchemaGetter } from "./declared-schemas.js";
@@ -12,10 +12,10 @@ const GETTERS = {
 } as const satisfies Record<string, SchemaGetter>;
 
 /**
- * The schemas of a graph. What a graph declares by zod or StateSchema is complete, but for types without a JSON form,
- * marked `"x-unknown": "z.date()"`. For annotations there are no types at run time, so their keys stand with the types
- * that default values show, marked `"x-source": "channels"`. Null where nothing is known: what a functional entrypoint
- * takes, for instance. Never throws.
+ * The schemas of a graph. Declarations with zod or StateSchema yield complete schemas, except for types without a JSON
+ * form, which are marked `"x-unknown": "z.date()"`. Annotations have no types at run time, so their keys get the types of
+ * the default values, marked `"x-source": "channels"`. Null if nothing is known, such as for the input of a functional
+ * entrypoint. Never throws.
  */
 export async function graphSchemas(graph: ServedGraph, graphId: string): Promise<GraphSchema> {
   const declared = await declaredSchemas(graph);
@@ -24,7 +24,7 @@ export async function graphSchemas(graph: ServedGraph, graphId: string): Promise
     const { schema, fault } = declared(GETTERS[kind]);
     return schema ?? schemaOfChannels(graph, keys[kind], `${graphId} ${kind}`, fault);
   };
-  // An annotation given as context leaves no trace in the graph.
+  // A compiled graph does not contain the annotation of its context.
   const { schema: known, fault } = declared(GETTERS.context);
   const context = known ?? (fault === undefined ? null : { type: "object", [UNKNOWN]: fault });
   return {
@@ -32,13 +32,13 @@ export async function graphSchemas(graph: ServedGraph, graphId: string): Promise
     input_schema: derive("input"),
     output_schema: derive("output"),
     state_schema: derive("state"),
-    // LangGraph.js has one declaration for both.
+    // LangGraph.js uses one declaration for both.
     config_schema: context,
     context_schema: context,
   };
 }
 
-/** What is known of the types in a graph's state, by key. */
+/** Schemas of a graph's state keys, as far as they are known. */
 export async function stateTypes(graph: ServedGraph): Promise<JsonObject> {
   const { state_schema } = await graphSchemas(graph, "");
   return isRecord(state_schema?.properties) ? state_schema.properties : {};
@@ -82,7 +82,7 @@ interface ChannelLike {
   initialValueFactory?: unknown;
 }
 
-/** What a channel shows of its values: that they are messages, or the type of its default. */
+/** Schema of a channel: messages, or the type of its default value. */
 function channelSchema(channel: unknown): JsonObject {
   if (!isObject(channel)) return {};
   const { operator, initialValueFactory } = channel as ChannelLike;

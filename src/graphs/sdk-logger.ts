@@ -1,14 +1,14 @@
-/** The logger that graphs get from `getLogger()` of @langchain/langgraph-sdk/logging: the server's own. */
+/** Makes the server's logger available to graphs through `getLogger()` of @langchain/langgraph-sdk/logging. */
 import { getConfig } from "@langchain/langgraph";
 import { errorMessage } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 
-/** Where the SDK looks for it. */
+/** Global key under which the SDK looks up the logger. */
 const PLACE = Symbol.for("langgraph.api.sdk-logger");
 const place = globalThis as { [PLACE]?: unknown };
 
-/** The SDK's levels, and ours for each. */
+/** Log levels of the SDK, with the server's level for each. */
 const LEVELS = {
   error: "error",
   warn: "warn",
@@ -25,12 +25,12 @@ const LEVELS = {
 
 type SdkLogger = Record<keyof typeof LEVELS, (message: unknown, ...meta: unknown[]) => SdkLogger>;
 
-/** Loggers of ours: another program's stays where it is. */
+/** Loggers set by this module. A logger set by another program is not replaced. */
 const provided = new WeakSet<object>();
 
 /**
- * Let graphs find `logger`, also while their modules are evaluated. A process has one such logger: the last one that
- * was provided. Returns what takes it away again.
+ * Make `logger` available to graphs, also while their modules are evaluated. A process has one such logger: the one set
+ * last. Returns a function that removes it.
  */
 export function provideSdkLogger(logger: Logger): () => void {
   const before = place[PLACE];
@@ -61,7 +61,7 @@ function textOf(message: unknown): string {
   return errorMessage(message);
 }
 
-/** What is said beside the message: the fields of objects, an error, and whatever else was handed over. */
+/** Log fields from the arguments: the fields of objects, errors, and all other values as `details`. */
 function fieldsOf([message, ...meta]: unknown[]): JsonObject {
   const fields: JsonObject = {};
   const others = meta.filter((item) => !isRecord(item));
@@ -73,7 +73,7 @@ function fieldsOf([message, ...meta]: unknown[]): JsonObject {
   return { ...fields, ...(others.length > 0 && { details: others }) };
 }
 
-/** Which run and which node of it speaks; nothing outside of a run. */
+/** The current run and node; empty outside of a run. */
 function whereabouts(): JsonObject {
   const { run_id, langgraph_node } = (getConfig() as { metadata?: JsonObject } | undefined)?.metadata ?? {};
   return {

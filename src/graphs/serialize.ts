@@ -1,4 +1,4 @@
-/** Graph values -> client values: the one serializer of every endpoint, stream mode and command. */
+/** Graph values -> client values: the only serializer, used by every endpoint, stream mode and command. */
 import { errorMessage, errorName } from "../support/errors.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { maskSecrets } from "../support/secrets.js";
@@ -10,16 +10,16 @@ import {
 } from "../support/unserializable.js";
 
 interface Walk {
-  /** The objects around the value, outermost first. */
+  /** The objects that contain the value, outermost first. */
   readonly ancestors: unknown[];
-  /** Whether a value that cannot be converted fails the whole; otherwise a text in its place says so. */
+  /** Whether to throw for a value that cannot be converted; otherwise a placeholder string replaces it. */
   readonly strict: boolean;
 }
 
-/** Own mark of every LangChain message, the same in all copies of the library. */
+/** Symbol that marks LangChain messages, the same in all copies of the library. */
 const MESSAGE = Symbol.for("langchain.message");
 
-/** Fields of a message beyond the three that every message has; absent ones are left out. */
+/** Optional fields of a message; omitted if undefined. */
 const OPTIONAL_MESSAGE_FIELDS = [
   "id",
   "name",
@@ -52,8 +52,8 @@ export function isMessage(value: unknown): value is MessageLike {
 }
 
 /**
- * The flat form clients know: the message's fields beside `type`. Written by hand for the known types because the
- * library's own conversion is most of the cost of a streamed token.
+ * The flat form that clients expect: the fields of the message and its `type`. Known types are converted by hand, because
+ * the library's own conversion accounts for most of the cost of a streamed token.
  */
 function messageToWire(message: MessageLike, walk: Walk): JsonObject {
   const type = message.type;
@@ -82,7 +82,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** Convert a class instance; plain data never gets here. */
+/** Convert a class instance. */
 function instanceToWire(value: object, walk: Walk): unknown {
   if (isMessage(value)) return messageToWire(value, walk);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
@@ -99,7 +99,7 @@ function instanceToWire(value: object, walk: Walk): unknown {
   return recordToWire(value as JsonObject, walk);
 }
 
-/** What a toJSON returned: its own toJSON is not asked, as in JSON.stringify, nor may it be later. */
+/** Convert the result of toJSON. As in JSON.stringify, a toJSON of the result is not called, now or by a later serializer. */
 function bodyToWire(body: unknown, walk: Walk): unknown {
   if (!isRecord(body) || typeof body.toJSON !== "function") return convert(body, walk);
   const fields = Object.entries(body).filter(([, value]) => typeof value !== "function");
@@ -110,7 +110,7 @@ function mapToWire(map: Map<unknown, unknown>, walk: Walk): unknown {
   return convert(Object.fromEntries([...map].map(([key, value]) => [String(key), value])), walk);
 }
 
-/** Copies only when something inside changes: most state is JSON already. */
+/** Copies only if something inside changes: most state is already JSON. */
 function recordToWire(record: JsonObject, walk: Walk): unknown {
   let copy: JsonObject | undefined;
   for (const key of Object.keys(record)) {
@@ -158,16 +158,17 @@ function plainToWire(value: JsonObject, walk: Walk): unknown {
 }
 
 /**
- * A value as clients see it: messages flat, errors as `{error, message}`, dates as ISO text, bytes as base64, cycles
- * cut. What cannot be read is a text that says so. Returns the value itself when it is JSON already; changes nothing in
- * place.
+ * Convert a value for clients: messages are flat, errors are `{error, message}`, dates are ISO strings, bytes are base64,
+ * cycles are cut. Unreadable values become a placeholder string. Returns the value itself if it is already JSON;
+ * never mutates it.
  */
 export function toWire(value: unknown): unknown {
   return convert(value, { ancestors: [], strict: false });
 }
 
 /**
- * As `toWire`, for what a run yields: there, a value that cannot be read fails the run. `name` is what it goes by.
+ * Like `toWire`, for the output of a run, where an unreadable value fails the run.
+ * @param name the value's name in errors
  * @throws UnserializableError (`invalid_request`)
  */
 export function yieldedToWire(value: unknown, name: string): unknown {
@@ -175,7 +176,7 @@ export function yieldedToWire(value: unknown, name: string): unknown {
 }
 
 /**
- * JSON text of a value that a run yields, as clients see it, on one line; `null` for what JSON cannot say.
+ * Serialize output of a run for clients, on one line; `null` for values without a JSON form.
  * @throws UnserializableError (`invalid_request`)
  */
 export function toJson(value: unknown, name = "value"): string {
@@ -194,21 +195,21 @@ function sendable<T>(value: unknown, name: string, work: () => T): T {
   }
 }
 
-/** The error that names what in `value` cannot be sent; `error` is how that showed. */
+/** The error that names the part of `value` that cannot be sent. `error` is the original error. */
 export function unsendable(error: unknown, value: unknown, name: string): UnserializableError {
   if (error instanceof UnserializableError) return error;
   const fault = findUnserializable(value, { name, bigints: true });
   const unknown = { path: name, what: `cannot be read: ${reasonOf(error)}` };
-  return new UnserializableError("what the run yields cannot be sent", fault ?? unknown, error);
+  return new UnserializableError("the output of the run cannot be sent", fault ?? unknown, error);
 }
 
-/** Metadata of a run's parts as clients see it: what a run was given in secret is not repeated. */
+/** Metadata for clients, with secrets masked. */
 export const metadataToWire = (metadata: unknown): unknown => maskSecrets(toWire(metadata));
 
-/** Metadata of a streamed message is one object for all its chunks: its JSON is made once. */
+/** Cache of JSON: all chunks of a streamed message share one metadata object. */
 const metadataJson = new WeakMap<object, string>();
 
-/** JSON text of a `[message, metadata]` pair of the messages stream. */
+/** Serialize a `[message, metadata]` pair of the messages stream. */
 export function messageTupleJson(message: unknown, metadata: unknown): string {
   if (typeof metadata !== "object" || metadata === null) return toJson([message, metadata], "messages");
   let json = metadataJson.get(metadata);

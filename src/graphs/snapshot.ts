@@ -1,4 +1,4 @@
-/** States as LangGraph reads them, and as the models of the interface show them. */
+/** Reads states from LangGraph, and converts them to the API's models. */
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../models/state.js";
 import type { GraphConfig, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
@@ -7,8 +7,9 @@ import { toWire } from "./serialize.js";
 import { withoutStateValues } from "./thrown.js";
 
 /**
- * The state at a checkpoint, the latest when none is named. To the latest belongs what tasks of the next superstep have
- * written, unless LangGraph cannot put that together: a run then failed over it, and the state is that of the checkpoint.
+ * The state at a checkpoint, the latest if none is named. The latest state includes the writes of tasks that ended in the
+ * next superstep. If LangGraph cannot apply these writes, because a run failed on them, the state is that of the
+ * checkpoint.
  */
 export async function readState(
   graph: ServedGraph,
@@ -35,11 +36,11 @@ async function latestOf(graph: ServedGraph, config: GraphConfig): Promise<GraphC
   return undefined;
 }
 
-// A snapshot as the interface shows it.
+// Conversion of snapshots to the API's models.
 
 const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
 
-/** The checkpoint that a LangGraph config names; null when it names none. */
+/** The checkpoint that a LangGraph config names; null if it names none. */
 export function checkpointRefOf(config: GraphConfig | undefined): CheckpointConfig | null {
   const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = config?.configurable ?? {};
   if (checkpoint_id == null && !checkpoint_ns) return null;
@@ -55,7 +56,7 @@ function interruptsOf(task: SnapshotTask): Interrupt[] {
   return (task.interrupts ?? []).map(({ id, value }) => ({ id: id ?? "", value: toWire(value) }));
 }
 
-/** The error that ended a task, as JSON text: clients parse it. */
+/** The error of a task as a JSON string, which clients parse. */
 function errorText(thrown: unknown): string | null {
   if (thrown == null) return null;
   const error = withoutStateValues(thrown);
@@ -95,8 +96,8 @@ function metadataOf(metadata: JsonObject | undefined, filter: OutputFilter): Jso
 }
 
 /**
- * The state at a checkpoint as a client may see it; `filter` is that of its namespace. Whose its unfinished superstep
- * is, the snapshot does not tell.
+ * Convert a snapshot for clients. `filter` must be the filter of its namespace. The snapshot does not say which run its
+ * unfinished superstep belongs to.
  */
 export function threadStateOf(snapshot: Snapshot, filter: OutputFilter): ThreadState {
   const tasks = snapshot.tasks.map((task) => taskOf(task, filter));
@@ -113,22 +114,22 @@ export function threadStateOf(snapshot: Snapshot, filter: OutputFilter): ThreadS
   };
 }
 
-/** Open interrupts by task id, as a thread shows them. */
+/** Open interrupts by task id. */
 export function openInterrupts(snapshot: Snapshot): Record<string, Interrupt[]> {
   const open = snapshot.tasks.map((task) => [task.id, interruptsOf(task)] as const);
   return Object.fromEntries(open.filter(([, interrupts]) => interrupts.length > 0));
 }
 
 /**
- * Ids of the tasks whose writes are stored beside the checkpoint, for the rest of their superstep to end. None of those
- * that failed or wait for an answer.
+ * Ids of the tasks that have ended while the rest of their superstep has not: their writes are stored with the
+ * checkpoint. Excludes tasks that failed or wait for an answer.
  */
 export function endedTasks({ tasks, next }: Snapshot): string[] {
   const waiting = [...next];
   const ended: string[] = [];
   for (const { id, name, error, interrupts = [], result } of tasks) {
     const place = waiting.indexOf(name);
-    // `next` has the nodes without writes: a task may also end without any result.
+    // `next` lists the nodes without writes. A task may also end without a result.
     const wrote = result !== undefined || place < 0;
     if (place >= 0 && result === undefined) waiting.splice(place, 1);
     if (wrote && error == null && interrupts.length === 0) ended.push(id);

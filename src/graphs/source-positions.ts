@@ -1,4 +1,4 @@
-/** Where in the source a line of a stack stands: compiled code is mapped back to the file that it was made of. */
+/** Maps positions in compiled code, such as stack frames, back to the source file. */
 import { readFileSync, statSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, resolve } from "node:path";
@@ -12,16 +12,16 @@ export interface SourcePosition {
   column: number;
 }
 
-/** Larger files are bundles: their maps take longer to read than a fault is worth. */
-const LARGEST_BYTES = 4 * 1024 * 1024;
+/** Maximum file size. Larger files are bundles, whose source maps take too long to read. */
+const MAX_BYTES = 4 * 1024 * 1024;
 const MAP_COMMENT = /^\s*\/\/[#@] sourceMappingURL=(\S+)/gm;
 
 /**
- * The place in the source that `position` was made of; the position itself where it is in no compiled code, or nothing
- * says of what it was made. Never throws.
+ * The position in the original source; `position` itself if it is not in compiled code or has no source map. Never
+ * throws.
  */
 export async function sourcePosition(position: SourcePosition): Promise<SourcePosition> {
-  // Node has mapped the stack already.
+  // Node has already mapped the stack.
   if ((process as { sourceMapsEnabled?: boolean }).sourceMapsEnabled) return position;
   try {
     const code = await compiledText(position.file);
@@ -32,7 +32,7 @@ export async function sourcePosition(position: SourcePosition): Promise<SourcePo
   }
 }
 
-/** What Node executes of the file: TypeScript comes from the loader, with its map at the end. */
+/** The code that Node executes for the file. For TypeScript, the loader's output with its inline source map. */
 async function compiledText(file: string): Promise<string | undefined> {
   const text = sourceText(file);
   if (text === "" || !isTypeScript(file)) return text;
@@ -43,7 +43,7 @@ async function compiledText(file: string): Promise<string | undefined> {
 
 interface LoadedMap {
   map: SourceMap;
-  /** Folder that the map's sources are relative to. */
+  /** Directory that the map's sources are relative to. */
   folder: string;
 }
 
@@ -68,7 +68,7 @@ function original({ map, folder }: LoadedMap, { line, column }: SourcePosition):
   return { file, line: originalLine + 1, column: originalColumn + 1 };
 }
 
-/** The text of a file; empty when it is not there, or too large to be looked at. */
+/** The text of a file; empty if it is missing or larger than `MAX_BYTES`. */
 export function sourceText(file: string): string {
-  return tryOr(() => (statSync(file).size > LARGEST_BYTES ? "" : readFileSync(file, "utf8"))) ?? "";
+  return tryOr(() => (statSync(file).size > MAX_BYTES ? "" : readFileSync(file, "utf8"))) ?? "";
 }

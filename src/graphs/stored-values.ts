@@ -1,4 +1,4 @@
-/** Stored checkpoints as files carry them: what the output filter leaves of one, and what may be read back. */
+/** Stored checkpoints in exported files: filters their values for export, and validates them on import. */
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError, type Issue } from "../support/errors.js";
 import { isStateChannel } from "../models/channels.js";
@@ -9,13 +9,13 @@ import { withoutStateValues } from "./thrown.js";
 
 const INPUT = "__start__";
 const ERROR = "__error__";
-/** What a functional entrypoint keeps for its next run; its answer stands in `__end__`. */
+/** Value that a functional entrypoint saves for its next run; its result is in `__end__`. */
 const PREVIOUS = "__previous__";
-/** What clients see of a task in any case: its questions and how they were answered. */
+/** Channels of a task that are always visible: its interrupts and their answers. */
 const SHOWN = new Set(["__interrupt__", "__resume__", "__no_writes__", "__scheduled__"]);
 const isTrigger = (channel: string): boolean => /^(branch|join):/.test(channel);
 
-/** The checkpoint without the values that clients never see; `filter` is that of its namespace. */
+/** The checkpoint without hidden values. `filter` must be the filter of its namespace. */
 export function visibleCheckpoint(stored: StoredCheckpoint, filter: OutputFilter): StoredCheckpoint {
   if (filter === PASS_ALL) return stored;
   const isVisible = (channel: string) =>
@@ -42,17 +42,17 @@ export function visibleCheckpoint(stored: StoredCheckpoint, filter: OutputFilter
   };
 }
 
-/** A value of a visible key is shown; of LangGraph's own channels, those that hold state are filtered in turn. */
+/** Values of visible keys pass. LangGraph's own channels that hold state are filtered. */
 function visibleValue(filter: OutputFilter, channel: string, value: unknown): unknown {
   if (filter.shows(channel) || SHOWN.has(channel)) return value;
   if (channel === INPUT) return filter.input(INPUT, value);
   if (channel === SENDS) return mapSends(value, (args, node) => filter.input(node, args));
   if (channel === ERROR) return withoutStateValues(value);
-  // A trigger holds nothing, or the names of nodes.
+  // A trigger is empty or holds the names of nodes.
   return isTrigger(channel) && !isRecord(value) ? value : null;
 }
 
-/** LangGraph's own serializer, which it does not export by itself. */
+/** LangGraph's own serializer. Its class is not exported. */
 const { serde } = new MemorySaver();
 
 /** A stored value as JSON. */
@@ -62,8 +62,8 @@ export async function toStored(value: unknown): Promise<unknown> {
 }
 
 /**
- * The value that `toStored` was given.
- * @throws InvalidRequestError for anything else than it writes (`invalid_request`)
+ * Reverses `toStored`.
+ * @throws InvalidRequestError for objects that `toStored` does not produce (`invalid_request`)
  */
 export async function fromStored(stored: unknown, loc: Issue["loc"]): Promise<unknown> {
   assertStoredData(stored, loc);
@@ -78,7 +78,7 @@ const MESSAGES = new Set(
 );
 const PLAIN_OBJECTS = new Set(["Set", "Map", "RegExp", "Error", "Uint8Array"]);
 
-/** Refuse what would become anything but data, messages, and the built-in objects that are stored as such. */
+/** Allows only data, messages and built-in objects: the serializer would construct any other class that is named. */
 function assertStoredData(value: unknown, loc: Issue["loc"]): void {
   const stack: unknown[] = [value];
   while (stack.length > 0) {

@@ -1,8 +1,8 @@
-/** What a graph threw, as clients may see it: LangGraph puts the state itself into some of its messages. */
+/** Error messages of graphs as clients may see them: LangGraph puts state values into some of its messages. */
 import { errorMessage } from "../support/errors.js";
 import { isRecord } from "../models/common.js";
 
-/** Where two nodes write one key, and where a node sends no `Send`; the values run to the last of their brackets. */
+/** Errors for two nodes that write one key, and for a packet that is not a `Send`. The values may contain brackets. */
 const WITH_STATE: readonly [RegExp, string][] = [
   [/(Invalid update for channel "[^"]*") with values \[[^]*\](?=: )/, "$1"],
   [/(Invalid packet type, expected SendProtocol), got [^]*/, "$1"],
@@ -10,7 +10,7 @@ const WITH_STATE: readonly [RegExp, string][] = [
 
 export const thrownMessage = (thrown: unknown): string => plain(errorMessage(thrown));
 
-/** A stored error, `{name, message}` or a text, without the state in its message. */
+/** A stored error, `{name, message}` or a string, without the state values in its message. */
 export function withoutStateValues(error: unknown): unknown {
   if (typeof error === "string") return plain(error);
   if (!isRecord(error) || typeof error.message !== "string") return error;

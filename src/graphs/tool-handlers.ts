@@ -1,10 +1,10 @@
-/** Handlers of callbacks that hear of tools alone. */
+/** Callback handlers for tools only. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { taskNamespace } from "./output-filter.js";
 
 type ToolStart = Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>;
 
-/** Where in a graph tools are called: in newer releases, LangGraph's stream of their calls does not name the task. */
+/** Records the task of each tool call: newer releases of LangGraph do not include it in the stream of tool calls. */
 export class ToolNamespaces extends BaseCallbackHandler {
   override name = "graph_serve_tools";
   override awaitHandlers = true;
@@ -12,7 +12,7 @@ export class ToolNamespaces extends BaseCallbackHandler {
   override ignoreChain = true;
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
-  /** By the call's id; nodes that call a tool themselves give none. */
+  /** By tool call id; undefined if a node's own code called the tool. */
   readonly #tasks = new Map<unknown, Set<string>>();
 
   override handleToolStart(...start: ToolStart): void {
@@ -21,16 +21,16 @@ export class ToolNamespaces extends BaseCallbackHandler {
     this.#tasks.set(callId, tasks.add(taskNamespace(metadata)));
   }
 
-  /** Namespaces of the tasks that made calls with this id; models may give one id to several. */
+  /** Namespaces of the tasks that made calls with this id. Models may reuse an id. */
   of(callId: unknown): readonly string[] {
     return [...(this.#tasks.get(callId) ?? [])];
   }
 }
 
-/** LangGraph's handler for the stream of tools' calls. */
+/** Name of LangGraph's handler for the stream of tool calls. */
 const OF_TOOLS = "StreamToolsHandler";
 
-/** Whether a handler is ours or LangGraph's, and nobody misses what else it could be told. */
+/** Whether a handler is known to handle only tool events, so that other events need not be sent to it. */
 export function handlesToolsOnly(handler: BaseCallbackHandler): boolean {
   if (handler.name !== OF_TOOLS && !(handler instanceof ToolNamespaces)) return false;
   return methodsOf(handler).every((name) => name.startsWith("handleTool"));

@@ -1,4 +1,4 @@
-/** Counts the tokens of a run (docs/specification.md#token-usage), and notes when what runs in it begins and ends. */
+/** Counts the tokens of a run (docs/specification.md#token-usage), and records its nodes, tools and model calls. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/callbacks/manager";
 import type { LLMResult } from "@langchain/core/outputs";
@@ -19,7 +19,7 @@ function firstNumber(source: Record<string, unknown>, ...keys: string[]): number
   return undefined;
 }
 
-/** One provider's usage record in any of the spellings in use; undefined when it holds no counts. */
+/** Normalizes a provider's usage record; undefined if it has no counts. */
 function normalise(record: unknown): TokenCounts | undefined {
   if (!isRecord(record)) return undefined;
   const input = firstNumber(
@@ -43,7 +43,7 @@ function normalise(record: unknown): TokenCounts | undefined {
   return sum > 0 ? { input_tokens: input ?? 0, output_tokens: output ?? 0, total_tokens: sum } : undefined;
 }
 
-/** Usage that a message carries, whichever way its provider reports it. */
+/** Token usage of a message, in any form that providers report it. */
 function messageUsage(message: Record<string, unknown>): TokenCounts | undefined {
   const metadata = isRecord(message.response_metadata) ? message.response_metadata : {};
   return (
@@ -64,7 +64,7 @@ function add(a: TokenCounts, b: TokenCounts | undefined): TokenCounts {
   };
 }
 
-/** Tokens that one call of a model reported. */
+/** Tokens reported by one model call. */
 export function tokensOf({ generations, llmOutput }: LLMResult): TokenCounts {
   let counts = NO_TOKENS;
   for (const generation of generations.flat()) {
@@ -75,12 +75,12 @@ export function tokensOf({ generations, llmOutput }: LLMResult): TokenCounts {
   return add(counts, normalise(llmOutput?.tokenUsage) ?? normalise(llmOutput?.token_usage));
 }
 
-// When what runs in a run begins and ends.
+// Start and end times of the tasks of a run.
 
-/** Of one run; those that come later are counted. */
-const MOST_TASKS = 1000;
+/** Maximum number of tasks recorded per run; further ones are only counted. */
+const MAX_TASKS = 1000;
 
-/** As it is kept while the run goes on: times as `Date.now()` gives them. */
+/** A task while the run is active; times in milliseconds since 1970. */
 interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
   from: number;
   to: number | undefined;
@@ -92,9 +92,9 @@ export class RunTimes {
   readonly #tasks: Timed[] = [];
   #omitted = 0;
 
-  /** Undefined when there are too many. */
+  /** Record the start of a task; undefined if there are too many. */
   begin(kind: RunTask["kind"], name: string, metadata: unknown, call?: string): Timed | undefined {
-    if (this.#tasks.length >= MOST_TASKS) return void (this.#omitted += 1);
+    if (this.#tasks.length >= MAX_TASKS) return void (this.#omitted += 1);
     const step = isRecord(metadata) ? metadata.langgraph_step : undefined;
     const task: Timed = {
       kind,
@@ -134,27 +134,27 @@ export class RunTimes {
   }
 }
 
-/** What a node throws to ask, or to go on in the graph around its own. By name: of any copy of LangGraph. */
+/** Whether the error is an interrupt or a command to the parent graph. Compared by name, for any copy of LangGraph. */
 const isBubble = (error: unknown): boolean =>
   ["GraphInterrupt", "NodeInterrupt", "ParentCommand"].includes(errorName(error));
 
-/** LangGraph marks the callbacks of a task so; its own first one is no node. */
+/** Whether LangGraph tagged the callbacks as those of a task. This includes `__start__`, which is not a node. */
 const isTaskTag = (tag: string | undefined): boolean => tag?.startsWith("graph:step:") === true;
 const START = "__start__";
 
-type Heard<Name extends keyof BaseCallbackHandler> = Parameters<
-  Extract<BaseCallbackHandler[Name], (...told: never[]) => unknown>
+type HandlerArgs<Name extends keyof BaseCallbackHandler> = Parameters<
+  Extract<BaseCallbackHandler[Name], (...args: never[]) => unknown>
 >;
 
-/** What is known of a run's calls. */
+/** Recorded calls of a run. */
 interface Known {
   readonly times: RunTimes;
   counts: TokenCounts;
-  /** What has begun and not ended, by the id of the call. */
+  /** Calls in progress, by call id. */
   readonly open: Map<string, Timed | undefined>;
 }
 
-/** Hears the end of every model call of one run, also of calls whose answers never reach the state. */
+/** Counts the tokens of all model calls of one run, including calls whose results never reach the state. */
 export class RunUsage extends BaseCallbackHandler {
   override name = "graph_serve_usage";
   override awaitHandlers = true;
@@ -163,7 +163,7 @@ export class RunUsage extends BaseCallbackHandler {
   readonly #known: Known;
   readonly #others: readonly BaseCallbackHandler[];
 
-  /** @param others handlers that hear of tools alone, as it does; they are told after it */
+  /** @param others handlers of tool events only; called after this one */
   constructor(
     known: Known = { times: new RunTimes(), counts: NO_TOKENS, open: new Map() },
     others = [] as readonly BaseCallbackHandler[],
@@ -177,13 +177,13 @@ export class RunUsage extends BaseCallbackHandler {
     return this.#known.times;
   }
 
-  /** The same, which tells this handler too what it hears of tools. */
-  telling(other: BaseCallbackHandler): RunUsage {
+  /** A copy that also forwards tool events to `other`. */
+  withToolHandler(other: BaseCallbackHandler): RunUsage {
     return new RunUsage(this.#known, [...this.#others, other]);
   }
 
-  /** Heard where another handler hears of nodes: `ModelCallbacks` announces none. */
-  override handleChainStart(...[, , id, , tags, metadata, , name]: Heard<"handleChainStart">): void {
+  /** Called only if another handler receives node events: `ModelCallbacks` alone does not emit them. */
+  override handleChainStart(...[, , id, , tags, metadata, , name]: HandlerArgs<"handleChainStart">): void {
     if (tags?.some(isTaskTag) && name !== START) this.#begin("node", id, name ?? "", metadata);
   }
 
@@ -195,35 +195,37 @@ export class RunUsage extends BaseCallbackHandler {
     this.#fail(error, id);
   }
 
-  override async handleToolStart(...start: Heard<"handleToolStart">): Promise<void> {
+  override async handleToolStart(...start: HandlerArgs<"handleToolStart">): Promise<void> {
     const [tool, , id, , , metadata, name, call] = start;
     this.#begin("tool", id, name ?? tool.name ?? String(tool.id?.at(-1) ?? "tool"), metadata, call);
     for (const other of this.#others) await other.handleToolStart?.(...start);
   }
 
-  override async handleToolEvent(...event: Heard<"handleToolEvent">): Promise<void> {
+  override async handleToolEvent(...event: HandlerArgs<"handleToolEvent">): Promise<void> {
     for (const other of this.#others) await other.handleToolEvent?.(...event);
   }
 
-  override async handleToolEnd(...end: Heard<"handleToolEnd">): Promise<void> {
+  override async handleToolEnd(...end: HandlerArgs<"handleToolEnd">): Promise<void> {
     this.#end(end[1], "done");
     for (const other of this.#others) await other.handleToolEnd?.(...end);
   }
 
-  override async handleToolError(...error: Heard<"handleToolError">): Promise<void> {
+  override async handleToolError(...error: HandlerArgs<"handleToolError">): Promise<void> {
     this.#fail(error[0], error[1]);
     for (const other of this.#others) await other.handleToolError?.(...error);
   }
 
-  override handleChatModelStart(...[model, , id, , , , metadata, name]: Heard<"handleChatModelStart">): void {
+  override handleChatModelStart(
+    ...[model, , id, , , , metadata, name]: HandlerArgs<"handleChatModelStart">
+  ): void {
     this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
-  override handleLLMStart(...[model, , id, , , , metadata, name]: Heard<"handleLLMStart">): void {
+  override handleLLMStart(...[model, , id, , , , metadata, name]: HandlerArgs<"handleLLMStart">): void {
     this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
-  /** A model whose tokens are all there at once must not keep others out until the last. */
+  /** Yield between tokens, so that a model with all tokens available does not block the event loop. */
   override handleLLMNewToken(): Promise<void> | undefined {
     return dueYield();
   }
@@ -253,13 +255,13 @@ export class RunUsage extends BaseCallbackHandler {
   }
 
   /**
-   * Tokens of the run. When no call reported any, the sum over all AI messages of `state`, the final values: then
+   * Tokens of the run. If no call reported any, the sum over all AI messages in the final values `state`, which is
    * cumulative over the thread (docs/specification.md#token-usage, 4 and 5).
    */
   total(state: unknown): TokenUsage {
     if (this.#known.counts.total_tokens > 0) return { ...this.#known.counts, source: "callbacks" };
     const counts = stateUsage(state);
-    // Where there is nothing to sum up, that no model reported any is all there is to say.
+    // If the messages have no usage either, zero tokens were reported by callbacks.
     return { ...counts, source: counts.total_tokens > 0 ? "messages" : "callbacks" };
   }
 }
@@ -274,25 +276,25 @@ function stateUsage(state: unknown): TokenCounts {
         if (isMessage(item) && item.type === "ai") counts = add(counts, messageUsage(item));
     }
   } catch {
-    // The state is a graph's: it may throw when it is looked at.
+    // The graph's own objects may throw when their properties are read.
     return NO_TOKENS;
   }
   return counts;
 }
 
-/** The model's own name where its class says it. */
+/** The name of the model, if its class reports it. */
 function modelName(metadata: unknown): string | undefined {
   const name = isRecord(metadata) ? metadata.ls_model_name : undefined;
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
 /**
- * Callbacks with one handler, which hears of models and tools alone; when nodes begin and end is noted without it.
- * LangChain's own manager is copied several times for each node, with all its tags and metadata, and announces every
- * node: a third of the time of a graph whose nodes do little. This one carries neither tags nor metadata, which the
- * config holds anyway, and announces nothing. As soon as another handler joins (of the graph, of a model, for tracing,
- * for a stream) it does as LangChain's own does; there, runs that nobody was told of go by the id of the one they are
- * part of. Nodes wait for their turn of the event loop.
+ * A callback manager for a single RunUsage handler, which receives only model and tool events; node times are recorded
+ * without events. LangChain's manager is copied several times per node, with all tags and metadata, and emits events
+ * for every node: a third of the run time of a graph with small nodes. This manager skips tags and metadata, which
+ * the config holds anyway, and emits no node events. When another handler is added (of the graph, of a model, for
+ * tracing, for a stream), it behaves like LangChain's manager; runs without events then have the id of their parent.
+ * Nodes yield to the event loop.
  */
 export class ModelCallbacks extends CallbackManager {
   readonly #handler: RunUsage;
@@ -312,16 +314,16 @@ export class ModelCallbacks extends CallbackManager {
     if (additional.length === 0 && this.#isAlone) return copy;
     const { handlers, inheritableHandlers, tags, inheritableTags, metadata, inheritableMetadata } =
       super.copy(additional, inherit);
-    const heard = { handlers, inheritableHandlers, tags, inheritableTags, metadata, inheritableMetadata };
-    return Object.assign(copy, heard);
+    const state = { handlers, inheritableHandlers, tags, inheritableTags, metadata, inheritableMetadata };
+    return Object.assign(copy, state);
   }
 
-  /** Of tools, one handler tells the others: LangChain takes as long for each that hears nothing of a token. */
+  /** Tool-only handlers are called through the first handler: each one in the list costs LangChain time per token. */
   override addHandler(handler: BaseCallbackHandler, inherit = true): void {
     const [first] = this.handlers;
     if (!(first instanceof RunUsage) || !inherit || !handlesToolsOnly(handler))
       return super.addHandler(handler, inherit);
-    const joined = first.telling(handler);
+    const joined = first.withToolHandler(handler);
     const inPlace = (each: BaseCallbackHandler) => (each === first ? joined : each);
     this.handlers = this.handlers.map(inPlace);
     this.inheritableHandlers = this.inheritableHandlers.map(inPlace);
@@ -348,22 +350,22 @@ export class ModelCallbacks extends CallbackManager {
   }
 
   override handleChatModelStart(...start: Parameters<CallbackManager["handleChatModelStart"]>) {
-    this.#announce();
+    this.#restoreMetadata();
     return super.handleChatModelStart(...start);
   }
 
   override handleLLMStart(...start: Parameters<CallbackManager["handleLLMStart"]>) {
-    this.#announce();
+    this.#restoreMetadata();
     return super.handleLLMStart(...start);
   }
 
   override handleToolStart(...start: Parameters<CallbackManager["handleToolStart"]>) {
-    this.#announce();
+    this.#restoreMetadata();
     return super.handleToolStart(...start);
   }
 
-  /** What the handler is told of has its metadata, which says where in the graph it is. */
-  #announce(): void {
+  /** Events need the metadata, which contains the position in the graph. */
+  #restoreMetadata(): void {
     if (this.#metadata && this.#isAlone) super.addMetadata(this.#metadata);
   }
 
@@ -372,7 +374,7 @@ export class ModelCallbacks extends CallbackManager {
   }
 }
 
-/** A chain of a run that nobody is told of. */
+/** A chain run that emits no events. */
 class QuietRun extends CallbackManagerForChainRun {
   readonly #handler: RunUsage;
   readonly #task: Timed | undefined;

@@ -1,9 +1,9 @@
-/** Schemas as clients may see them: which keys there are, but no value of a key that is hidden. */
+/** Schemas for clients: all keys, but no values of hidden keys. */
 import type { GraphSchema } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { PASS_ALL, type OutputFilter } from "./output-filter.js";
 
-/** The schemas of a graph without the defaults of keys that its output leaves out. */
+/** Removes the defaults of keys outside the output schema. */
 export function visibleSchemas(schemas: GraphSchema, filter: OutputFilter): GraphSchema {
   if (filter === PASS_ALL) return schemas;
   const { input_schema, output_schema, state_schema } = schemas;
@@ -15,7 +15,7 @@ export function visibleSchemas(schemas: GraphSchema, filter: OutputFilter): Grap
   };
 }
 
-/** Defaults stand in properties that are shown, and nowhere else: what has no name is no key of the state. */
+/** Keeps defaults only in visible properties: a default elsewhere cannot be assigned to a state key. */
 function visibleState(schema: JsonObject | null, filter: OutputFilter): JsonObject | null {
   if (schema === null) return null;
   const stripped = withoutDefaults(schema) as JsonObject;
@@ -28,7 +28,7 @@ function visibleState(schema: JsonObject | null, filter: OutputFilter): JsonObje
   };
 }
 
-/** Words of JSON Schema under which schemas stand by names of the author's. */
+/** JSON Schema keywords whose keys are chosen by the author. */
 const NAMED = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
 function withoutDefaults(schema: unknown): unknown {

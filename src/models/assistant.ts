@@ -19,13 +19,13 @@ export const AssistantModel = Type.Object(
       "Deterministic id: the version 5 UUID of the assistant namespace and the default graph id.",
     ),
     graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
-    name: Type.String({ description: "The setting assistant_name, else the graph id." }),
+    name: Type.String({ description: "The setting assistant_name, or the graph id." }),
     description: Nullable(Type.String(), { description: "The setting assistant_description." }),
     config: AnyObject({ description: "Default run config of the assistant." }),
     context: AnyObject({ description: "Default run context of the assistant." }),
     metadata: AnyObject({ description: "Metadata of the assistant." }),
     version: Type.Integer({ description: "Version of the assistant." }),
-    created_at: Timestamp("When the server made the assistant available."),
+    created_at: Timestamp("When the assistant became available."),
     updated_at: Timestamp("When the assistant's graph was last loaded."),
   },
   { title: "AssistantModel", description: "A named entry point to a graph." },
@@ -36,12 +36,12 @@ export const SelectedAssistant = Selected(AssistantModel, "SelectedAssistant");
 
 const schema = (what: string) =>
   Nullable(AnyObject(), {
-    description: `JSON schema of the graph's ${what}; null when the graph declares none.`,
+    description: `JSON schema of the graph's ${what}; null if the graph declares none.`,
   });
 
 /**
- * In a schema, beside a type that has no JSON form and is therefore any value: what declares it, such as
- * `z.date()`, or a clause that says why nothing is known.
+ * Key in a schema whose type JSON schema cannot express and which therefore accepts any value. Its
+ * value is the declaration, such as `z.date()`, or the reason why the type is unknown.
  */
 export const UNKNOWN = "x-unknown";
 
@@ -56,7 +56,7 @@ export const GraphSchemaModel = Type.Object(
   },
   {
     title: "GraphSchemaModel",
-    description: "JSON schemas derived from the compiled graph; x-unknown marks types without a JSON form.",
+    description: "JSON schemas derived from the compiled graph; x-unknown marks types that JSON schema cannot express.",
   },
 );
 export type GraphSchema = Static<typeof GraphSchemaModel>;
@@ -91,7 +91,7 @@ export const ASSISTANT_FIELDS = [
 
 const assistantFilter = {
   graph_id: Opt(Type.String(), { description: "Only assistants of this graph." }),
-  name: Opt(Type.String(), { description: "Only assistants whose name holds this text, letter case aside." }),
+  name: Opt(Type.String(), { description: "Only assistants whose name contains this text, ignoring case." }),
   metadata: Opt(AnyObject(), { description: "Only assistants whose metadata contains this object." }),
 };
 

@@ -1,7 +1,7 @@
-/** Channels of a LangGraph state, by their names. */
+/** Recognizes the channels of a LangGraph state by name. */
 
-/** LangGraph's own: what triggers nodes, what was sent to them. PostgreSQL reads this pattern too. */
+/** LangGraph's internal channels: node triggers and sends. Also used as a pattern in PostgreSQL. */
 export const OWN_CHANNELS = /^(__|branch:|join:)/;
 
-/** True for a channel that holds a key of the state, false for LangGraph's own. */
+/** True for a channel of a state key, false for an internal channel. */
 export const isStateChannel = (name: string): boolean => !OWN_CHANNELS.test(name);

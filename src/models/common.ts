@@ -10,7 +10,7 @@ import type { JsonObject } from "./json.js";
 
 export { byKey, isRecord, type JsonObject } from "./json.js";
 
-/** A string that must be one of `values`; one plain `enum`, so that a bad value gives one error line. */
+/** A string that must be one of `values`. A single `enum`, so an invalid value produces only one error. */
 export function StringEnum<const T extends readonly string[]>(
   values: T,
   options: SchemaOptions = {},
@@ -36,7 +36,7 @@ export function Nullable<T extends TSchema>(
   return Type.Unsafe({ anyOf: [schema, { type: "null" }], ...options, ...(description && { description }) });
 }
 
-/** An optional request field; null means the same as leaving it out. */
+/** An optional request field; null is equivalent to omitting it. */
 export const Opt = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>
   Type.Optional(Nullable(schema, options));
 
@@ -44,15 +44,15 @@ export const Opt = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =
 export const AnyObject = (options: SchemaOptions = {}): TUnsafe<JsonObject> =>
   Type.Unsafe<JsonObject>({ type: "object", additionalProperties: true, ...options });
 
-/** What an optional `select` of these fields takes. */
+/** Schema of an optional `select` of these fields. */
 export const Selection = <const T extends readonly string[]>(fields: T) =>
   Type.Array(StringEnum(fields), {
-    description: "Fields to return; all when left out or empty.",
+    description: "Fields to return. Default: all.",
   });
 
-/** An object of which an answer may hold some fields alone, since `select` asked for these. */
+/** The model with every field optional, for responses reduced by `select`. */
 export const Selected = <T extends TObject>(model: T, title: string) =>
-  Type.Partial(model, { title, description: `The fields of a ${model.title} that were asked for.` });
+  Type.Partial(model, { title, description: `The selected fields of a ${model.title}.` });
 
 export const Uuid = (description: string) => Type.String({ format: "uuid", description });
 export const Timestamp = (description: string) => Type.String({ format: "date-time", description });
@@ -68,19 +68,19 @@ export const Limit = Type.Integer({
   minimum: 1,
   maximum: MAX_LIMIT,
   default: DEFAULT_LIMIT,
-  description: "Most items to return.",
+  description: "Maximum number of items to return.",
 });
-export const Offset = Type.Integer({ minimum: 0, default: 0, description: "Items to skip." });
+export const Offset = Type.Integer({ minimum: 0, default: 0, description: "Number of items to skip." });
 
-/** One page of a list. `next` is the offset of the following page, or null on the last one. */
+/** One page of a list. `next` is the offset of the next page, or null on the last one. */
 export interface Page<T> {
   items: T[];
-  /** Of all pages; null where they were not counted. */
+  /** Number of items over all pages; null if not counted. */
   total: number | null;
   next: number | null;
 }
 
-/** As `Page`, its items read while they are taken. */
+/** A `Page` whose items are read on demand. */
 export interface LazyPage<T> extends Omit<Page<T>, "items"> {
   items: AsyncIterable<T>;
 }
@@ -88,23 +88,23 @@ export interface LazyPage<T> extends Omit<Page<T>, "items"> {
 const Issue = Type.Object(
   {
     loc: Type.Array(Type.Union([Type.String(), Type.Integer()]), {
-      description: 'Path to the fault, for instance ["body", "limit"].',
+      description: 'Path to the invalid value, for example ["body", "limit"].',
     }),
     msg: Type.String({ description: "What is wrong." }),
-    type: Type.String({ description: "Stable kind of the fault." }),
+    type: Type.String({ description: "Stable type of the error." }),
   },
-  { title: "Issue", description: "One fault of a request." },
+  { title: "Issue", description: "One error in a request." },
 );
 
 export const ErrorResponse = Type.Object(
   {
     detail: Type.Union([Type.String(), Type.Array(Issue)], {
-      description: "What happened; for a request that does not validate, one entry a fault.",
+      description: "What happened; for an invalid request, one entry per error.",
     }),
-    code: Type.String({ description: "Stable code of the error, for instance thread_not_found." }),
+    code: Type.String({ description: "Stable code of the error, for example thread_not_found." }),
     request_id: Type.Optional(
-      Type.String({ description: "For server errors: the id to look for in the server's log." }),
+      Type.String({ description: "For server errors: the id to search for in the server's log." }),
     ),
   },
-  { title: "ErrorResponse", description: "Body of every answer that reports an error." },
+  { title: "ErrorResponse", description: "Body of every error response." },
 );

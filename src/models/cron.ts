@@ -16,7 +16,10 @@ import { RunCreateRequest } from "./run.js";
 
 const run = RunCreateRequest.properties;
 
-/** What a cron's runs are asked for with; what only makes sense now, such as a checkpoint, is left out. */
+/**
+ * Request fields of a cron's runs. Fields that only apply to a single run, such as a checkpoint,
+ * are excluded.
+ */
 const runFields = {
   input: run.input,
   config: run.config,
@@ -43,15 +46,15 @@ const Schedule = Type.String({
 const scheduleFields = {
   timezone: Opt(Type.String({ maxLength: 100 }), {
     description:
-      "Time zone of the IANA that the schedule is read in, such as `Europe/Berlin`; UTC when left out.",
+      "IANA time zone of the schedule, such as `Europe/Berlin`. Default: UTC.",
   }),
   on_run_completed: Opt(StringEnum(["delete", "keep"], { default: "delete" }), {
-    description: "What becomes of the thread of each run, where the cron has none.",
+    description: "What happens to the thread of each run after it, if the cron has no thread.",
   }),
   enabled: Opt(Type.Boolean({ default: true }), {
-    description: "False: nothing runs until it is true again.",
+    description: "If false, the cron is paused.",
   }),
-  metadata: Opt(AnyObject(), { description: "Metadata of the cron, and of its runs." }),
+  metadata: Opt(AnyObject(), { description: "Metadata of the cron and its runs." }),
 };
 
 const EndTime = Type.String({ format: "date-time" });
@@ -61,10 +64,10 @@ export const CronCreateRequest = Type.Object(
     assistant_id: run.assistant_id,
     schedule: Schedule,
     ...scheduleFields,
-    end_time: Opt(EndTime, { description: "Nothing runs after this time." }),
+    end_time: Opt(EndTime, { description: "No runs start after this time." }),
     ...runFields,
   },
-  { title: "CronCreateRequest", description: "A run to execute again and again." },
+  { title: "CronCreateRequest", description: "A run to execute on a schedule." },
 );
 export type CronCreateRequest = Static<typeof CronCreateRequest>;
 
@@ -72,44 +75,44 @@ export const CronPatchRequest = Type.Object(
   {
     schedule: Opt(Schedule),
     ...scheduleFields,
-    end_time: Opt(EndTime, { description: "Nothing runs after this time; null for no end." }),
+    end_time: Opt(EndTime, { description: "No runs start after this time; null for no end." }),
     ...runFields,
   },
-  { title: "CronPatchRequest", description: "Changes of a cron; fields left out stay as they are." },
+  { title: "CronPatchRequest", description: "Changes to a cron; omitted fields stay unchanged." },
 );
 export type CronPatchRequest = Static<typeof CronPatchRequest>;
 
 export const CronModel = Type.Object(
   {
     cron_id: Uuid("Id of the cron."),
-    assistant_id: Type.String({ description: "Assistant of its runs, as the request named it." }),
+    assistant_id: Type.String({ description: "Assistant of its runs, as given in the request." }),
     thread_id: Nullable(Uuid("Thread of its runs."), {
-      description: "Thread of its runs; null where each has one of its own.",
+      description: "Thread of its runs; null if each run has its own thread.",
     }),
     schedule: Type.String({ description: "Minute, hour, day, month and weekday." }),
     timezone: Nullable(Type.String(), { description: "Time zone of the schedule; null for UTC." }),
-    enabled: Type.Boolean({ description: "Whether it runs." }),
-    end_time: Nullable(Timestamp("Nothing runs after it."), {
-      description: "Nothing runs after it; null for no end.",
+    enabled: Type.Boolean({ description: "Whether the cron is active." }),
+    end_time: Nullable(Timestamp("No runs start after this time."), {
+      description: "No runs start after this time; null for no end.",
     }),
-    next_run_date: Nullable(Timestamp("When it runs next."), {
-      description: "When it runs next; null when it is not enabled, or its end has come.",
+    next_run_date: Nullable(Timestamp("Time of the next run."), {
+      description: "Time of the next run; null if the cron is disabled or has ended.",
     }),
     on_run_completed: StringEnum(["delete", "keep"], {
-      description: "What becomes of the thread of each run, where the cron has none.",
+      description: "What happens to the thread of each run after it, if the cron has no thread.",
     }),
-    payload: AnyObject({ description: "What its runs are asked for with." }),
-    metadata: AnyObject({ description: "Metadata of the cron, and of its runs." }),
+    payload: AnyObject({ description: "Request fields of its runs." }),
+    metadata: AnyObject({ description: "Metadata of the cron and its runs." }),
     user_id: Nullable(Type.String(), {
       description: "The user who created it; null without authentication.",
     }),
-    created_at: Timestamp("When it was made."),
+    created_at: Timestamp("When it was created."),
     updated_at: Timestamp("When it was last changed."),
     last_error: Nullable(Type.String(), {
-      description: "Why its latest run was refused; null when it was accepted.",
+      description: "Why its latest run was rejected; null if it was accepted.",
     }),
   },
-  { title: "CronModel", description: "A run that is executed again and again." },
+  { title: "CronModel", description: "A run that is executed on a schedule." },
 );
 export type Cron = Static<typeof CronModel>;
 
@@ -145,7 +148,7 @@ const CRON_SORT_FIELDS = [
 const cronFilter = {
   assistant_id: Opt(Type.String(), { description: "Only crons of this assistant: a graph id or its UUID." }),
   thread_id: Opt(Uuid("Id of a thread."), { description: "Only crons of this thread." }),
-  enabled: Opt(Type.Boolean(), { description: "Only crons that are enabled, or only those that are not." }),
+  enabled: Opt(Type.Boolean(), { description: "Only enabled crons, or only disabled ones." }),
   metadata: Opt(AnyObject(), { description: "Only crons whose metadata contains this object." }),
 };
 
@@ -158,15 +161,15 @@ export const CronSearchRequest = Type.Object(
       description: "Field to sort by.",
     }),
     sort_order: Opt(SortOrder),
-    // `now` is a field of LangGraph's rows; it is taken, and answered with nothing.
+    // `now` is a field of LangGraph's rows; it is accepted but never returned.
     select: Opt(Selection([...CRON_FIELDS, "now"])),
   },
-  { title: "CronSearchRequest", description: "Filters, order, page and fields of a search for crons." },
+  { title: "CronSearchRequest", description: "Filters, order, page and fields of a cron search." },
 );
 export type CronSearchRequest = Static<typeof CronSearchRequest>;
 
 export const CronCountRequest = Type.Object(cronFilter, {
   title: "CronCountRequest",
-  description: "Filters of a count of crons.",
+  description: "Filters of a cron count.",
 });
 export type CronCountRequest = Static<typeof CronCountRequest>;

@@ -5,12 +5,12 @@ export const DeadRunModel = Type.Object(
   {
     run_id: Uuid("Id of the run."),
     thread_id: Uuid("Thread of the run."),
-    assistant_id: Type.String({ description: "What its request called the assistant." }),
+    assistant_id: Type.String({ description: "Assistant, as given in the request." }),
     graph_id: Nullable(Type.String(), { description: "Graph of the run." }),
     created_at: Timestamp("When the run was accepted."),
-    died_at: Timestamp("When it was given up."),
-    attempts: Type.Integer({ description: "How often processes began to execute it." }),
-    reason: Nullable(Type.String(), { description: "Why it was given up: the `error` of the run." }),
+    died_at: Timestamp("When the last attempt failed."),
+    attempts: Type.Integer({ description: "Number of started executions." }),
+    reason: Nullable(Type.String(), { description: "Why it is not retried: the `error` of the run." }),
   },
   {
     title: "DeadRunModel",

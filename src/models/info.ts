@@ -12,22 +12,22 @@ export type HealthResponse = Static<typeof HealthResponse>;
 
 export const OkResponse = Type.Object(
   { ok: Type.Boolean({ description: "True while the process serves." }) },
-  { title: "OkResponse", description: "Shortest liveness answer." },
+  { title: "OkResponse", description: "Minimal liveness response." },
 );
 
 export const ReadyResponse = Type.Object(
   {
-    ready: Type.Boolean({ description: "True: runs are accepted, and the storage answers." }),
+    ready: Type.Boolean({ description: "True: runs are accepted, and the storage is reachable." }),
     frames: Type.Optional(
       StringEnum(["shared", "away"], {
         description:
-          "Whether frames of runs reach other processes, or what carries them is away; left out where they are not shared.",
+          "Whether frames of runs reach other processes (shared), or the shared stream is unreachable (away). Absent if frames are not shared.",
       }),
     ),
     clock_difference_seconds: Type.Optional(
       Type.Number({
         description:
-          "How far the clock of this process is ahead of the database's, in seconds; negative if it is behind. Left out for a storage without a clock of its own.",
+          "How far the clock of this process is ahead of the database's, in seconds; negative if it is behind. Absent for a storage without its own clock.",
       }),
     ),
   },
@@ -43,12 +43,12 @@ export const ServerInfoModel = Type.Object(
       description: "Version of @langchain/langgraph that runs the graphs.",
     }),
     context: Type.String({
-      description: "Language the graphs are written in, as SDK clients expect it: `js`.",
+      description: "Language of the graphs, as SDK clients expect it: `js`.",
     }),
     flags: Type.Record(Type.String(), Type.Boolean(), {
       description: "Optional capabilities of the server by name.",
     }),
-    body_limit: Type.Integer({ description: "Largest request body, in bytes: the setting body_limit." }),
+    body_limit: Type.Integer({ description: "Maximum size of a request body in bytes: the setting body_limit." }),
   },
   { title: "ServerInfoModel", description: "Identity of the server for SDK clients." },
 );

@@ -1,4 +1,4 @@
-/** Plain JSON, known without any schema. */
+/** JSON types and helpers without schemas. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -7,9 +7,7 @@ export function isRecord(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * The JSON value with the keys of all its objects in one order: databases that index JSON give them back in their own.
- */
+/** Sorts the keys of all objects, because databases that index JSON return them in their own order. */
 export function byKey<T>(value: T): T {
   if (Array.isArray(value)) return value.map(byKey) as T;
   if (!isRecord(value)) return value;

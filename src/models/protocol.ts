@@ -1,4 +1,4 @@
-/** The protocol of a thread's events and commands, which newer clients speak ("event streaming"). */
+/** Event streaming: the protocol of a thread's events and commands, used by newer clients. */
 import { Type, type Static } from "@sinclair/typebox";
 import { AnyObject, Opt, StringEnum } from "./common.js";
 import { CommandModel } from "./run.js";
@@ -21,7 +21,7 @@ const MOST_SEGMENTS = 100;
 
 const Namespace = Type.Array(Type.String(), {
   maxItems: MOST_SEGMENTS,
-  description: "Where in the graph: empty for the graph itself, else `node:task` for each graph on the way.",
+  description: "Path of the subgraph: empty for the root graph, otherwise one `node:task` segment per level.",
 });
 
 const Channels = Type.Array(Type.String({ pattern: `^(${CHANNELS.join("|")}|custom:.+)$` }), {
@@ -34,10 +34,10 @@ const Filter = {
   channels: Channels,
   namespaces: Opt(Type.Array(Namespace, { maxItems: MOST_NAMESPACES }), {
     description:
-      "Only events at or below one of these; a segment without `:` matches every task of its node.",
+      "Only events at or below one of these namespaces; a segment without `:` matches every task of its node.",
   }),
   depth: Opt(Type.Integer({ minimum: 0 }), {
-    description: "How far below `namespaces` events may be.",
+    description: "Maximum number of levels below `namespaces`.",
   }),
 };
 
@@ -52,11 +52,11 @@ export type EventFilter = Static<typeof EventStreamRequest>;
 
 export const ProtocolCommand = Type.Object(
   {
-    id: Type.Integer({ minimum: 0, description: "Returned with the reply." }),
+    id: Type.Integer({ minimum: 0, description: "Returned in the reply." }),
     method: Type.String({
       description: "`run.start`, `input.respond`, `state.get` or `agent.getTree`.",
     }),
-    params: Opt(AnyObject(), { description: "What the method takes." }),
+    params: Opt(AnyObject(), { description: "Parameters of the method." }),
   },
   { title: "ProtocolCommand", description: "A command to a thread." },
 );
@@ -71,7 +71,7 @@ const RunStartParams = Type.Object({
   context: Opt(AnyObject()),
   metadata: Opt(AnyObject()),
   multitask_strategy: Opt(Strategy),
-  /** As SDK clients before 1.15 write it. */
+  /** Spelling of SDK clients before 1.15. */
   multitaskStrategy: Opt(Strategy),
 });
 export type RunStartParams = Static<typeof RunStartParams>;
@@ -105,7 +105,7 @@ const SubscribeParams = Type.Object({ ...EventStreamRequest.properties });
 const UnsubscribeParams = Type.Object({ subscription_id: Type.String() });
 export type UnsubscribeParams = Static<typeof UnsubscribeParams>;
 
-/** What each method takes. */
+/** Parameters of each method. */
 export const COMMAND_PARAMS = {
   "run.start": RunStartParams,
   "input.respond": InputRespondParams,
@@ -114,7 +114,7 @@ export const COMMAND_PARAMS = {
 } as const;
 export type CommandMethod = keyof typeof COMMAND_PARAMS;
 
-/** The same of those that a WebSocket takes beside them. */
+/** Parameters of the methods that are only available on a WebSocket. */
 export const SOCKET_PARAMS = {
   "subscription.subscribe": SubscribeParams,
   "subscription.unsubscribe": UnsubscribeParams,
@@ -134,7 +134,7 @@ const COMMAND_ERRORS = [
 ] as const;
 export type CommandErrorCode = (typeof COMMAND_ERRORS)[number];
 
-/** A client error, or the reason why a command was refused; sent in the reply, not as an HTTP status. */
+/** A client error, or the reason why a command was rejected; sent in the reply, not as an HTTP status. */
 export class CommandError extends Error {
   readonly code: CommandErrorCode;
 
@@ -149,33 +149,33 @@ const Meta = Type.Object(
   {
     thread_id: Type.String({ description: "The thread." }),
     applied_through_seq: Type.Integer({
-      description: "The last event of the thread before what the command started; 0 where it is not known.",
+      description: "Last event of the thread before the command took effect; 0 if unknown.",
     }),
   },
-  { description: "Where the thread stood." },
+  { description: "Position in the thread's events." },
 );
 
 export const CommandAnswer = Type.Object(
   {
-    type: StringEnum(["success", "error"], { description: "Whether the command was carried out." }),
-    id: Type.Union([Type.Integer(), Type.Null()], { description: "That of the command." }),
-    result: Type.Optional(AnyObject({ description: "What came of it: {run_id} where a run was started." })),
-    error: Type.Optional(StringEnum(COMMAND_ERRORS, { description: "What kind of thing is wrong." })),
+    type: StringEnum(["success", "error"], { description: "Whether the command succeeded." }),
+    id: Type.Union([Type.Integer(), Type.Null()], { description: "Id of the command." }),
+    result: Type.Optional(AnyObject({ description: "Result of the command: {run_id} if a run was started." })),
+    error: Type.Optional(StringEnum(COMMAND_ERRORS, { description: "Code of the error." })),
     message: Type.Optional(Type.String({ description: "What is wrong." })),
     meta: Type.Optional(Meta),
   },
-  { title: "CommandAnswer", description: "What came of a command." },
+  { title: "CommandAnswer", description: "Reply to a command." },
 );
 export type CommandAnswer = Static<typeof CommandAnswer>;
 
-/** What a command came to, before it is put into an answer. */
+/** Result of a command, before it is put into a reply. */
 export interface CommandResult {
   result: Record<string, unknown>;
   threadId: string;
   appliedThroughSeq: number;
 }
 
-/** An event of a thread on its way out; `data` is the whole envelope as JSON text. */
+/** An event of a thread to be sent; `data` is the whole envelope as JSON text. */
 export interface ProtocolFrame {
   readonly id: string;
   /** The method. */
@@ -188,14 +188,14 @@ export interface ProtocolFrame {
   readonly endsRun?: boolean;
 }
 
-/** The events of a thread that one client asked for. */
+/** The events of a thread that match one client's filter. */
 export interface EventStream {
   thread_id: string;
   frames: AsyncIterable<readonly ProtocolFrame[]>;
-  /** Place of the last event that there was when the client came. */
+  /** Sequence number of the last event when the client connected. */
   lastSeq: number;
-  /** Events that are kept, whatever the client asked for. */
-  told(): readonly ProtocolFrame[];
+  /** Retained events, regardless of the client's filter. */
+  retained(): readonly ProtocolFrame[];
   /** The client disconnected: its frames end, its runs continue. */
   disconnect(): void;
 }

@@ -1,20 +1,20 @@
-/** Events of runs, sent to watchers as they happen. */
+/** Events inside runs, sent to watchers as they happen. */
 import type { Run } from "./run.js";
 import type { Interrupt } from "./state.js";
 
-/** Something inside of a run that has ended. */
+/** A finished step inside a run. */
 interface Step {
   run: Run;
-  /** Names of the nodes that it is in, the outermost first; of a node, its own last. */
+  /** Names of the enclosing nodes, outermost first; for a node, its own name is last. */
   path: readonly string[];
-  /** How long it took. */
+  /** Duration in milliseconds. */
   ms: number;
 }
 
 export interface NodeActivity extends Step {
   kind: "node";
   state: "done" | "waits" | "failed";
-  /** What models reported in it, without the nodes inside of it. */
+  /** Tokens that models reported in this node, excluding nested nodes. */
   tokens: number;
 }
 
@@ -28,9 +28,9 @@ export interface ToolActivity extends Step {
 }
 
 export type RunActivity =
-  /** The run has its thread, which is gone with it when it is stateless. */
+  /** The run has acquired its thread; the thread of a stateless run is deleted with the run. */
   | { kind: "begin"; run: Run; stateless: boolean }
   | NodeActivity
   | ToolActivity
-  /** The run as it ended, and what it waits for. */
+  /** The run after its end, and its pending interrupts. */
   | { kind: "end"; run: Run; ms: number; interrupts: readonly Interrupt[] };

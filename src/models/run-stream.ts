@@ -1,7 +1,7 @@
 import type { JsonObject } from "./common.js";
 import type { Run } from "./run.js";
 
-/** One frame of a run's event stream; `data` is JSON text on one line. Ids count up from 0. */
+/** One frame of a run's event stream; `data` is JSON text on one line. Ids start at 0. */
 export interface RunFrame {
   id: number;
   event: string;
@@ -11,35 +11,37 @@ export interface RunFrame {
 }
 
 /**
- * JSON text with U+FFFD for U+0000. Requests may not contain NUL: a client could not send such a value back, nor subscribe
- * to such a name. In JSON text it can only be an escape, after an even number of backslashes.
+ * Replaces U+0000 with U+FFFD in JSON text. Requests must not contain NUL, so a client could not
+ * send such a value back or subscribe to such a name. In JSON text it can only be an escape after
+ * an even number of backslashes.
  */
 export const withoutNul = (json: string): string =>
   json.includes("\\u0000") ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\uFFFD") : json;
 
-/** Ids that the frames of one attempt may have. */
+/** Size of the id range of one attempt's frames. */
 const IDS_AN_ATTEMPT = 1e9;
 
-/** The first id of an attempt's frames: those of the first begin with 0. */
+/** First frame id of an attempt; attempt 1 starts at 0. */
 export const firstIdOf = (attempt: number): number => (Math.max(attempt, 1) - 1) * IDS_AN_ATTEMPT;
 
-/** The attempt that a frame is of, by its id; -1 stands before those of the first. */
+/** The attempt of a frame, from its id. Id -1, before the first frame, belongs to attempt 1. */
 export const attemptOf = (id: number): number => Math.floor(Math.max(id, 0) / IDS_AN_ATTEMPT) + 1;
 
 /** A frame of any event stream. */
 export type Frame = Omit<RunFrame, "id"> & { readonly id: number | string };
 
-/** Frames on their way to one subscriber. */
+/** A stream of frames for one subscriber. */
 export interface FrameStream {
   /**
-   * Frames in order, in batches of those ready together. Read once. Throws FramesLostError instead of leaving a gap.
+   * Frames in order, in batches of those ready together. Can be read once. Throws FramesLostError
+   * instead of skipping frames.
    */
   frames: AsyncIterable<readonly Frame[]>;
-  /** The subscriber is gone: the frames end. */
+  /** The subscriber disconnected: the frames end. */
   disconnect(): void;
 }
 
-/** The reader of a stream fell so far behind that frames it has not seen are gone. */
+/** A reader fell so far behind that frames it has not read were dropped. */
 export class FramesLostError extends Error {
   constructor() {
     super("frames of the run were dropped before they were read");
@@ -47,35 +49,35 @@ export class FramesLostError extends Error {
   }
 }
 
-/** A run that has been accepted: lock held, row stored. */
+/** A run that has been accepted: lock acquired, row stored. */
 export interface RunStream extends FrameStream {
   run: Pick<Run, "run_id" | "thread_id">;
-  /** As those of every stream; they end after the `end` or `error` frame. */
+  /** Frames of the run; they end after the `end` or `error` frame. */
   frames: AsyncIterable<readonly RunFrame[]>;
   /**
-   * The subscriber is gone: the frames end, and the run is interrupted unless it asked otherwise
-   * (docs/specification.md#states).
+   * The subscriber disconnected: the frames end, and the run is interrupted unless its request says
+   * otherwise (docs/specification.md#states).
    */
   disconnect(): void;
-  /** True if the run continues without its subscriber, which can rejoin for the rest. */
+  /** True if the run continues without its subscriber, which can rejoin for the remaining frames. */
   resumable: boolean;
 }
 
-/** A run's stream, and what the run has answered once it has ended. */
+/** A run's stream, and the run's answer once it has ended. */
 export interface AnsweredStream extends RunStream {
-  /** The final visible values, or the error under `__error__`; rejects only when the storage failed. */
+  /** The final visible values, or the error under `__error__`; rejects only if the storage failed. */
   answer(): Promise<JsonObject>;
 }
 
-/** The stream of a run that somebody started earlier. */
+/** The stream of a run that was started earlier. */
 export interface JoinedStream extends RunStream {
-  /** True when the run has ended and the subscriber has seen its last frame. */
+  /** True if the run has ended and the subscriber has received its last frame. */
   isOver: boolean;
 }
 
-/** A run that has been accepted, and what it will answer. */
+/** A run that has been accepted, and its future answer. */
 export interface WaitingRun {
   run: Run;
-  /** The final visible values, or the error under `__error__`; rejects only when the storage failed. */
+  /** The final visible values, or the error under `__error__`; rejects only if the storage failed. */
   answer: Promise<JsonObject>;
 }

@@ -13,19 +13,19 @@ import {
 export const CheckpointConfigModel = Type.Object(
   {
     thread_id: Opt(Type.String(), {
-      description: "Thread of the checkpoint; the path's thread when left out.",
+      description: "Thread of the checkpoint. Default: the thread in the path.",
     }),
     checkpoint_ns: Opt(Type.String(), {
       description: 'Namespace: "" is the root graph, others name a subgraph.',
     }),
-    checkpoint_id: Opt(Type.String(), { description: "Id of the checkpoint; the latest one when left out." }),
+    checkpoint_id: Opt(Type.String(), { description: "Id of the checkpoint. Default: the latest one." }),
     checkpoint_map: Opt(AnyObject(), { description: "Checkpoint ids of the parent graphs by namespace." }),
   },
   { title: "CheckpointConfigModel", description: "Selects a checkpoint of a thread." },
 );
 export type CheckpointSelector = Static<typeof CheckpointConfigModel>;
 
-/** A checkpoint as answers name it: all four fields present. */
+/** A checkpoint as responses identify it: all four fields are present. */
 export interface CheckpointConfig {
   thread_id: string;
   checkpoint_ns: string;
@@ -42,7 +42,7 @@ const CheckpointRef = Type.Object(
       description: "Checkpoint ids of the parent graphs by namespace.",
     }),
   },
-  { title: "CheckpointRef", description: "A checkpoint, named in full." },
+  { title: "CheckpointRef", description: "A full reference to a checkpoint." },
 );
 
 export const StateWriteResponse = Type.Object(
@@ -55,7 +55,7 @@ export const StateWriteResponse = Type.Object(
   },
   {
     title: "StateWriteResponse",
-    description: "The checkpoint that a state write made (a CheckpointConfigModel and more).",
+    description: "The checkpoint created by a state write (a CheckpointConfigModel with additional fields).",
   },
 );
 export interface StateWriteResult extends CheckpointConfig {
@@ -65,10 +65,10 @@ export interface StateWriteResult extends CheckpointConfig {
 
 export const InterruptModel = Type.Object(
   {
-    id: Type.String({ description: "Id of the interrupt; a resume map may be keyed by it." }),
-    value: Type.Unknown({ description: "What the graph passed to interrupt()." }),
+    id: Type.String({ description: "Id of the interrupt; can be used as a key of a resume map." }),
+    value: Type.Unknown({ description: "Value that the graph passed to interrupt()." }),
   },
-  { title: "InterruptModel", description: "A question that the graph waits on." },
+  { title: "InterruptModel", description: "A pending interrupt of the graph." },
 );
 export type Interrupt = Static<typeof InterruptModel>;
 
@@ -76,14 +76,14 @@ const ThreadTaskModel = Type.Object(
   {
     id: Type.String({ description: "Id of the task." }),
     name: Type.String({ description: "Node that the task runs." }),
-    path: Type.Array(Type.Unknown(), { description: "Where the task comes from in the superstep." }),
+    path: Type.Array(Type.Unknown(), { description: "Origin of the task in the superstep." }),
     error: Nullable(Type.String(), { description: "JSON text of the error that ended the task." }),
     interrupts: Type.Array(InterruptModel, { description: "Open interrupts of the task." }),
     checkpoint: Nullable(CheckpointRef, { description: "Checkpoint of the subgraph that the task runs." }),
     state: Nullable(Type.Unsafe<JsonObject>({ $ref: "#/components/schemas/ThreadStateModel" }), {
-      description: "State of that subgraph, when `subgraphs` was asked for.",
+      description: "State of that subgraph, if `subgraphs` was requested.",
     }),
-    result: Type.Unknown({ description: "What the task wrote, when it has ended." }),
+    result: Type.Unknown({ description: "Values that the task wrote, if it has ended." }),
   },
   { title: "ThreadTaskModel", description: "A task of the next superstep." },
 );
@@ -95,24 +95,24 @@ export type ThreadTask = Omit<Static<typeof ThreadTaskModel>, "state" | "checkpo
 const UnfinishedStepModel = Type.Object(
   {
     run_id: Nullable(Type.String(), {
-      description: "Run whose superstep it is; null when that is not known.",
+      description: "Run of the superstep; null if unknown.",
     }),
     tasks: Type.Array(Type.String(), { description: "Ids of the tasks that have ended." }),
   },
   {
     title: "UnfinishedStepModel",
     description:
-      "Present at the latest checkpoint if some tasks of the next superstep have finished but the superstep has not: its run is in flight, interrupted, failed, or lost its server. Writes of those tasks are visible in the thread's values but are in no checkpoint; a run with new input discards them.",
+      "Present at the latest checkpoint if some tasks of the next superstep have finished but the superstep has not: its run is active, interrupted, failed, or lost its server. Writes of those tasks are visible in the thread's values but are in no checkpoint; a run with new input discards them.",
   },
 );
 export type UnfinishedStep = Static<typeof UnfinishedStepModel>;
 
 export const ThreadStateModel = Type.Object(
   {
-    values: Type.Unknown({ description: "State values that the output schema lets through." }),
+    values: Type.Unknown({ description: "State values in the output schema." }),
     next: Type.Array(Type.String(), { description: "Nodes that run next." }),
     tasks: Type.Array(ThreadTaskModel, { description: "Tasks of the next superstep." }),
-    checkpoint: Nullable(CheckpointRef, { description: "This checkpoint; null when the thread has none." }),
+    checkpoint: Nullable(CheckpointRef, { description: "This checkpoint; null if the thread has none." }),
     metadata: AnyObject({ description: "Checkpoint metadata: source, step, parents, run_id and more." }),
     created_at: Nullable(Timestamp("When the checkpoint was written.")),
     parent_checkpoint: Nullable(CheckpointRef, { description: "The checkpoint before this one." }),
@@ -145,10 +145,10 @@ export const STATE_FIELDS = [
   "unfinished_step",
 ] as const;
 
-/** Fields of a state that a history contains only on request. */
+/** Only included in a history on request. */
 const ChangedKeys = Nullable(Type.Array(Type.String()), {
   description:
-    "Visible keys of the state that were written since the checkpoint before, sorted; all that it holds when there is none before it, null when that is gone. Only when `select` names it.",
+    "Visible state keys written since the previous checkpoint, sorted; all keys if there is no previous checkpoint, null if it has been deleted. Only included if `select` contains it.",
 });
 
 export const SelectedState = Type.Object(
@@ -158,7 +158,7 @@ export const SelectedState = Type.Object(
   },
   {
     title: "SelectedState",
-    description: "The fields of a ThreadStateModel that were asked for, and `changed_keys`.",
+    description: "The selected fields of a ThreadStateModel, and `changed_keys`.",
   },
 );
 export interface SelectedState extends Partial<ThreadState> {
@@ -177,7 +177,7 @@ export const ThreadStateUpdateRequest = Type.Object(
     values: Type.Optional(writtenValues),
     as_node: Opt(Type.String(), { description: "Node that the write is attributed to." }),
     checkpoint: Opt(CheckpointConfigModel, {
-      description: "Checkpoint to write from; the latest when left out.",
+      description: "Checkpoint to write from. Default: the latest one.",
     }),
     checkpoint_id: Opt(Type.String(), { description: "Id of the checkpoint to write from." }),
   },
@@ -185,7 +185,7 @@ export const ThreadStateUpdateRequest = Type.Object(
 );
 export type ThreadStateUpdateRequest = Static<typeof ThreadStateUpdateRequest>;
 
-/** A checkpoint named in any of the forms that clients send: id, flat, `{configurable}`, `{checkpoint}`. */
+/** A checkpoint in any of the forms that clients send: id, flat, `{configurable}`, `{checkpoint}`. */
 export const CheckpointLike = Type.Union(
   [
     Type.String(),
@@ -206,13 +206,13 @@ export const ThreadStateSearchRequest = Type.Object(
     before: Opt(CheckpointLike, {
       description: "Only states before this checkpoint (an id or a checkpoint config).",
     }),
-    metadata: Opt(AnyObject(), { description: "Only checkpoints whose metadata holds these values." }),
+    metadata: Opt(AnyObject(), { description: "Only checkpoints whose metadata contains these values." }),
     checkpoint: Opt(CheckpointConfigModel, {
-      description: "Namespace (`checkpoint_ns`) whose history is asked for.",
+      description: "Namespace (`checkpoint_ns`) of the history.",
     }),
     select: Opt(StateSelection, {
       description:
-        "Fields of each state to return; all but `changed_keys` when left out or empty. Without `values`, a storage that keeps them apart does not read them.",
+        "Fields of each state to return. Default: all except `changed_keys`. Omit `values` for faster reads from a storage that stores them separately.",
     }),
   },
   { title: "ThreadStateSearchRequest", description: "Filters of a history." },
@@ -222,7 +222,7 @@ export type ThreadStateSearchRequest = Static<typeof ThreadStateSearchRequest>;
 export const StateAtCheckpointRequest = Type.Object(
   {
     ...CheckpointConfigModel.properties,
-    checkpoint: Opt(CheckpointConfigModel, { description: "The selector, as SDK clients nest it." }),
+    checkpoint: Opt(CheckpointConfigModel, { description: "The selector in the nested form of SDK clients." }),
     subgraphs: Opt(Type.Boolean({ default: false }), { description: "Also return the states of subgraphs." }),
   },
   { title: "StateAtCheckpointRequest", description: "A CheckpointConfigModel, flat or under `checkpoint`." },

@@ -7,13 +7,13 @@ const Key = Type.String({ minLength: 1, description: "Key of the item in its nam
 
 const StoreItemModel = Type.Object(
   {
-    namespace: Namespace("Labels of the namespace, from the outermost."),
+    namespace: Namespace("Labels of the namespace, outermost first."),
     key: Key,
     value: AnyObject({ description: "The item itself." }),
     created_at: Timestamp("When the item was first written."),
     updated_at: Timestamp("When the item was last written."),
     ttl_minutes: Nullable(Type.Number(), {
-      description: "Minutes that the item lives after it was last written or read; null for no end.",
+      description: "Minutes until the item expires after its last write or read; null for no expiry.",
     }),
   },
   { title: "StoreItemModel", description: "An item of the long-term memory." },
@@ -22,12 +22,12 @@ export type StoreItem = Static<typeof StoreItemModel>;
 
 export const StorePutRequest = Type.Object(
   {
-    namespace: Namespace("Labels of the namespace; none may be empty or hold a full stop."),
+    namespace: Namespace("Labels of the namespace; a label must not be empty or contain a dot."),
     key: Key,
     value: AnyObject({ description: "The item itself." }),
-    index: Type.Optional(Type.Unknown({ description: "Accepted and ignored: there is no semantic index." })),
+    index: Type.Optional(Type.Unknown({ description: "Accepted and ignored: semantic search is not supported." })),
     ttl: Opt(Type.Number({ exclusiveMinimum: 0, maximum: MAX_TTL_MINUTES }), {
-      description: "Minutes that the item lives after it was last written or read.",
+      description: "Minutes until the item expires after its last write or read.",
     }),
   },
   { title: "StorePutRequest", description: "An item to write." },
@@ -37,7 +37,7 @@ export type StorePutRequest = Static<typeof StorePutRequest>;
 export const StoreDeleteRequest = Type.Object(
   {
     namespace: Opt(Namespace("Labels of the namespace."), {
-      description: "Labels of the namespace; none when left out.",
+      description: "Labels of the namespace. Default: none.",
     }),
     key: Key,
   },
@@ -47,15 +47,15 @@ export type StoreDeleteRequest = Static<typeof StoreDeleteRequest>;
 
 export const StoreSearchRequest = Type.Object(
   {
-    namespace_prefix: Opt(Namespace("Namespace to search, with all below it."), {
-      description: "Namespace to search, with all below it; everything when left out.",
+    namespace_prefix: Opt(Namespace("Namespace to search, including nested ones."), {
+      description: "Namespace to search, including nested ones. Default: all.",
     }),
     filter: Opt(AnyObject(), {
-      description: "Values that items must have; $eq, $ne, $gt, $gte, $lt, $lte compare.",
+      description: "Values that items must have; supports $eq, $ne, $gt, $gte, $lt and $lte.",
     }),
     limit: Opt(Limit),
     offset: Opt(Offset),
-    query: Opt(Type.String(), { description: "Accepted and ignored: there is no semantic index." }),
+    query: Opt(Type.String(), { description: "Accepted and ignored: semantic search is not supported." }),
     refresh_ttl: Opt(Type.Boolean({ default: true }), {
       description: "Whether reading resets the time to live of the found items.",
     }),
@@ -73,8 +73,8 @@ export const StoreNamespacesRequest = Type.Object(
   {
     prefix: Opt(Namespace("First labels."), { description: "First labels; `*` is any label." }),
     suffix: Opt(Namespace("Last labels."), { description: "Last labels; `*` is any label." }),
-    max_depth: Opt(Type.Integer({ minimum: 1 }), { description: "Cut namespaces to so many labels." }),
-    limit: Opt(Limit, { description: "Most namespaces to return; 100 when left out." }),
+    max_depth: Opt(Type.Integer({ minimum: 1 }), { description: "Maximum number of labels; longer namespaces are truncated." }),
+    limit: Opt(Limit, { description: "Maximum number of namespaces to return. Default: 100." }),
     offset: Opt(Offset),
   },
   { title: "StoreNamespacesRequest", description: "Which namespaces to list." },
@@ -82,7 +82,7 @@ export const StoreNamespacesRequest = Type.Object(
 export type StoreNamespacesRequest = Static<typeof StoreNamespacesRequest>;
 
 export const StoreNamespaces = Type.Object(
-  { namespaces: Type.Array(Namespace("Labels."), { description: "Namespaces that hold items, sorted." }) },
+  { namespaces: Type.Array(Namespace("Labels."), { description: "Namespaces that contain items, sorted." }) },
   { title: "StoreNamespaces", description: "Namespaces found." },
 );
 

@@ -1,15 +1,15 @@
-/** Events and helpers that `dev` offers its Studio beside the public interface. */
+/** Types of the events and helper API that `dev` provides to the Studio in addition to the public API. */
 
-/** What is seen of states: what the output schemas of graphs let clients see, or all that is stored. */
+/** Visible part of states: only what the graphs' output schemas expose to clients, or everything stored. */
 export type Shown = "clients" | "all";
 
-/** A graph that does not load as its file is now. */
+/** A graph whose current file does not load. */
 export interface LoadFault {
   graph_id: string;
   message: string;
   hint: string | null;
   location: FaultLocation | null;
-  /** Whether the last version that loaded still serves. */
+  /** Whether the last version that loaded is still served. */
   served: boolean;
 }
 
@@ -19,19 +19,19 @@ export interface FaultLocation {
   /** Line and column count from 1. */
   line: number;
   column: number;
-  /** The lines there. */
+  /** Source lines around the location. */
   frame: string;
 }
 
 export interface StudioHello {
-  /** Folder of the project. */
+  /** Project folder. */
   place: string;
-  /** What the public interface shows of states: what clients see, or all. The helper shows the other. */
+  /** Visible part of states in the public API. The helper API shows the other. */
   shows: Shown;
   /** All graphs that can be run, the default first. */
   graphs: string[];
   faults: LoadFault[];
-  /** When the graphs were last loaded, ISO 8601; null since the start. */
+  /** When the graphs were last reloaded, ISO 8601; null if never since the start. */
   reloaded_at: string | null;
 }
 
@@ -41,40 +41,40 @@ export interface StudioEvent {
   data: StudioHello;
 }
 
-/** The run that another one repeats; the metadata of its thread have it as `replay_of`. */
+/** The replayed run; stored as `replay_of` in the metadata of the replay's thread. */
 export interface ReplayOf {
   thread_id: string;
   run_id: string;
-  /** The checkpoint that it came to. */
+  /** The run's final checkpoint. */
   checkpoint_id: string;
-  /** Whether what was recorded answers, and no model or tool is called. */
+  /** Whether recorded responses are used instead of calling models and tools. */
   recorded: boolean;
 }
 
-/** A run that is run again, on a copy of its thread. */
+/** A replay of a run on a copy of its thread. */
 export interface StudioReplay {
   /** The copy. */
   thread_id: string;
   of: ReplayOf;
-  /** `running`, and then that of the run. */
+  /** `running`, then the final status of the run. */
   status: string;
   error: string | null;
-  /** Where it asked its models and tools otherwise than recorded. */
+  /** Calls of models and tools that differ from the recording. */
   differences: { message: string; expected: unknown; actual: unknown }[];
 }
 
-/** A run as a case file, as it is or would be written. */
+/** A run as a case file, already written or as a preview. */
 export interface StudioCase {
   /** Absolute path. */
   file: string;
-  /** The same from the project's folder. */
+  /** Path relative to the project folder. */
   path: string;
   text: string;
-  /** The file of the recorded answers that goes with it, from the project's folder; null where there are none. */
+  /** File of the recorded responses, relative to the project folder; null if there is none. */
   mock: { path: string; calls: number } | null;
-  /** Those of its files that were there before, from the project's folder. */
+  /** Files that already exist, relative to the project folder. */
   taken: string[];
-  /** What the case cannot hold. */
+  /** Limitations: parts of the run that the case cannot reproduce. */
   notes: string[];
   written: boolean;
 }

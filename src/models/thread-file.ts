@@ -6,30 +6,30 @@ import type { Thread } from "./thread.js";
 export const THREAD_FILE_FORMAT = "graph-serve/thread";
 export const THREAD_FILE_VERSION = 1;
 
-/** A thread as one file: what clients see of it, checkpoint by checkpoint. */
+/** A thread exported to one file, as visible to clients, with all its checkpoints. */
 export interface ThreadFile {
   format: typeof THREAD_FILE_FORMAT;
   version: typeof THREAD_FILE_VERSION;
   thread: Thread;
   /** Newest first. */
   runs: Run[];
-  /** Of the graph itself, oldest first. */
+  /** States of the root graph, oldest first. */
   states: ThreadState[];
-  /** Of the subgraphs, namespace by namespace, oldest first. */
+  /** States of the subgraphs, grouped by namespace, oldest first. */
   subgraphs: ThreadState[];
-  /** As they are stored, namespace by namespace, oldest first; a server does not show them. */
+  /** Stored checkpoints, grouped by namespace, oldest first; a server does not expose them. */
   checkpoints?: StoredCheckpoint[];
 }
 
 /**
- * A checkpoint with all that LangGraph needs to resume, in the JSON form of its own serializer, but without what the
- * graph's output schema hides.
+ * A checkpoint with everything LangGraph needs to resume, in the JSON form of LangGraph's
+ * serializer, without state that the graph's output schema hides.
  */
 export interface StoredCheckpoint {
   checkpoint_ns: string;
   checkpoint_id: string;
   parent_checkpoint_id: string | null;
-  /** Version of LangGraph's own format. */
+  /** Version of LangGraph's checkpoint format. */
   v: number;
   /** ISO 8601. */
   ts: string;
@@ -44,17 +44,17 @@ export interface StoredCheckpoint {
 /** Channel of the calls that nodes make to other nodes. */
 export const SENDS = "__pregel_tasks";
 
-/** What the calls of nodes hand over, mapped; one call or a list of them. */
+/** Maps the arguments of node calls; accepts one call or a list. */
 export function mapSends(sends: unknown, map: (args: unknown, node: string) => unknown): unknown {
   if (Array.isArray(sends)) return sends.map((send) => mapSends(send, map));
   return isRecord(sends) && "args" in sends ? { ...sends, args: map(sends.args, String(sends.node)) } : sends;
 }
 
-/** What is wrong with a file that should hold a thread; undefined when it holds one. */
+/** Reason why content is not a valid thread file; undefined if it is valid. */
 export function threadFileFault(content: unknown): string | undefined {
-  if (!isRecord(content) || content.format !== THREAD_FILE_FORMAT) return "it holds no exported thread";
+  if (!isRecord(content) || content.format !== THREAD_FILE_FORMAT) return "it is not an exported thread";
   if (content.version !== THREAD_FILE_VERSION)
-    return `it is of version ${String(content.version)}, this is ${THREAD_FILE_VERSION}`;
+    return `it has version ${String(content.version)}, supported is ${THREAD_FILE_VERSION}`;
   const { thread, runs, states, subgraphs = [], checkpoints = [] } = content;
   if (!isRecord(thread) || typeof thread.thread_id !== "string") return "its thread is missing";
   if (!Array.isArray(runs) || !runs.every((run) => isRecord(run) && typeof run.run_id === "string"))
@@ -65,14 +65,17 @@ export function threadFileFault(content: unknown): string | undefined {
   return sendFault(checkpoints as StoredCheckpoint[]);
 }
 
-/** LangGraph looks nodes up in a plain object: it would find what every object has, and fail each time it reads them. */
+/**
+ * LangGraph looks up nodes in a plain object. A name inherited from Object would be found and fail
+ * on every read.
+ */
 function sendFault(checkpoints: readonly StoredCheckpoint[]): string | undefined {
   for (const { checkpoint_id, channel_values, writes } of checkpoints) {
     const sent = writes.flatMap(([, channel, value]) => (channel === SENDS ? [value] : []));
     let fault: string | undefined;
     mapSends([channel_values[SENDS], ...sent], (args, node) => {
       if (node in Object.prototype)
-        fault = `checkpoint ${checkpoint_id} calls a node "${node}", which cannot be the name of a node`;
+        fault = `checkpoint ${checkpoint_id} calls a node "${node}", which is not a valid node name`;
       return args;
     });
     if (fault !== undefined) return fault;

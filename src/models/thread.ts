@@ -22,18 +22,18 @@ export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
 export type TtlStrategy = (typeof TTL_STRATEGIES)[number];
-/** Longest time to live: 365 days, in minutes. */
+/** Maximum time to live: 365 days, in minutes. */
 export const MAX_TTL_MINUTES = 525_600;
-/** Values that one search may extract. */
+/** Maximum number of values that one search can extract. */
 export const MOST_EXTRACTED = 10;
 
 const ThreadTtl = Type.Object(
   {
     strategy: StringEnum(TTL_STRATEGIES, {
-      description: "What happens at the end: delete the thread, or keep its latest checkpoint only.",
+      description: "What happens on expiry: delete the thread, or keep only its latest checkpoint.",
     }),
-    ttl_minutes: Type.Number({ description: "Minutes to live after the last update." }),
-    expires_at: Timestamp("When the time ends; every run, state write and patch renews it."),
+    ttl_minutes: Type.Number({ description: "Minutes until expiry after the last update." }),
+    expires_at: Timestamp("When it expires; every run, state write and patch extends it."),
   },
   { title: "ThreadTtl", description: "Time to live of a thread." },
 );
@@ -45,9 +45,9 @@ export const ThreadModel = Type.Object(
     updated_at: Timestamp("When the thread last changed."),
     state_updated_at: Nullable(Timestamp("When the thread's state last changed.")),
     metadata: AnyObject({ description: "Metadata of the thread." }),
-    config: AnyObject({ description: "Config of the last run, its secrets masked." }),
+    config: AnyObject({ description: "Config of the last run, with secrets masked." }),
     status: StringEnum(THREAD_STATUSES, { description: "Status of the thread." }),
-    values: AnyObject({ description: "Latest values that the output schema lets through." }),
+    values: AnyObject({ description: "Latest values in the output schema." }),
     interrupts: Type.Record(Type.String(), Type.Array(InterruptModel), {
       description: "Open interrupts by task id.",
     }),
@@ -70,13 +70,13 @@ const TtlRequest = Type.Union([
   TtlMinutes,
   Type.Object({
     strategy: Opt(StringEnum(TTL_STRATEGIES), {
-      description: "What happens at the end; delete when left out.",
+      description: "What happens on expiry. Default: delete.",
     }),
-    ttl: Opt(TtlMinutes, { description: "Minutes to live; null for no end." }),
+    ttl: Opt(TtlMinutes, { description: "Minutes to live; null for no expiry." }),
   }),
 ]);
 export type TtlRequest = Static<typeof TtlRequest>;
-/** Minutes that a thread lives after its last run, where a call of a tool or an agent has made it. */
+/** Time to live after the last run, in minutes, of a thread created by an MCP tool call or an A2A task. */
 export const CONVERSATION_TTL_MINUTES = 10_080;
 
 const ttlField = Opt(TtlRequest, { description: "Time to live: minutes, or {strategy, ttl}." });
@@ -98,13 +98,13 @@ export type Superstep = Static<typeof SuperstepModel>;
 
 export const ThreadCreateRequest = Type.Object(
   {
-    thread_id: Opt(Uuid("Id of the new thread; generated when left out.")),
+    thread_id: Opt(Uuid("Id of the new thread. Default: generated.")),
     metadata: Opt(AnyObject(), { description: "Metadata of the thread." }),
     if_exists: Opt(StringEnum(["raise", "do_nothing"], { default: "raise" }), {
-      description: "When the id is taken: raise answers 409, do_nothing returns the existing thread.",
+      description: "If the id exists: raise responds with 409, do_nothing returns the existing thread.",
     }),
     ttl: ttlField,
-    supersteps: Opt(Type.Array(SuperstepModel), { description: "State to seed the thread with." }),
+    supersteps: Opt(Type.Array(SuperstepModel), { description: "Initial state of the thread." }),
   },
   { title: "ThreadCreateRequest", description: "A thread to create." },
 );
@@ -112,7 +112,7 @@ export type ThreadCreateRequest = Static<typeof ThreadCreateRequest>;
 
 export const ThreadPatchRequest = Type.Object(
   {
-    metadata: Opt(AnyObject(), { description: "Merged over the thread's metadata, key by key." }),
+    metadata: Opt(AnyObject(), { description: "Merged into the thread's metadata, key by key." }),
     ttl: ttlField,
   },
   { title: "ThreadPatchRequest", description: "Changes to a thread." },
@@ -120,7 +120,7 @@ export const ThreadPatchRequest = Type.Object(
 export type ThreadPatchRequest = Static<typeof ThreadPatchRequest>;
 
 export const ThreadCopyQuery = Type.Object({
-  checkpoint_id: Type.Optional(Type.String({ description: "Checkpoint to copy; the latest when left out." })),
+  checkpoint_id: Type.Optional(Type.String({ description: "Checkpoint to copy. Default: the latest one." })),
 });
 
 export const ThreadPruneRequest = Type.Object(
@@ -128,19 +128,19 @@ export const ThreadPruneRequest = Type.Object(
     thread_ids: Type.Array(Uuid("Id of a thread."), {
       minItems: 1,
       maxItems: MAX_LIMIT,
-      description: "Threads to prune; those that do not exist are left out.",
+      description: "Threads to prune; those that do not exist are skipped.",
     }),
     strategy: Opt(StringEnum(TTL_STRATEGIES, { default: "delete" }), {
-      description: "delete removes the threads; keep_latest drops all but their latest checkpoints.",
+      description: "delete removes the threads; keep_latest removes all checkpoints except the latest.",
     }),
   },
-  { title: "ThreadPruneRequest", description: "Threads to delete, or to cut down to their latest state." },
+  { title: "ThreadPruneRequest", description: "Threads to delete, or to reduce to their latest state." },
 );
 export type ThreadPruneRequest = Static<typeof ThreadPruneRequest>;
 
 export const ThreadPruneResponse = Type.Object(
   { pruned_count: Type.Integer({ minimum: 0, description: "Number of threads that were pruned." }) },
-  { title: "ThreadPruneResponse", description: "What a prune has done." },
+  { title: "ThreadPruneResponse", description: "Result of a prune." },
 );
 export type ThreadPruneResult = Static<typeof ThreadPruneResponse>;
 
@@ -178,7 +178,7 @@ const threadFilter = {
   status: Opt(StringEnum(THREAD_STATUSES), { description: "Only threads of this status." }),
   query: Opt(Type.String({ minLength: 1, maxLength: LONGEST_QUERY }), {
     description:
-      "Only threads with this text in their id, their metadata or their visible values, in any letter case.",
+      "Only threads with this text in their id, metadata or visible values, ignoring case.",
   }),
 };
 
@@ -188,16 +188,16 @@ export const ThreadSearchRequest = Type.Object(
     limit: Opt(Limit),
     offset: Opt(Offset),
     sort_by: Opt(StringEnum(THREAD_SORT_FIELDS), {
-      description: "Field to sort by; updated_at when left out.",
+      description: "Field to sort by. Default: updated_at.",
     }),
-    sort_order: Opt(SortOrder, { description: "Sort direction; desc when left out." }),
+    sort_order: Opt(SortOrder, { description: "Sort direction. Default: desc." }),
     select: Opt(Selection(THREAD_FIELDS)),
     extract: Opt(
       Type.Record(Type.String(), Type.String({ maxLength: MAX_PATH_LENGTH }), {
         maxProperties: MOST_EXTRACTED,
       }),
       {
-        description: "Values to pick into `extracted`, by name, such as values.messages[-1].content.",
+        description: "Values to return in `extracted`: a map of name to path, such as values.messages[-1].content.",
       },
     ),
   },

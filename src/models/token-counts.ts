@@ -1,4 +1,4 @@
-/** Counts of tokens, free of schemas: pages have them too. */
+/** Token counts without schemas, because pages use them too. */
 
 export interface TokenCounts {
   input_tokens: number;
@@ -8,7 +8,7 @@ export interface TokenCounts {
 
 export const NO_TOKENS: TokenCounts = { input_tokens: 0, output_tokens: 0, total_tokens: 0 };
 
-/** Tokens that models reported in this run alone; on servers that do not report them, the server's total. */
+/** Tokens that models reported in this run only. Servers without this distinction report a total. */
 export function reportedTokens(usage: (TokenCounts & { source?: string }) | null | undefined): TokenCounts {
   return usage && usage.source !== "messages" ? usage : NO_TOKENS;
 }

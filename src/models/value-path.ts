@@ -1,12 +1,12 @@
-/** One step of a path into a value: a key, or an index that counts from the end when it is negative. */
+/** One step of a path into a value: a key or an index. A negative index counts from the end. */
 export type PathStep = string | number;
 
-/** Longest path that a request may ask for, in characters. */
+/** Maximum length of a path in a request, in characters. */
 export const MAX_PATH_LENGTH = 1000;
 
 const STEP = /\.?([^.[\]]+)|\[(-?\d+)\]/y;
 
-/** The steps of a path such as `messages[-1].content`; undefined when it cannot be read. */
+/** The steps of a path such as `messages[-1].content`; undefined if it is invalid. */
 export function parsePath(path: string): PathStep[] | undefined {
   const steps: PathStep[] = [];
   STEP.lastIndex = 0;

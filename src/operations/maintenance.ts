@@ -44,7 +44,7 @@ export class Maintenance {
     assertTimers(settings, storage);
     if (settings.webhooks) (await import("../webhooks/webhook-sender.js")).webhookSender(settings.webhooks);
     await this.#beat();
-    await Promise.all([warnOfDelayed(this.#context), this.#clock.look(this.#context)]);
+    await Promise.all([warnOfDelayed(this.#context), this.#clock.check(this.#context)]);
     await this.#context.recover();
     this.#every(HEARTBEAT_MS, async () => {
       await this.#beat();
@@ -55,7 +55,7 @@ export class Maintenance {
     const { givesBack, queue } = this.#context;
     if (givesBack && !queue) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
-    this.#every(SWEEP_MS, () => this.#clock.look(this.#context));
+    this.#every(SWEEP_MS, () => this.#clock.check(this.#context));
     this.#every(SWEEP_MS, async () => {
       await sweep(this.#context);
       await this.#context.items.expire(now());

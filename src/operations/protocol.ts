@@ -52,7 +52,7 @@ export class Protocol {
     const frames = ThreadFeeds.of(this.#context).read(id, filter);
     const disconnect = () => frames.leave();
     const own = this.#context.caller ? this.#whileOwn(id, frames) : frames;
-    return { thread_id: id, frames: own, lastSeq, told: () => frames.told(), disconnect };
+    return { thread_id: id, frames: own, lastSeq, retained: () => frames.retained(), disconnect };
   }
 
   /** Whether a client may come for the thread, be it there or not. @throws as `events` */
@@ -158,7 +158,7 @@ export class Protocol {
   async #feed(threadId: string): Promise<ThreadFeed> {
     const feeds = ThreadFeeds.of(this.#context);
     const feed = feeds.feed(threadId);
-    await feeds.look(threadId);
+    await feeds.poll(threadId);
     // What logs hold already comes without a wait between.
     await nextTurn();
     return feed;

@@ -1,14 +1,13 @@
-/** How many runs a process without a queue has at once: those in flight, and those that wait for their thread. */
+/** Limits the runs of a process without a queue: those in flight and those that wait for their thread. */
 import { GraphServeError } from "../support/errors.js";
 
-/** The part of all places that the runs of one user may take. */
+/** The part of the limit that the runs of one user may use. */
 const SHARE_OF_USER = 0.5;
 
-/** There is no place for another run now. */
 export class TooManyActiveRunsError extends GraphServeError {
   constructor(count: number, whose: string) {
-    super("too_many_runs", `${count} ${whose} in flight or wait in this process`, {
-      hint: "try again when some have ended, or raise the setting max_active_runs",
+    super("too_many_runs", `${count} ${whose} in flight or waiting in this process`, {
+      hint: "retry when some runs have ended, or raise the setting max_active_runs",
     });
   }
 }
@@ -20,15 +19,15 @@ export class ActiveRuns {
   /** By user; see `scopeOf`. */
   readonly #counts = new Map<string, number>();
 
-  /** @param most most runs of all users together */
+  /** @param most limit for all users together */
   constructor(most: number) {
     this.#most = most;
     this.#mostOfUser = Math.max(1, Math.floor(most * SHARE_OF_USER));
   }
 
   /**
-   * Do the work of accepting a run, which counts as one until it is done.
-   * @param scope the user's; null where there are no users
+   * Counts a run as active while `work` accepts it.
+   * @param scope the user's scope; null if there are no users
    * @throws TooManyActiveRunsError (`too_many_runs`)
    */
   async during<T>(scope: string | null, work: () => Promise<T>): Promise<T> {
@@ -44,8 +43,8 @@ export class ActiveRuns {
   }
 
   /**
-   * Count a run that was accepted.
-   * @returns ends that, when the run has ended
+   * Counts an accepted run.
+   * @returns a function to call when the run has ended
    */
   enter(scope: string | null): () => void {
     this.#add(scope, 1);

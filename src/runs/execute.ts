@@ -1,4 +1,4 @@
-/** The execution of a graph: every run, blocking or streamed, goes through here. */
+/** Executes graphs. Every run goes through here, whether its client waits for the answer or streams it. */
 import { currentNode, type GraphConfig } from "../graphs/graph.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
@@ -22,34 +22,34 @@ import type { SharedFrames } from "../frames/shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
 import { type Ending, endingOf, failed, paused, succeeded } from "./run-results.js";
 
-/** A run whose thread is held and whose row is stored, and what its graph is called with. */
+/** A stored run whose thread is locked, with everything needed to call its graph. */
 interface ExecutionOptions {
   run: Run;
-  /** With the thread's own filter, and the input as the thread takes it. */
+  /** With the output filter of the thread, and the input in the form that the thread accepts. */
   request: CheckedRequest;
-  /** What the run's checkpoints say of themselves. */
+  /** Stored in the metadata of the run's checkpoints. */
   origin: Origin;
   holder: RunHolder;
   earlier?: EarlierAttempts;
-  /** Whether the row says `running` already. */
+  /** Whether the row already has status `running`. */
   isBegun: boolean;
-  /** Why nothing of it is to be executed. */
+  /** Set if the graph must not be executed: the run fails with this error. */
   refusal: Error | undefined;
   lease: ThreadLease;
-  /** Takes the frames; left out for a run that nobody streams. */
+  /** Receives the frames; undefined if the run is not streamed. */
   log: RunLog | undefined;
-  /** Hears what the graph does, where somebody watches. */
+  /** Observes the graph; undefined if there is no observer. */
   watch: RunWatch | undefined;
 }
 
-/** How long a graph may take to heed its abort signal; then it is left behind, its later writes refused. */
+/** How long a graph may ignore its abort signal, in milliseconds. Then it is abandoned and its writes are rejected. */
 const ABORT_GRACE_MS = 2000;
 
-/** One execution of a run's graph: its time limit, its abort, what it writes and what it yields. */
+/** One execution of a run's graph: its time limit, its abort, its writes and its frames. */
 export class Execution {
-  /** True once the run's row says `running`. */
+  /** True once the row of the run has status `running`. */
   hasStarted = false;
-  /** What a caller who waits is answered, unless the run fails. */
+  /** The answer for a waiting caller, unless the run fails. */
   answer: JsonObject = {};
 
   readonly #context: OpsContext;
@@ -60,32 +60,32 @@ export class Execution {
   readonly #usage = new RunUsage();
   readonly #controller = new AbortController();
   readonly #runContext: RunContext;
-  /** Settles when what the graph has yielded is in the log; undefined where it is. */
+  /** Returns a promise that settles when all output so far is in the log, or undefined if it already is. */
   #pending: () => Promise<void> | undefined = () => undefined;
   #isOver = false;
-  /** While the graph may write. */
+  /** True while the graph may write. */
   #isWatched = false;
   #isTaken = false;
-  /** True when something that the graph yielded cannot be sent. */
-  #isRefused = false;
+  /** True if some output of the graph cannot be sent. */
+  #isRejected = false;
   #abandon: (reason: Error) => void = () => undefined;
   #abandonTimer: NodeJS.Timeout | undefined;
-  /** What failed beside the graph's own course: what it yielded was refused, or nothing handled an error. */
-  #fault: { error: unknown } | undefined;
+  /** An error that the graph did not throw: its output was rejected, or an error was not handled. */
+  #failure: { error: unknown } | undefined;
 
   constructor(context: OpsContext, options: ExecutionOptions) {
     const { run, request, log } = options;
     const { allow_unfiltered_events, hold_messages } = context.settings;
     this.#context = context;
     this.#options = options;
-    const isWide = log?.capturesAllModes ?? false;
-    this.#modes = !log ? [] : isWide ? [...new Set([...request.modes, ...ALL_MODES])] : request.modes;
-    this.#subgraphs = isWide || request.subgraphs;
+    const allModes = log?.capturesAllModes ?? false;
+    this.#modes = !log ? [] : allModes ? [...new Set([...request.modes, ...ALL_MODES])] : request.modes;
+    this.#subgraphs = allModes || request.subgraphs;
     this.#frames = new StreamFrames(
       {
         modes: this.#modes,
         subgraphs: this.#subgraphs,
-        checkpointIds: isWide,
+        checkpointIds: allModes,
         filter: request.bound.filter,
         unfilteredEvents: allow_unfiltered_events,
         holdMessages: hold_messages,
@@ -94,11 +94,15 @@ export class Execution {
     );
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
-    const facts = { run_id, thread_id, graph_id: String(metadata.graph_id), ownerId, caller };
-    this.#runContext = new RunContext(facts, (error) => this.#failFrom("failed", error), currentNode);
+    const requestContext = { run_id, thread_id, graph_id: String(metadata.graph_id), ownerId, caller };
+    this.#runContext = new RunContext(
+      requestContext,
+      (error) => this.#failFrom("failed", error),
+      currentNode,
+    );
   }
 
-  /** Run to the end, whatever that is. Never rejects. */
+  /** Runs the graph to its end, whatever the outcome. Never rejects. */
   async run(): Promise<Ending> {
     const { lost } = this.#options.lease;
     if (lost?.aborted) this.#loseThread();
@@ -107,7 +111,7 @@ export class Execution {
       await this.#begin();
       return await this.#call();
     } catch (error) {
-      const ending = this.#fault ? failed(this.#fault.error) : endingOf(error, this.#controller.signal);
+      const ending = this.#failure ? failed(this.#failure.error) : endingOf(error, this.#controller.signal);
       if (ending.thrown === undefined) this.answer = this.#frames.answerSoFar();
       else ending.fault = await this.#faultOf(ending.thrown);
       this.#report(ending);
@@ -118,22 +122,20 @@ export class Execution {
     }
   }
 
-  /** True once the storage has refused a write, since another process has the run. */
+  /** True once the storage rejected a write because another process owns the run. */
   get isTaken(): boolean {
     return this.#isTaken;
   }
 
-  /** Tokens that the run used. */
   tokens(): TokenUsage {
     return this.#usage.total(this.#frames.lastValues);
   }
 
-  /** When what ran in it began and ended. */
   tasks(): RunTasks {
     return this.#usage.times.list();
   }
 
-  /** Stop the graph. */
+  /** Aborts the graph, and abandons it if it ignores the signal. */
   abort(reason: RunAborted): void {
     if (this.#isOver || this.#controller.signal.aborted) return;
     this.#controller.abort(reason);
@@ -146,7 +148,7 @@ export class Execution {
     const { runs } = this.#context.storage;
     const { attempt } = holder;
     log?.push("metadata", attemptFrame({ run_id, thread_id, attempt }, earlier?.checkpointId));
-    // The response's head and first frame leave before a graph that never waits takes the event loop.
+    // Sends the response headers and the first frame before a graph that never awaits blocks the event loop.
     if (log) await nextTurn();
     const begun = { updated_at: now(), status: "running" as const };
     const isOurs = isBegun || (await runs.update(run_id, begun, holder));
@@ -154,7 +156,7 @@ export class Execution {
     this.hasStarted = true;
   }
 
-  /** Resolves with how the graph ended; rejects with what it threw or why it was stopped. */
+  /** Resolves with how the graph ended; rejects with its error or the abort reason. */
   async #call(): Promise<Ending> {
     this.#controller.signal.throwIfAborted();
     if (this.#options.refusal) throw this.#options.refusal;
@@ -162,8 +164,8 @@ export class Execution {
     const abandoned = new Promise<never>((_, reject) => (this.#abandon = reject));
     try {
       const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
-      await Promise.race([called, abandoned.catch((reason: Error) => this.#leaveBehind(reason))]);
-      if (this.#fault) throw this.#fault.error;
+      await Promise.race([called, abandoned.catch((reason: Error) => this.#abandonGraph(reason))]);
+      if (this.#failure) throw this.#failure.error;
       this.answer = this.#frames.answer();
       return this.#frames.interrupts ? paused(this.#context.settings) : succeeded;
     } finally {
@@ -172,38 +174,38 @@ export class Execution {
     }
   }
 
-  /** Attempts share the time of their run. */
+  /** All attempts of a run share one time limit. */
   #limitTime(): NodeJS.Timeout | undefined {
     const seconds = this.#context.settings.run_timeout_seconds;
     if (seconds === undefined) return undefined;
-    const left = Math.max(0, seconds * 1000 - (this.#options.earlier?.spentMs ?? 0));
-    return setTimeout(() => this.abort(RunAborted.timedOut(seconds)), Math.min(left, 2 ** 31 - 1));
+    const remainingMs = Math.max(0, seconds * 1000 - (this.#options.earlier?.spentMs ?? 0));
+    return setTimeout(() => this.abort(RunAborted.timedOut(seconds)), Math.min(remainingMs, 2 ** 31 - 1));
   }
 
-  /** The run is another process's: nothing of it is to be told from here. */
+  /** Another process owns the run. This process must not report its end. */
   #lose(): void {
     this.#isTaken = true;
     this.#loseThread();
   }
 
-  /** Another process may hold the thread by now: what this run still writes must not count. */
+  /** Another process may hold the thread by now: later writes of this run must be rejected. */
   #loseThread(): void {
     this.#fence();
     this.abort(RunAborted.from("lost"));
   }
 
-  /** The graph did not heed its signal: it may go on computing, but nothing that it writes counts any more. */
-  #leaveBehind(reason: Error): never {
+  /** The graph ignored its abort signal: it may keep computing, but its writes are rejected. */
+  #abandonGraph(reason: Error): never {
     this.#fence();
     throw reason;
   }
 
-  /** Once the graph has settled, it could be the next attempt, in this process, that is refused. */
+  /** Does nothing once the graph has settled: a fence could then reject the next attempt in this process. */
   #fence(): void {
     if (this.#isWatched) this.#context.storage.checkpointer.fence(this.#options.run.run_id);
   }
 
-  /** For as long as the graph may still write, hear of writes that fail. */
+  /** Observes failed writes for as long as the graph may write. */
   async #watched(called: Promise<void>): Promise<void> {
     const { checkpointer, storage, frames } = this.#context;
     const { run, lease, origin, holder, log } = this.#options;
@@ -227,9 +229,9 @@ export class Execution {
     }
   }
 
-  /** What a superstep told is shared before its checkpoint says that it need not be executed again. */
+  /** Shares the frames of a superstep before its checkpoint, after which the superstep is not executed again. */
   async #framesStored(frames: SharedFrames): Promise<void> {
-    // What the graph has yielded is on its way here.
+    // Output of the graph may not have reached the log yet.
     await nextTurn();
     const stored = () => frames.stored(this.#options.run.run_id);
     const shared = this.#pending()?.then(stored) ?? stored();
@@ -237,16 +239,16 @@ export class Execution {
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {
-    // A run that was stopped has its reason; and its writes are refused on purpose.
+    // An aborted run already has a reason, and its writes are rejected on purpose.
     if (this.#controller.signal.aborted) return;
-    this.#fault = { error };
+    this.#failure = { error };
     this.abort(RunAborted.from(cause));
   }
 
   /**
-   * Run the graph to its end and hand what it yields to the frames. A network failure before the first event is tried
-   * again; the input is sent again only when no checkpoint took it (no duplicated input,
-   * docs/specification.md#streams, 7).
+   * Runs the graph to its end and passes its output to the frames. A network failure before the first event is retried.
+   * The input is sent again only if no checkpoint contains it, so that it is not duplicated
+   * (docs/specification.md#streams, 7).
    */
   async #callGraph(): Promise<void> {
     const { signal } = this.#controller;
@@ -260,7 +262,7 @@ export class Execution {
         if (!mayRetry || !isTransient(error)) throw error;
         this.#context.logger.warn(
           { err: error, run_id, attempt },
-          "the run failed in the network and is tried again",
+          "the run failed with a network error and is retried",
         );
         await pauseBefore(attempt + 1, signal);
         if (await this.#hasCheckpoint()) input = null;
@@ -300,7 +302,7 @@ export class Execution {
       signal: this.#controller.signal,
       streamMode: frameworkModes(this.#modes, this.#context.settings.hold_messages),
       subgraphs: this.#withNamespaces,
-      // As through `streamEvents`, LangGraph then says of which checkpoint values are.
+      // Makes LangGraph add the checkpoint to values, as it does in `streamEvents`.
       ...(this.#options.log?.capturesAllModes && { version: "v2" }),
     };
   }
@@ -309,11 +311,11 @@ export class Execution {
     const callbacks = new ModelCallbacks(this.#usage);
     const { watch } = this.#options;
     if (watch) callbacks.addHandler(watch, true);
-    this.#frames.hear(callbacks);
+    this.#frames.attach(callbacks);
     return callbacks;
   }
 
-  /** Whether chunks say which graph they are of. */
+  /** Whether chunks carry the namespace of their graph. */
   get #withNamespaces(): boolean {
     return this.#subgraphs && this.#modes.length > 0;
   }
@@ -327,7 +329,7 @@ export class Execution {
     this.#take(mode, payload, () => this.#frames.take(namespace, mode, payload));
   }
 
-  /** The root run's stream events carry the chunks of the other modes; the rest are the client's events. */
+  /** Stream events of the root run carry the chunks of the other modes. The rest are the client's events. */
   #takeEvent(event: unknown): void {
     const isRoot = isRecord(event) && event.run_id === this.#options.run.run_id;
     if (isRoot && event.event === "on_chain_stream") {
@@ -338,13 +340,13 @@ export class Execution {
     this.#take("events", event, () => this.#frames.takeEvent(event, isRoot));
   }
 
-  /** Never throws: the stream is read to its end, also when nothing that the graph yields is taken any more. */
+  /** Never throws: the stream is read to its end, even after some output was rejected. */
   #take(mode: string, payload: unknown, work: () => void): void {
-    if (this.#isRefused) return;
+    if (this.#isRejected) return;
     try {
       work();
     } catch (error) {
-      this.#isRefused = true;
+      this.#isRejected = true;
       this.#failFrom("refused", unsendable(error, payload, mode));
     }
   }
@@ -358,13 +360,13 @@ export class Execution {
     return metadata?.run_id === run_id;
   }
 
-  /** What was thrown, with its place and its node. Never rejects. */
+  /** The error with its source location and its node. Never rejects. */
   async #faultOf(thrown: unknown): Promise<RunFault> {
     const { runFault } = await import("../graphs/run-fault.js");
-    const { failedTasks: faultyTasks } = await import("../graphs/failed-tasks.js");
+    const { failedTasks } = await import("../graphs/failed-tasks.js");
     const { bound, configurable } = this.#options.request;
     const { checkpoint_id: _, checkpoint_map: __, ...latest } = configurable;
-    const tasks = this.hasStarted ? await faultyTasks(bound.graph, latest) : [];
+    const tasks = this.hasStarted ? await failedTasks(bound.graph, latest) : [];
     return runFault(thrown, tasks);
   }
 
@@ -378,7 +380,7 @@ export class Execution {
   }
 }
 
-/** The data of the frame with which an attempt begins. */
+/** The data of the first frame of an attempt. */
 export function attemptFrame(
   { run_id, thread_id, attempt }: Pick<Run, "run_id" | "thread_id" | "attempt">,
   checkpoint_id?: string,

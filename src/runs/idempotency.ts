@@ -1,4 +1,4 @@
-/** Idempotency keys: a request that comes again is answered with the run that is there (docs/http.md#idempotency-keys). */
+/** Idempotency keys: a repeated request returns the run of the first one (docs/http.md#idempotency-keys). */
 import { createHash } from "node:crypto";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { JsonObject } from "../models/common.js";
@@ -13,18 +13,18 @@ import { scopeOf } from "../threads/thread-origin.js";
 
 const KEEP_KEY_MINUTES = 24 * 60;
 const LONGEST_KEY = 255;
-/** Who accepts the run says so this often, and counts as dead after that time. */
+/** How often the process that accepts the run renews its lease, and the duration of the lease. In milliseconds. */
 const RENEW_MS = 15_000;
 const LEASE_MS = 60_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const BATCH = 100;
 
 interface KeyData extends RunKey {
-  /** Of the request, so that the key of another one is noticed. */
+  /** Hash of the request, to detect a key that is reused for a different request. */
   digest: string;
-  /** Until when whoever accepts the run is alive; null when it is accepted. */
+  /** Lease of the process that accepts the run; null once the run is accepted. */
   lease_until: string | null;
-  /** As it was accepted, where it may be gone since. */
+  /** The run as it was accepted, if its row may be deleted later. */
   run: Run | null;
 }
 
@@ -32,21 +32,20 @@ type KeyRow = TimerRow & { data: KeyData & JsonObject };
 
 export interface KeyedRequest {
   request: RunCreateRequest;
-  /** Left out for a run on a thread of its own. */
+  /** Undefined for a run with its own thread. */
   threadId?: string;
   signal?: AbortSignal;
 }
 
-/** The run was accepted now, or before. */
+/** `first`: the run was accepted now. `again`: it was accepted earlier. */
 export type OnceResult<T> = { first: T } | { again: RunKey & { run: Run | null } };
 
-/** Accepts a run that is to have these ids. */
 type Accept<T> = (known: KnownRun, threadId: string) => Promise<T>;
 
 /**
- * Accept a run unless its key has one; of several at the same time, one accepts it. A key whose run was refused is as if
- * it had never been sent.
- * @throws InvalidRequestError when the key came with another request (`invalid_request`), and what `accept` throws
+ * Accepts a run unless its key already has one. Of concurrent requests with the same key, only one accepts the run. A
+ * key whose run was rejected can be used again.
+ * @throws InvalidRequestError if the key was used with a different request (`invalid_request`), and errors of `accept`
  */
 export async function executeOnce<T>(
   context: OpsContext,
@@ -56,7 +55,10 @@ export async function executeOnce<T>(
 ): Promise<OnceResult<T>> {
   const { timers: table, runs } = context.storage;
   if (!table)
-    throw new UnsupportedOptionError("an idempotency key", "the storage keeps no timers, where keys are");
+    throw new UnsupportedOptionError(
+      "an idempotency key",
+      "the storage does not support timers, which hold the keys",
+    );
   for (;;) {
     const fresh = newRow(context, keyed);
     const first = async (row: KeyRow) => ({
@@ -70,11 +72,11 @@ export async function executeOnce<T>(
     if (!isOver && digest !== fresh.data.digest) throw reused();
     if (!isOver && (lease_until === null || (await runs.get(thread_id, run_id))))
       return { again: { run_id, thread_id, run } };
-    // Whoever was to accept the run has died over it.
-    const isLeft = lease_until !== null && lease_until <= now();
-    if (!isOver && !isLeft) await pause(LOOK_MS, keyed.signal);
+    // The process that was to accept the run has crashed.
+    const isLeaseOver = lease_until !== null && lease_until <= now();
+    if (!isOver && !isLeaseOver) await pause(POLL_MS, keyed.signal);
     else {
-      // Of two who accept it after all, one has the ids.
+      // Keeps the ids: if both processes accept the run after all, only one can store it.
       const ids = isOver ? {} : { run_id, thread_id };
       const own = { ...fresh, version: row.version, data: { ...fresh.data, ...ids } };
       if (await table.replace(own)) return first({ ...own, version: row.version + 1 });
@@ -82,7 +84,7 @@ export async function executeOnce<T>(
   }
 }
 
-/** Accept the run, while the row of its key says that somebody does. */
+/** Accepts the run, and renews the lease in the key's row meanwhile. */
 async function accepted<T>(
   { logger }: OpsContext,
   table: TimerTable,
@@ -92,32 +94,35 @@ async function accepted<T>(
   runOf: (accepted: T) => Run | null,
 ): Promise<T> {
   let row = held;
-  const note = async (change: Partial<KeyData>): Promise<void> => {
+  const update = async (change: Partial<KeyData>): Promise<void> => {
     const changed = { ...row, data: { ...row.data, ...change } };
     if (await table.replace(changed)) row = { ...changed, version: row.version + 1 };
   };
-  let noted: Promise<void> = Promise.resolve();
+  let updated: Promise<void> = Promise.resolve();
   const renew = setInterval(() => {
-    noted = noted.then(() => note({ lease_until: leaseEnd() })).catch(() => undefined);
+    updated = updated.then(() => update({ lease_until: leaseEnd() })).catch(() => undefined);
   }, RENEW_MS).unref();
   try {
     const { run_id, thread_id } = row.data;
     const done = await accept({ run_id }, thread_id);
     clearInterval(renew);
-    await noted;
+    await updated;
     const run = threadId === undefined ? runOf(done) : null;
-    // The run is there: a key that cannot say so finds it all the same.
-    await note({ lease_until: null, run }).catch((error: unknown) =>
-      logger.warn({ err: error, run_id }, "an idempotency key could not be settled"),
+    // The run is stored: repeated requests find it even if this update fails.
+    await update({ lease_until: null, run }).catch((error: unknown) =>
+      logger.warn(
+        { err: error, run_id },
+        "an idempotency key could not be updated after its run was accepted",
+      ),
     );
     return done;
   } catch (error) {
     clearInterval(renew);
-    await noted;
-    // What was not answered may be stored: who asks again finds it, or it is accepted under the same ids.
+    await updated;
+    // The run may be stored despite the error. A retry finds it, or accepts it with the same ids.
     const isOpen = error instanceof StorageUnavailableError;
-    const left = isOpen ? note({ lease_until: now() }) : table.delete("key", row.id, row.version);
-    await left.catch(() => undefined);
+    const released = isOpen ? update({ lease_until: now() }) : table.delete("key", row.id, row.version);
+    await released.catch(() => undefined);
     throw error;
   }
 }
@@ -127,14 +132,14 @@ const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stri
 
 /** @throws InvalidRequestError (`invalid_request`) */
 function newRow(context: OpsContext, { request, threadId }: KeyedRequest): KeyRow {
-  const { idempotency_key: key = null, ...asked } = request;
+  const { idempotency_key: key = null, ...body } = request;
   if (key === null || key === "" || key.length > LONGEST_KEY) throw wrongKey();
   const at = now();
   const scope = scopeOf(context);
   const data: KeyData = {
     run_id: newId(),
     thread_id: threadId === undefined ? newId() : requireUuid(threadId, ["path", "thread_id"]),
-    digest: hashOf([threadId ?? null, asked]),
+    digest: hashOf([threadId ?? null, body]),
     lease_until: leaseEnd(),
     run: null,
   };
@@ -150,17 +155,17 @@ function newRow(context: OpsContext, { request, threadId }: KeyedRequest): KeyRo
   };
 }
 
-const KEY_PLACE = ["header", "idempotency-key"];
+const KEY_LOCATION = ["header", "idempotency-key"];
 
-const wrongKey = () => InvalidRequestError.at(KEY_PLACE, `must have 1 to ${LONGEST_KEY} characters`);
+const wrongKey = () => InvalidRequestError.at(KEY_LOCATION, `must have 1 to ${LONGEST_KEY} characters`);
 const reused = () =>
   InvalidRequestError.at(
-    KEY_PLACE,
-    "came with another request before: send the same body to the same thread, or take a new key",
+    KEY_LOCATION,
+    "came with another request before: send the same body to the same thread, or use a new key",
     "idempotency_key_reused",
   );
 
-/** Delete the keys whose time has come by `at`. */
+/** Deletes the keys that expired by `at`. */
 export async function forgetKeys(table: TimerTable, at: string): Promise<void> {
   for (;;) {
     const rows = await table.due(["key"], at, BATCH);

@@ -1,4 +1,4 @@
-/** The runs of this process that have not ended. The server owns them: a response is only a subscriber. */
+/** The unfinished runs of this process. The server owns them: a response is only a subscriber. */
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import { INTERRUPT_KEY } from "../graphs/output-filter.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
@@ -20,64 +20,64 @@ import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
 
-/** What the operations work with, and the live runs that they share. */
+/** The context of operations, with the live runs that they share. */
 export interface EngineContext extends OpsContext {
   readonly live: LiveRuns;
-  /** See to the runs of dead processes. @throws StorageUnavailableError (`storage_unavailable`) */
+  /** Recovers the runs of dead processes. @throws StorageUnavailableError (`storage_unavailable`) */
   readonly recover: (options?: RecoverOptions) => Promise<void>;
-  /** Whether runs that cannot end here are left for others to go on with. */
+  /** Whether runs that cannot end here are requeued for other processes. */
   readonly givesBack: boolean;
-  /** Shares runs out among processes; undefined while each executes what it accepts. */
+  /** Distributes runs among processes. Undefined if each process executes the runs that it accepts. */
   readonly queue?: Queue<EngineContext, LiveRun, QueueOptions>;
 }
 
-/** Hears of the runs of threads whose events somebody reads. */
+/** Follows the runs of threads whose events have readers. */
 export interface ThreadFollower {
-  /** Whether somebody reads the events of the thread, so that its runs are collected for that. */
+  /** Whether the events of the thread have readers, so that its runs must capture all modes. */
   follows(threadId: string): boolean;
-  /** A run is queued, or begins. */
+  /** Called when a run is queued or starts. */
   added(live: LiveRun): void;
-  /** The thread is gone. */
+  /** Called when a thread is deleted. */
   forget(threadId: string): void;
-  /** No run comes any more. */
+  /** Called on shutdown: no further run starts. */
   stop(): void;
 }
 
 interface End {
   answer: JsonObject;
   run: Run;
-  /** What kept its graph from beginning, where no frame tells it. */
+  /** The error that kept the graph from starting, if no frame reports it. */
   error?: Error;
-  /** Another process has the run: this is not how it ends. */
+  /** Another process owns the run, so this is not its final end. */
   isTaken?: boolean;
-  /** This one left it to others by itself. */
+  /** This process requeued the run. */
   isGivenBack?: boolean;
 }
 
-/** One run: queued until it has its thread, then running, then ended. */
+/** One run: queued until it holds its thread, then running, then ended. */
 export class LiveRun {
-  /** The run as it was accepted: `pending`. */
+  /** The run as it was accepted, with status `pending`. */
   readonly run: Run;
   readonly log: RunLog | undefined;
-  /** Hears what the run does; undefined when nobody watches. */
+  /** Observes the run; undefined if there is no observer. */
   readonly watch: RunWatch | undefined;
-  /** What the run's row keeps in case this process dies. */
+  /** Stored in the run's row, so that another process can resume it after a crash. */
   readonly resumption: Resumption | null;
 
   readonly #context: EngineContext;
   readonly #isStateless: boolean;
   readonly #atEnd: LiveRunOptions["atEnd"];
-  /** When it was accepted, by `performance.now()`. */
+  /** Time of acceptance, by `performance.now()`. */
   readonly #since: number;
-  /** Aborted, it gives up the run's place in the queue of its thread. */
-  #place: AbortController | undefined;
-  #stopStored: RunAborted | undefined;
-  /** When it had its thread, by `performance.now()`. */
+  /** Removes the run from the wait queue of its thread when aborted. */
+  #waitAbort: AbortController | undefined;
+  #stopReason: RunAborted | undefined;
+  /** Time at which the run got its thread, by `performance.now()`. */
   #begunAt: number | undefined;
-  /** Set once the run has its thread. */
+  /** Set once the run holds its thread. */
   #execution: Execution | undefined;
   #end: End | undefined;
-  /** Emits `end`: unlike a promise, it keeps nothing of those who wait and leave. */
+  /** Emits `end`. Unlike a promise, it does not retain callers that stop waiting. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
   constructor(
@@ -107,35 +107,35 @@ export class LiveRun {
     return this.#execution ? "running" : "queued";
   }
 
-  /** This process, at the attempt that it executes, or will when the run has its thread. */
+  /** This process, with the attempt that it executes, or will execute once the run holds its thread. */
   get holder(): RunHolder {
     return { owner: this.#context.ownerId, attempt: Math.max(this.run.attempt, 1) };
   }
 
-  /** True when the run has ended here alone: another process goes on with it. */
+  /** True if the run ended only in this process: another one continues it. */
   get isTaken(): boolean {
     return this.#end?.isTaken ?? false;
   }
 
-  /** True once the run has had its thread, also when it has ended since. */
+  /** True once the run has held its thread, even after it has ended. */
   get hasBegun(): boolean {
     return !!this.#execution;
   }
 
-  /** The run is stored while others hold its thread. Who stops it before it begins aborts `place`. */
-  queue(place: AbortController): void {
-    this.#place = place;
+  /** Registers a stored run that waits for its thread. `waitAbort` stops it before it starts. */
+  queue(waitAbort: AbortController): void {
+    this.#waitAbort = waitAbort;
     this.#context.live.add(this);
   }
 
   /**
-   * Take the thread. Resolves when the run is in flight: `prepare` has stored that, and says what to execute.
-   * Rejects with what `prepare` throws; the thread is free then.
+   * Starts the run on its locked thread. Resolves when the run is in flight: `prepare` has stored that, and returned
+   * the execution. Rejects with the error of `prepare`; the thread is unlocked then.
    */
   begin(lease: ThreadLease, prepare: () => Promise<Execution>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#hold(lease, prepare, resolve)
-        .then((result) => this.#tell(result))
+        .then((result) => this.#publishEnd(result))
         .catch((error: Error) => {
           const run = { ...this.run, status: "error" as const };
           if (this.hasBegun) this.#finish({ answer: failedAnswer(error), run, error });
@@ -144,40 +144,40 @@ export class LiveRun {
     });
   }
 
-  /** When the run ended, as its row has it; undefined until then. */
+  /** End time in the run's row; undefined until the run has ended. */
   get endedAt(): string | undefined {
     return this.#end?.run.updated_at;
   }
 
-  /** Stop the run. Its row, its thread and its stream end as after every other run. */
+  /** Stops the run. Its row, its thread and its stream end like those of any other run. */
   stop(reason: RunAborted): void {
-    this.#stopStored ??= reason;
-    this.#place?.abort(reason);
+    this.#stopReason ??= reason;
+    this.#waitAbort?.abort(reason);
     this.#execution?.abort(reason);
   }
 
-  /** The queued run cannot begin, though its row is stored; its thread is another's. */
+  /** Ends a queued run that is stored but cannot start. It does not hold its thread. */
   async fail(error: unknown): Promise<void> {
     const { results } = this.#context.live;
     const result = await results.endQueued(this.run, error, this.#resumable());
-    // Not always what kept it: in a shutdown its row says that instead.
+    // On a shutdown, the row has a different error.
     const { thrown = error, stored, isTaken, isGivenBack } = result;
     const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, isTaken, isGivenBack };
-    // Its log, which ends with this, must not look like all of it.
+    // Finishes first, so that the log of a run that continues in another process is not kept as complete.
     if (isTaken) this.#finish(end);
     else this.#pushLast(result);
     this.log?.close();
-    // The run before it, or its own start, may have left the thread busy.
+    // An earlier run, or the failed start of this one, may have left the thread busy.
     await results.reconcile(this.run);
     this.#finish(end);
   }
 
-  /** When what has run in it so far began and ended; undefined before its graph is called. */
+  /** Start and end times of the tasks so far; undefined before the graph is called. */
   tasks(): RunTasks | undefined {
     return this.#execution?.tasks();
   }
 
-  /** The run as it ended. Rejects when the storage failed before the graph began and no frame tells it. */
+  /** The run as it ended. Rejects if the storage failed before the graph started and no frame reports it. */
   async ended(): Promise<Run> {
     const { run, error } = await this.#whenEnded();
     if (error !== undefined) throw error;
@@ -185,14 +185,13 @@ export class LiveRun {
   }
 
   /**
-   * What the run answers once it has ended, however it ended. Rejects with an AbortError when `signal` aborts; nothing
-   * of the waiting stays behind then, however long the run still takes.
+   * The answer of the run once it has ended, regardless of how. Rejects with an AbortError when `signal` aborts; an
+   * aborted wait is not retained, however long the run continues.
    */
   async answer(signal?: AbortSignal): Promise<JsonObject> {
     return (await this.#whenEnded(signal)).answer;
   }
 
-  /** Called when the run ends. */
   onEnd(listener: () => void): void {
     this.#events.once("end", listener);
   }
@@ -202,7 +201,7 @@ export class LiveRun {
     return this.#end as End;
   }
 
-  /** Holds the thread until the run's end is stored. The lease is released here and nowhere else. */
+  /** Holds the thread until the end of the run is stored. This is the only place that releases the lease. */
   async #hold(lease: ThreadLease, prepare: () => Promise<Execution>, begun: () => void): Promise<RunResult> {
     try {
       const execution = await prepare();
@@ -218,7 +217,7 @@ export class LiveRun {
     }
   }
 
-  /** What another process needs to go on with it; undefined when it ends with this one. */
+  /** What another process needs to resume the run. Undefined if the run ends with this process. */
   #resumable(): Resumption | undefined {
     const { resumption } = this;
     if (!this.#context.givesBack || !resumption?.unattended || !resumption.isWhole) return undefined;
@@ -232,17 +231,17 @@ export class LiveRun {
     this.#begunAt = performance.now();
     this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
     this.watch?.begin(this.#isStateless);
-    if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopStored ??= RunAborted.from("cancelled");
-    // It may also have been stopped between its thread's becoming free and now.
-    if (this.#stopStored) execution.abort(this.#stopStored);
+    if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopReason ??= RunAborted.from("cancelled");
+    // The run may also have been stopped after its thread became free.
+    if (this.#stopReason) execution.abort(this.#stopReason);
   }
 
-  /** Who has seen the last frame finds the row settled and the thread free. */
-  #tell(result: RunResult): void {
+  /** Publishes the end: by then the row is settled and the thread is free. */
+  #publishEnd(result: RunResult): void {
     const { thrown, stored, usage, isTaken, isGivenBack } = result;
     const hasStarted = this.#execution?.hasStarted;
     if (!isTaken) this.#pushLast(result);
-    // Should nobody have the thread, it is set right as soon as it can be had again.
+    // If no process holds the thread, its status is corrected once it can be locked.
     if (result.isLost) void this.#context.live.results.reconcile(this.run);
     this.#finish({
       answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
@@ -272,29 +271,28 @@ export class LiveRun {
   }
 }
 
-/** All of them, the logs of those that ended lately, and the results that are still to be stored. */
+/** All live runs, the logs of recently ended ones, and the outcomes that are not stored yet. */
 export class LiveRuns {
-  /** Set once somebody asks for the events of a thread. */
+  /** Set once the events of a thread are requested. */
   follower: ThreadFollower | undefined;
-  /** Why the last heartbeat could not be stored; undefined if it was. */
+  /** Error of the last heartbeat; undefined if the heartbeat was stored. */
   writeFault: GraphServeError | undefined;
-  /** How many there may be. */
   readonly active: ActiveRuns;
-  /** Limits what the logs of all runs and threads keep together. */
+  /** Memory limit for the logs of all runs and threads together. */
   readonly budget: FrameBudget;
 
   #results: RunResults | undefined;
   #logs: RunLogs | undefined;
   readonly #context: OpsContext;
-  /** By run id. At most one of a thread is running. */
+  /** By run id. At most one run of a thread is running. */
   readonly #runs = new Map<string, LiveRun>();
   readonly #stopping = new AbortController();
-  /** Threads that callers wait for to take them over, with how many do. */
+  /** Threads that callers wait to take over, with the number of these callers. */
   readonly #takeovers = new Map<string, number>();
 
   constructor(context: OpsContext) {
     this.#context = context;
-    // Every caller that waits for a thread listens.
+    // Every caller that waits for a thread adds a listener.
     setMaxListeners(0, this.#stopping.signal);
     const { logger, settings } = context;
     const { max_kept_frame_bytes, max_active_runs } = settings;
@@ -316,17 +314,17 @@ export class LiveRuns {
     return (this.#logs ??= new RunLogs());
   }
 
-  /** Accept no more runs; callers that wait are turned away. */
+  /** Accepts no more runs. Waiting callers are rejected. */
   stopAccepting(): void {
     this.#stopping.abort(new ShuttingDownError());
   }
 
-  /** Aborts when no more runs are accepted. */
+  /** Aborts when the process stops accepting runs. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Let others find a run until it has ended. */
+  /** Makes a run visible to other callers until it has ended. */
   add(live: LiveRun): void {
     const { run, log } = live;
     if (this.find(run.run_id) === live) return;
@@ -336,47 +334,47 @@ export class LiveRuns {
     this.#context.frames?.publish(live);
     live.onEnd(() => {
       if (this.find(run.run_id) === live) this.#runs.delete(run.run_id);
-      if (log && !live.isTaken) this.#keep(live, log);
+      if (log && !live.isTaken) this.#retainLog(live, log);
     });
   }
 
-  #keep({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {
+  #retainLog({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {
     const { run_id, thread_id, created_at, metadata } = run;
-    const facts = { graph_id: String(metadata.graph_id), answers: answerFrom(run) };
-    this.logs.keep({ run_id, thread_id, created_at, updated_at: endedAt, ...facts }, log);
+    const labels = { graph_id: String(metadata.graph_id), answers: answerFrom(run) };
+    this.logs.keep({ run_id, thread_id, created_at, updated_at: endedAt, ...labels }, log);
   }
 
-  /** A log for a run of the thread that is about to start. */
+  /** A log for a new run of the thread. */
   newLog(threadId: string, stateless?: Stateless, attempt?: number): RunLog {
     return this.logWith({ stateless, isWide: this.follower?.follows(threadId), attempt });
   }
 
-  /** A log whose frames count for the budget. */
+  /** A log that counts towards the memory limit. */
   logWith(options: RunLogOptions): RunLog {
     return new RunLog({ ...options, budget: this.budget });
   }
 
-  /** The same for a run that nobody streams: undefined where nobody reads the thread's events either. */
+  /** A log for a run that is not streamed. Undefined if the events of the thread have no readers. */
   followersLog(threadId: string): RunLog | undefined {
     return this.follower?.follows(threadId) ? this.logWith({ isWide: true }) : undefined;
   }
 
-  /** The runs of a thread that have not ended, in the order in which they came. */
+  /** The unfinished runs of a thread, in the order in which they arrived. */
   ofThread(threadId: string): LiveRun[] {
     return [...this.#runs.values()].filter(({ run }) => run.thread_id === threadId);
   }
 
-  /** The run with this id, while it is queued or running here. */
+  /** The run with this id, if it is queued or running here. */
   find(runId: string): LiveRun | undefined {
     return this.#runs.get(runId);
   }
 
-  /** Frames of a run, also of one that ended lately. */
+  /** The log of a run, including a recently ended one. */
   logOf(runId: string): RunLog | undefined {
     return this.find(runId)?.log ?? this.logs.get(runId);
   }
 
-  /** Stop the runs that other processes ask this one to stop. */
+  /** Stops the runs that other processes asked this process to cancel. */
   async watchCancels(): Promise<void> {
     if (this.#runs.size === 0) return;
     const { storage, ownerId } = this.#context;
@@ -385,7 +383,7 @@ export class LiveRuns {
     }
   }
 
-  /** Until `wait` has the thread, whatever runs on it is stopped. */
+  /** Stops every run of the thread until `wait` has resolved. */
   async takeOver<T>(threadId: string, wait: () => Promise<T>): Promise<T> {
     const others = this.#takeovers.get(threadId) ?? 0;
     this.#takeovers.set(threadId, others + 1);
@@ -393,8 +391,8 @@ export class LiveRuns {
     try {
       return await wait();
     } finally {
-      const left = (this.#takeovers.get(threadId) ?? 1) - 1;
-      if (left > 0) this.#takeovers.set(threadId, left);
+      const remaining = (this.#takeovers.get(threadId) ?? 1) - 1;
+      if (remaining > 0) this.#takeovers.set(threadId, remaining);
       else this.#takeovers.delete(threadId);
     }
   }
@@ -403,14 +401,14 @@ export class LiveRuns {
     return this.#takeovers.has(threadId);
   }
 
-  /** Stop the run that has the thread, where there is one. */
+  /** Stops the run that holds the thread, if there is one. */
   abort(threadId: string, cause: Exclude<AbortCause, "timeout">): void {
     for (const live of this.#runs.values()) {
       if (live.run.thread_id === threadId && live.state === "running") live.stop(RunAborted.from(cause));
     }
   }
 
-  /** Wait for all runs, at most `graceSeconds`, then stop those that are left: they end, or are given back. */
+  /** Waits for all runs, at most `graceSeconds`, then stops the remaining ones: they end or are requeued. */
   async stop(graceSeconds: number): Promise<void> {
     const ended = () => Promise.all([...this.#runs.values()].map((live) => live.answer()));
     if (this.#runs.size > 0) await withTimeout(graceSeconds * 1000, ended());

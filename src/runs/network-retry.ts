@@ -1,4 +1,4 @@
-/** Which failures of a run may be tried again, and when (docs/specification.md#streams, 7). */
+/** Which failures of a run are retried, and when (docs/specification.md#streams, 7). */
 import { tryOr, causesOf, errorMessage } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 
@@ -8,18 +8,18 @@ const FIRST_PAUSE_MS = 2000;
 const CODES = /^(ECONNRESET|ECONNREFUSED|ETIMEDOUT|EPIPE|EAI_AGAIN|UND_ERR_\w+)$/;
 const MESSAGE = /fetch failed|socket hang up|connection (error|reset|refused|closed|timed out)/i;
 
-function isOfTheNetwork(error: unknown): boolean {
+function isNetworkError(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === "string" && CODES.test(code);
 }
 
-/** True for failures of the network: the only ones that another attempt may mend. Never throws. */
+/** True for network failures, the only ones that are retried. Never throws. */
 export function isTransient(error: unknown): boolean {
   if (tryOr(() => error instanceof Error) && MESSAGE.test(errorMessage(error))) return true;
-  return causesOf(error).some((cause) => tryOr(() => isOfTheNetwork(cause)) ?? false);
+  return causesOf(error).some((cause) => tryOr(() => isNetworkError(cause)) ?? false);
 }
 
-/** Wait before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */
+/** Waits before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */
 export const pauseBefore = (
   attempt: number,
   signal: AbortSignal,

@@ -1,31 +1,31 @@
-/** A queue that processes share: what operations ask of it (see ./shared-queue.ts). */
+/** A queue that processes share. See coordination/shared-queue.ts. */
 import { setMaxListeners } from "node:events";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { ShuttingDownError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
 
-/** A run that was accepted; `live` where it began in this process. */
+/** A run that was accepted; `live` if it started in this process. */
 export interface Accepted<Live> {
   run: Run;
   live?: Live;
 }
 
-/** Callers whose runs other processes execute: when this one ends, they have as long as its own runs have. */
+/** Callers that wait for runs of other processes. A shutdown gives them the same grace period as runs. */
 export class WaiterGroup {
   readonly #waiting = new Set<Promise<unknown>>();
   readonly #aborted = new AbortController();
 
   constructor() {
-    // Every caller listens.
-    setMaxListeners(0, this.dismissed);
+    // Every caller adds a listener.
+    setMaxListeners(0, this.abortSignal);
   }
 
-  /** Aborts when nobody may wait any longer. */
-  get dismissed(): AbortSignal {
+  /** Aborts when callers must stop waiting. */
+  get abortSignal(): AbortSignal {
     return this.#aborted.signal;
   }
 
-  /** The process does not end before it has settled, for a while. */
+  /** Makes a shutdown wait for the promise, within the grace period. */
   track<T>(waiting: Promise<T>): Promise<T> {
     const settled: Promise<unknown> = waiting.then(
       () => this.#waiting.delete(settled),
@@ -41,11 +41,11 @@ export class WaiterGroup {
   }
 }
 
-/** `Live` is a run of this process; the context is its caller's. */
+/** `Live` is a run of this process; `Context` is the context of its caller. */
 export interface Queue<Context, Live, Options> {
   /**
-   * Accept a run. It begins here at once where its thread is free and this process has room; else it waits for whichever
-   * process has.
+   * Accepts a run. It starts here immediately if its thread is free and this process has capacity. Otherwise it waits
+   * for any process that has.
    */
   start(
     context: Context,
@@ -53,12 +53,12 @@ export interface Queue<Context, Live, Options> {
     request: RunCreateRequest,
     options: Options,
   ): Promise<Accepted<Live>>;
-  /** A run may wait that somebody has room for. */
+  /** Best-effort wake-up of all workers: a run may be waiting. */
   notify(): void;
-  /** Take runs that wait, as many as there is room for, until `stop`. */
+  /** Claims waiting runs, within the capacity of this process, until `stop`. */
   open(): void;
-  /** Take no more. Resolves when nothing is being taken any more. */
+  /** Stops claiming runs. Resolves when no claim is in progress. */
   stop(): Promise<void>;
-  /** Who waits here for a run that is executed elsewhere. */
+  /** Callers in this process that wait for runs of other processes. */
   readonly callers: WaiterGroup;
 }

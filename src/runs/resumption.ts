@@ -1,4 +1,4 @@
-/** What a run's row keeps for the case that its process dies, and the request that another process reads from it. */
+/** What a run's row stores so that another process can resume the run, and the request restored from it. */
 import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../models/caller.js";
 import type { RunCreateRequest } from "../models/run.js";
@@ -10,7 +10,7 @@ import type { LiveRunOptions } from "./run-options.js";
 
 type Options = Pick<LiveRunOptions, "unattended" | "stateless" | "atEnd">;
 
-/** A run that ends with its client's connection is not gone on with: nothing of it need be known. */
+/** A run that ends with its client's connection is not resumed, so nothing is stored. */
 const ATTENDED: Resumption = { unattended: false, isWhole: false, caller: null, spent_ms: 0 };
 
 export function resumptionOf(
@@ -30,16 +30,16 @@ export function resumptionOf(
   };
 }
 
-/** What the authentication gives is JSON, or should be. */
+/** The caller as JSON with secrets masked. Undefined if a custom authentication returned something else. */
 export const storable = (caller: Caller): Caller | undefined =>
   tryOr(() => maskSecrets(JSON.parse(JSON.stringify(caller)) as Caller));
 
-/** Whether rows keep all of it: JSON, and no secret. */
+/** Whether a row can store the complete value: it is JSON and contains no secrets. */
 export const isStorable = (value: unknown): boolean =>
   value == null ||
   (tryOr(() => isDeepStrictEqual(maskSecrets(JSON.parse(JSON.stringify(value))), value)) ?? false);
 
-/** The request as the client sent it, as far as the row has it. */
+/** The client's request, as far as the row contains it. */
 export function originalRequest({
   assistant_id,
   metadata,
@@ -48,6 +48,6 @@ export function originalRequest({
 }: RunRow): RunCreateRequest {
   const { graph_id, assistant_id: _, ...own } = metadata;
   const request = { ...kwargs, metadata: own, multitask_strategy } as Omit<RunCreateRequest, "assistant_id">;
-  // Another graph may be the default by now.
+  // The default graph may have changed since.
   return { ...request, assistant_id: typeof graph_id === "string" ? graph_id : assistant_id };
 }

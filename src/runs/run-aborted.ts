@@ -1,4 +1,3 @@
-/** Why runs are stopped from outside. */
 import { ShuttingDownError } from "../support/errors.js";
 
 const MESSAGES = {
@@ -8,11 +7,11 @@ const MESSAGES = {
   unbegun: "the server was shut down before the run began",
   cancelled: "the run was cancelled",
   refused: "what the run yielded could not be stored or sent",
-  failed: "an error of the run was handled by nothing",
+  failed: "an error in the run was not handled",
   lost: "the thread's lock was lost",
 };
 
-/** Why a run was stopped from outside; `signal.reason` of its graph. */
+/** Why a run was aborted. The `RunAborted` is the `signal.reason` of its graph. */
 export type AbortCause = "timeout" | keyof typeof MESSAGES;
 
 export class RunAborted extends Error {

@@ -1,27 +1,27 @@
-/** What a run is accepted with beside its request. */
+/** Options of an accepted run, in addition to its request. */
 import type { KnownRun } from "./run-request.js";
 import type { RunLog, Stateless } from "../frames/run-log.js";
 
 export interface LiveRunOptions {
-  /** Takes the run's frames; left out for a run that nobody streams. */
+  /** Receives the frames of the run; undefined if the run is not streamed. */
   log?: RunLog;
-  /** Set for a run whose thread is none of its client's. */
+  /** Set for a stateless run: its thread does not belong to the client. */
   stateless?: Stateless;
   /**
-   * Called when the run has ended, before anybody hears of it, while its thread is still held. One that is dead can go on
-   * when somebody asks for it. Never rejects.
+   * Called when the run has ended, before its end is reported and while its thread is still locked. A dead run can
+   * continue once it is redriven. Never rejects.
    */
   atEnd?: (isDead: boolean) => Promise<void>;
-  /** Whether it goes on when its client leaves. */
+  /** Whether the run continues after its client disconnects. */
   unattended?: boolean;
 }
 
-/** Of a run that a queue takes. */
+/** Options of a run that a queue accepts. */
 export interface QueueOptions extends LiveRunOptions {
-  /** Set when `interrupt` and `rollback` stop what is in flight, whatever the settings say. */
+  /** Whether `interrupt` and `rollback` stop the run in flight, regardless of the settings. */
   takesOver?: boolean;
-  /** Of a run that was asked for earlier. */
+  /** Set for a run that was requested earlier. */
   known?: KnownRun;
-  /** Whether its caller waits for it: who waits removes a thread that goes with the run. */
+  /** Whether the caller waits for the run. It then also deletes the thread of a temporary run. */
   isAwaited?: boolean;
 }

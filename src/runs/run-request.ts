@@ -1,4 +1,4 @@
-/** A run request -> what the graph is called with and what the run's row keeps. */
+/** Converts a run request to the call options of its graph and to the run's row. */
 import { Command } from "@langchain/langgraph";
 import { rootBreakpoints, withInnerBreakpoints } from "../graphs/breakpoints.js";
 import {
@@ -22,58 +22,58 @@ import type { OpsContext } from "../context/context.js";
 import { checkpointConfigurable, type CheckpointConfigurable } from "../context/run-checkpointer.js";
 import { callerConfigurable, claim, stampScope } from "../threads/thread-origin.js";
 
-/** What a request says of the call of its graph, without the input, which takes the graph to be read. */
+/** Call options of a run request, without the input: reading the input needs the graph. */
 export interface CallOptions {
-  /** Options of the call that do not depend on the run's ids. */
+  /** Options that do not depend on the ids of the run. */
   options: GraphConfig;
   configurable: CheckpointConfigurable;
   modes: StreamMode[];
   subgraphs: boolean;
 }
 
-/** A run request that passed every check; it has neither lock nor row yet. */
+/** A run request that passed all checks. The run has neither a thread lock nor a row yet. */
 export interface CheckedRequest extends CallOptions {
   threadId: string;
   request: RunCreateRequest;
-  /** The graph, with its own filter: which others wrote to the thread is known when that is the run's. */
+  /** The graph with its own output filter. Which other graphs wrote to the thread is known only under its lock. */
   bound: BoundGraph;
-  /** A command, state values, or null to go on from the checkpoint. */
+  /** A command, state values, or null to resume from the checkpoint. */
   input: unknown;
-  /** Whether it stops what is in flight where its strategy says so; the setting multitask_cancel when left out. */
+  /** Whether `interrupt` and `rollback` stop the run in flight. Defaults to the setting multitask_cancel. */
   takesOver?: boolean;
-  /** What is settled of its run before. */
+  /** Set if the ids of the run are already fixed. */
   known?: KnownRun;
-  /** When it passed them, by `performance.now()`. */
+  /** Time at which the request passed the checks, by `performance.now()`. */
   since: number;
-  /** Set for a run that another process began. */
+  /** Set for a run that another process started. */
   earlier?: EarlierAttempts;
 }
 
-/** What is settled of a run before it is accepted. */
+/** Properties of a run that are fixed before it is accepted. */
 export interface KnownRun {
   run_id: string;
   created_at?: string;
-  /** Who has it until then, where its row is there already. */
+  /** The current owner, if the run already has a row. */
   from?: RunHolder;
 }
 
-/** What the attempts of other processes left. */
+/** Progress of the attempts in other processes. */
 export interface EarlierAttempts {
-  /** The checkpoint that the run goes on from; undefined when it has none, and is given its input again. */
+  /** The checkpoint to resume from. Undefined if there is none: the graph gets the run's input again. */
   checkpointId: string | undefined;
-  /** How long they took, in milliseconds. */
+  /** Total duration of these attempts, in milliseconds. */
   spentMs: number;
 }
 
 /**
  * @throws UnsupportedOptionError (`unsupported_option`; docs/specification.md#run-requests, 2)
- * @throws InvalidRequestError for a webhook that would never be called (`invalid_request`)
+ * @throws InvalidRequestError if the webhook URL is not allowed (`invalid_request`)
  */
 export async function refuseUnsupported({ settings }: OpsContext, request: RunCreateRequest): Promise<void> {
   if (request.after_seconds && settings.delayed_runs)
     throw new UnsupportedOptionError(
       "after_seconds",
-      "a client cannot wait for a run that begins later, nor stream it: create it, then join it",
+      "a request cannot wait for a delayed run or stream it: create the run, then join it",
     );
   if (request.after_seconds != null && !settings.delayed_runs)
     throw new UnsupportedOptionError("after_seconds", "the setting delayed_runs is off");
@@ -86,16 +86,16 @@ export async function refuseUnsupported({ settings }: OpsContext, request: RunCr
   }
 }
 
-/** All that is missing at once, for this URL. */
+/** Explains which settings this webhook URL needs. */
 function webhooksAreOff(url: string): string {
   const local = /^https?:\/\/(localhost|127\.|10\.|192\.168\.|\[::1\])/i.test(url);
   const settings = { secret: "whsec_…", ...(local && { allow_private: ["127.0.0.1"] }) };
-  return `the setting webhooks is off: set it to ${JSON.stringify(settings)}, with a secret by: echo "whsec_$(openssl rand -base64 32)"`;
+  return `the setting webhooks is off: set it to ${JSON.stringify(settings)}, with a secret from: echo "whsec_$(openssl rand -base64 32)"`;
 }
 
 /**
- * Events hold whatever the graph handles: nothing is left out of them.
- * @throws UnsupportedOptionError when something is to be hidden (`unsupported_option`)
+ * Event payloads contain everything that the graph handles, without a filter.
+ * @throws UnsupportedOptionError if the graph's output schema hides state keys (`unsupported_option`)
  */
 export function refuseUnfiltered(
   { settings }: OpsContext,
@@ -109,18 +109,18 @@ export function refuseUnfiltered(
   );
 }
 
-/** Whether the run takes its place on its thread later. */
+/** Whether the run is enqueued later (`after_seconds`). */
 export const isDelayed = ({ settings }: OpsContext, { after_seconds }: RunCreateRequest): boolean =>
   settings.delayed_runs && !!after_seconds;
 
-/** The requested modes, each once; none or an empty list means `values`. */
+/** The requested modes without duplicates; `values` by default. */
 function streamModes(request: RunCreateRequest): StreamMode[] {
   const modes = [request.stream_mode ?? []].flat();
   return modes.length > 0 ? [...new Set(modes)] : ["values"];
 }
 
 /**
- * What the graph is called with. `command` wins over `input`; an empty command counts as none.
+ * The input of the graph. `command` takes precedence over `input`; an empty command is ignored.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export async function graphInput({ input, command }: RunCreateRequest, graph: ServedGraph): Promise<unknown> {
@@ -146,7 +146,7 @@ function text(value: unknown, name: string): string | undefined {
   throw InvalidRequestError.at(["body", "config", name], "must be a string");
 }
 
-/** Options that are undefined are left out: LangGraph takes a present key as an override. */
+/** Omits undefined options, because LangGraph treats a present key as an override. */
 function defined(options: GraphConfig): GraphConfig {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
@@ -158,7 +158,7 @@ function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): stri
 }
 
 /**
- * Read a run request for the thread it names; its input needs the graph, too.
+ * Reads the options of a run request. Its input is read by `graphInput`, which needs the graph.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function readRequest(context: OpsContext, threadId: string, request: RunCreateRequest): CallOptions {
@@ -191,11 +191,11 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
 }
 
 /**
- * The graph to call, with the request's breakpoints inside of its graphs; of one that was accepted, and under
- * `compat: langgraph`, those that lead nowhere are left out.
- * @throws InvalidRequestError for a breakpoint that leads nowhere (`invalid_request`)
+ * The graph to call, with the request's breakpoints in its subgraphs. Breakpoints at unknown nodes are ignored for
+ * accepted runs and with `compat: langgraph`.
+ * @throws InvalidRequestError for a breakpoint at an unknown node (`invalid_request`)
  * @throws GraphNotLoadedError (`graph_not_loaded`)
- * @throws GraphLoadError when a factory gives no graph (`graph_load_failed`)
+ * @throws GraphLoadError if a factory does not return a graph (`graph_load_failed`)
  */
 export async function bindGraph(
   { registry, settings }: OpsContext,
@@ -206,23 +206,23 @@ export async function bindGraph(
 ): Promise<BoundGraph> {
   const bound = await registry.graph(graphId, "threads.create_run", { configurable });
   if (!request.interrupt_before && !request.interrupt_after) return bound;
-  // Clients of LangGraph's server keep one list of breakpoints for all graphs.
+  // Clients of LangGraph's server send one list of breakpoints for all graphs.
   const isLenient = isAccepted || settings.compat === "langgraph";
   const graph = withInnerBreakpoints(bound.graph, request, isLenient);
   return graph === bound.graph ? bound : { ...bound, graph };
 }
 
-// What a request leaves to the settings.
+// Defaults from the settings.
 
-/** What becomes of the run when its client leaves. */
+/** Whether the run is cancelled when its client disconnects. */
 export const disconnectOf = ({ settings }: OpsContext, { on_disconnect }: RunCreateRequest) =>
   on_disconnect ?? settings.on_disconnect;
 
-/** What the run does on a busy thread. */
+/** How the run behaves on a busy thread. */
 export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: RunCreateRequest) =>
   multitask_strategy ?? settings.multitask_strategy;
 
-/** Invocation parameters as the run's row keeps them (docs/specification.md#runs, 1). */
+/** Invocation parameters in the run's row (docs/specification.md#runs, 1). */
 function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
   return {
     input: request.input ?? null,
@@ -244,13 +244,13 @@ function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
   };
 }
 
-/** A request's config as rows keep it: without its secrets. Callbacks cannot come over the wire. */
+/** The config in the run's row, with secrets masked. Callbacks cannot be sent over HTTP. */
 function publicConfig(config: JsonObject | null | undefined): JsonObject {
   const { callbacks: _, ...rest } = config ?? {};
   return maskSecrets(rest);
 }
 
-// Answers that LangGraph takes for no answer: `false`, `0`, `""`, `null`, `{}`.
+// Resume values that LangGraph treats as missing: `false`, `0`, `""`, `null`, `{}`.
 
 const isEmpty = (answer: unknown): boolean =>
   !answer || (isRecord(answer) && Object.keys(answer).length === 0);
@@ -258,8 +258,8 @@ const isEmpty = (answer: unknown): boolean =>
 const isCommand = (input: unknown): input is Command<unknown, JsonObject> => input instanceof Command;
 
 /**
- * The input with an empty-looking answer addressed to the thread's one open interrupt: by id LangGraph takes any
- * value, while a bare falsy one counts as no resume at all. Other input is returned as it is.
+ * Addresses an empty resume value to the only open interrupt of the thread: LangGraph accepts any value by interrupt
+ * id, but ignores a bare falsy one. Other input is returned unchanged.
  */
 export async function addressedResume(
   { graph }: { graph: ServedGraph },
@@ -274,14 +274,13 @@ export async function addressedResume(
   return new Command({ update, goto, resume: { [interrupt.id]: resume } });
 }
 
-/** Clients find threads by the graph and the assistant that last ran on them; runs carry the same. */
+/** The graph and the assistant of a run. Its thread stores them too, because clients search threads by them. */
 export interface GraphStamp {
   graph_id: string;
   /** The assistant's UUID. */
   assistant_id: string;
 }
 
-/** A run that was just accepted. */
 export function newRun(
   context: OpsContext,
   threadId: string,
@@ -294,7 +293,7 @@ export function newRun(
   return {
     run_id: known?.run_id ?? newId(),
     thread_id: threadId,
-    // Of the forms that a UUID may be given in, rows have one: they are searched by it.
+    // A UUID has several spellings. Rows store one of them, so that they can be searched by it.
     assistant_id: request.assistant_id === stamp.graph_id ? stamp.graph_id : stamp.assistant_id,
     created_at: known?.created_at ?? at,
     updated_at: at,
@@ -308,7 +307,7 @@ export function newRun(
   };
 }
 
-/** What a run that begins makes of its thread, to which these graphs have written then. */
+/** The changes to a thread when a run starts. `graphs` are the graphs that have written to the thread by then. */
 export function busyThread(
   context: OpsContext,
   { config }: RunCreateRequest,

@@ -1,6 +1,6 @@
 /**
- * How runs end: what an ending makes of the run's row, its thread, its last frame and its answer
- * (docs/specification.md#states); and storing it, also when the storage is away for a while.
+ * How runs end: the changes to the row and the thread, the last frame and the answer (docs/specification.md#states).
+ * Outcomes that the storage does not accept are stored later.
  */
 import { thrownMessage } from "../graphs/thrown.js";
 import type { JsonObject } from "../models/common.js";
@@ -33,30 +33,29 @@ import { UncertainRuns } from "./uncertain-runs.js";
 
 export interface Ending {
   status: Extract<RunStatus, "success" | "error" | "timeout" | "interrupted">;
-  /** What becomes of the thread; left out where it stays as it was. */
+  /** New status of the thread; unchanged if undefined. */
   threadStatus?: ThreadStatus;
-  /** What was thrown, for statuses `error` and `timeout`. */
+  /** The thrown value, for the statuses `error` and `timeout`. */
   thrown?: unknown;
-  /** The same for whoever develops the graph: with the place. */
+  /** The same error for the developer of the graph, with its source location. */
   fault?: RunFault;
-  /** When what ran in it began and ended. */
   tasks?: RunTasks;
 }
 
 export const succeeded: Ending = { status: "success", threadStatus: "idle" };
-/** The graph waits for an answer; the setting says how the run is called then. */
+/** The graph waits for an answer. The setting interrupted_run_status determines the status of the run. */
 export const paused = ({ interrupted_run_status: status }: OpsContext["settings"]): Ending => ({
   status,
   threadStatus: "interrupted",
 });
-/** Somebody outside stopped the run. */
+/** The run was stopped from outside, for example by a cancel request. */
 export const stopped: Ending = { status: "interrupted", threadStatus: "idle" };
 export const failed = (thrown: unknown): Ending => ({ status: "error", threadStatus: "error", thrown });
-/** The server ended before the run did: the thread is what its state says, and can be gone on with. */
+/** The server stopped before the run ended. The thread can be used again from its last state. */
 const cutShort = (thrown: unknown): Ending => ({ status: "error", threadStatus: "idle", thrown });
 const timedOut = (thrown: unknown): Ending => ({ status: "timeout", threadStatus: "error", thrown });
 
-/** The ending of a run whose graph threw; `signal` tells an abort from a failure. */
+/** The ending of a run whose graph threw. `signal` distinguishes an abort from a failure. */
 export function endingOf(error: unknown, signal: AbortSignal): Ending {
   if (error instanceof UnknownInterruptError) return { status: "error", thrown: error };
   if (!signal.aborted) return failed(error);
@@ -67,13 +66,12 @@ export function endingOf(error: unknown, signal: AbortSignal): Ending {
   return reason.abortCause === "lost" ? failed(reason) : stopped;
 }
 
-/** The ending of a run that could not begin. */
+/** The ending of a run that could not start. */
 async function endingOfQueued(error: unknown): Promise<Ending> {
   if (isShutDown(error)) return cutShort(RunAborted.from("unbegun"));
   return error instanceof RunAborted ? stopped : { ...failed(error), fault: await faultOf(error) };
 }
 
-/** What is stored of an ending. */
 function outcomeOf(
   run: Run,
   ending: Ending,
@@ -114,7 +112,7 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
   return { event: "error", data: JSON.stringify(data) };
 }
 
-/** Count a run that has ended here, after `ms`. */
+/** Records the metrics of a run that ended in this process. `ms` is its duration in milliseconds. */
 export function countEnd(
   metrics: Metrics,
   { run: { metadata, status, usage }, ...end }: { run: Run; isTaken?: boolean; isGivenBack?: boolean },
@@ -130,56 +128,57 @@ export function countEnd(
   });
 }
 
-// Storing how runs ended.
+// Storing outcomes.
 
-const PAUSES_MS = [0, 50, 250];
+/** Delays before the attempts to store an outcome, in milliseconds. */
+const RETRY_DELAYS_MS = [0, 50, 250];
 
-/** How a run ended, as it is to be told. */
+/** How a run ended, for its readers. */
 export interface RunResult extends Ending {
   usage: TokenUsage;
-  /** What the run's row says of it. */
+  /** The stored fields of the run's row. */
   stored: Pick<Run, "updated_at" | "status" | "error" | "attempt">;
-  /** True when the run lost its thread before its end: what becomes of that is not the run's to say. */
+  /** True if the run lost its thread lock before it ended. It must not change the thread then. */
   isLost: boolean;
-  /** True when another process has the run, or is to have it: how it ends is told there. */
+  /** True if another process owns the run, or may claim it: the end is reported there. */
   isTaken: boolean;
-  /** True when this process left it to others by itself. */
+  /** True if this process requeued the run. */
   isGivenBack?: boolean;
 }
 
-/** What a run was when its graph had ended. */
+/** A run whose graph has ended. */
 interface EndedRun {
   run: Run;
   ending: Ending;
   usage: TokenUsage;
   holder: RunHolder;
-  /** With which it can go on elsewhere, should it not end here. */
+  /** Set if another process can resume the run. */
   resumption: Resumption | undefined;
   lease: ThreadLease;
-  /** Whether the storage has refused a write of it. */
+  /** Whether the storage rejected a write because another process owns the run. */
   isTaken: boolean;
-  /** Whether its thread was lost. */
+  /** Whether the thread lock was lost. */
   isLost?: boolean;
-  /** What is left to do while its thread is held. */
+  /** Called while the thread is still locked. */
   atEnd: LiveRunOptions["atEnd"];
 }
 
-type CutOff = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
+type EndedAttempt = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
 
 export class RunResults {
   readonly #context: OpsContext;
-  /** Outcomes that could not be stored yet, by thread. */
+  /** Outcomes that are not stored yet, by thread. */
   readonly #deferred = new Map<string, RunOutcome[]>();
-  /** Runs that may be stored without anybody who executes them. */
-  #unconfirmed: UncertainRuns | undefined;
+  /** Runs that may have been stored although no process executes them. */
+  #uncertain: UncertainRuns | undefined;
 
   constructor(context: OpsContext) {
     this.#context = context;
   }
 
   /**
-   * Store how a run ended, and do what is left to do while its thread is held. A success that a crash could undo, since
-   * it cannot be stored, or that came after the thread was lost, is a failure. Never rejects.
+   * Stores how a run ended, and calls `atEnd` while its thread is locked. A success becomes a failure if it cannot be
+   * stored, because a crash would undo it, or if the thread lock was lost before it. Never rejects.
    */
   async end(ended: EndedRun): Promise<RunResult> {
     const { ending, lease, atEnd } = ended;
@@ -188,155 +187,162 @@ export class RunResults {
     const final = isLost ? orFailed(ending, RunAborted.from("lost")) : ending;
     const resumption = ended.isTaken ? undefined : ended.resumption;
     const own = { ...ended, ending: final, resumption, isLost };
-    const result = (await this.#giveBack(own)) ?? (await this.#storeOrDefer(own, isLost));
+    const result = (await this.#requeue(own)) ?? (await this.#storeOrDefer(own, isLost));
     if (result.isTaken) return { ...result, isLost };
-    if (!isLost) await atEnd?.(this.#leftOf({ ...own, ending: result }) !== undefined);
+    if (!isLost) await atEnd?.(this.#remainderOf({ ...own, ending: result }) !== undefined);
     return { ...result, isLost, isTaken: isLost && (await this.#isTaken(ended)) };
   }
 
-  /** Store the end of a run that could not begin; its thread is another's. Never rejects. */
+  /** Stores the end of a run that could not start and does not hold its thread. Never rejects. */
   async endQueued(run: Run, error: unknown, resumption: Resumption | undefined): Promise<RunResult> {
     const ending = await endingOfQueued(error);
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const holder = { owner: this.#context.ownerId, attempt: run.attempt };
     const hasBegun = run.status === "running";
-    // Its graph has not been at work: mostly it is the storage that was away.
+    // Counts as lost: the graph did not run, so the storage is the likely cause.
     const own = { run, holder, usage, ending, resumption, isLost: true };
-    const left = await this.#giveBack(own, hasBegun);
-    if (left) return { ...left, isLost: false };
-    const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead: this.#leftOf(own, hasBegun) }));
+    const requeued = await this.#requeue(own, hasBegun);
+    if (requeued) return { ...requeued, isLost: false };
+    const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead: this.#remainderOf(own, hasBegun) }));
     if (!(await this.#store(outcome))) this.#defer(outcome);
     return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
   }
 
-  /** A run may have been stored though its storing failed. */
+  /** Records a run that may have been stored although storing it failed. */
   markUncertain(run: RunKey, isAccepted = false): void {
-    (this.#unconfirmed ??= new UncertainRuns(this.#context)).add(run, isAccepted);
+    (this.#uncertain ??= new UncertainRuns(this.#context)).add(run, isAccepted);
   }
 
-  /** This process has the run, and executes it. */
-  taken = ({ run_id }: RunKey): void => this.#unconfirmed?.forget(run_id);
+  /** Called when this process owns and executes the run: it is no longer uncertain. */
+  taken = ({ run_id }: RunKey): void => this.#uncertain?.forget(run_id);
 
-  /** Look after a run that may have left its thread busy without anybody who executes it. Never rejects. */
+  /** Reconciles a run that may have left its thread busy without a process that executes it. Never rejects. */
   async reconcile(run: RunKey): Promise<void> {
     this.markUncertain(run, true);
     await this.flushAll();
   }
 
   /**
-   * Store what was kept for a thread, so that an old run's end never overwrites a new run's beginning. The caller holds
-   * the thread's lease.
+   * Stores the deferred outcomes of a thread, so that the end of an old run never overwrites the start of a new one.
+   * The caller holds the thread's lease.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
   async flush(threadId: string): Promise<void> {
     await this.#flushDeferred(threadId);
-    await this.#unconfirmed?.reconcile(threadId);
+    await this.#uncertain?.reconcile(threadId);
   }
 
-  /** Store all that was kept, as far as the storage takes it. Never rejects. */
+  /** Tries to store all deferred outcomes. Never rejects. */
   async flushAll(): Promise<void> {
     try {
       for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
-      await this.#unconfirmed?.reconcileIdle();
+      await this.#uncertain?.reconcileIdle();
     } catch (error) {
-      this.#context.logger.error({ err: error }, "ends of runs still cannot be stored");
+      this.#context.logger.error({ err: error }, "outcomes of runs still cannot be stored");
     }
   }
 
   /**
-   * Whether the run's row says that it is another's; not where it was given back as this attempt, the answer to which
-   * may have been lost. Never rejects.
+   * Whether another process owns the run, according to its row. A run that was requeued as attempt `requeuedAs` is not
+   * taken: only the response to that update may have been lost. Never rejects.
    */
-  async #isTaken({ run, holder }: Pick<EndedRun, "run" | "holder">, leftAs?: number): Promise<boolean> {
+  async #isTaken({ run, holder }: Pick<EndedRun, "run" | "holder">, requeuedAs?: number): Promise<boolean> {
     const { runs } = this.#context.storage;
     const { run_id, thread_id } = run;
     if (!runs.take) return false;
     const row = await runs.get(thread_id, run_id).catch(() => undefined);
     if (row === undefined || isHeldBy(row, holder)) return false;
     const { owner, attempt } = row;
-    if (owner === UNOWNED && attempt === leftAs) return false;
+    if (owner === UNOWNED && attempt === requeuedAs) return false;
     const fields = { run_id, thread_id, attempt: holder.attempt, taken: { owner, attempt } };
     this.#context.logger.warn(fields, "the run was lost: another process has taken it over");
     return true;
   }
 
-  /** A success that cannot be stored goes on elsewhere where it can: there is nothing left to do but to store it. */
+  /** If storing fails, the run is requeued if possible: another process then only has to store its end. */
   async #storeOrDefer(ended: EndedRun, isLost: boolean): Promise<Omit<RunResult, "isLost">> {
     const { run, ending, usage, holder } = ended;
     const isTaken = false;
     const outcomeFor = (final: Ending): RunOutcome => {
-      const dead = this.#leftOf({ ...ended, ending: final });
+      const dead = this.#remainderOf({ ...ended, ending: final });
       const outcome = outcomeOf(run, final, { usage, holder, dead });
       return isLost ? withoutThread(outcome) : outcome;
     };
     const outcome = outcomeFor(ending);
     if (await this.#store(outcome)) return { ...ending, usage, stored: storedOf(run, outcome), isTaken };
-    const message = `the run ended as ${ending.status}, but its end could not be stored`;
+    const message = `the run ended as ${ending.status}, but its outcome could not be stored`;
     const final = orFailed(ending, new StorageUnavailableError(message));
-    const left = await this.#giveBack({ ...ended, ending: final });
-    if (left) return left;
+    const requeued = await this.#requeue({ ...ended, ending: final });
+    if (requeued) return requeued;
     const deferred = outcomeFor(final);
     this.#defer(deferred);
     return { ...final, usage, stored: storedOf(run, deferred), isTaken };
   }
 
-  /** Where the run has not ended here, it is whoever's that takes it; undefined for one that has. */
-  async #giveBack(
+  /** Requeues a run that another process can resume. Undefined if the run ends here. */
+  async #requeue(
     ended: Omit<EndedRun, "lease" | "isTaken" | "atEnd">,
     hasBegun = true,
   ): Promise<Omit<RunResult, "isLost"> | undefined> {
-    const left = this.#leftOf(ended, hasBegun);
-    if (!left || left.isDead) return undefined;
+    const remainder = this.#remainderOf(ended, hasBegun);
+    if (!remainder || remainder.isDead) return undefined;
     const { run, holder, usage, ending } = ended;
     const { run_id, thread_id } = run;
     const updated_at = now();
-    const patch = { updated_at, owner: UNOWNED, attempt: left.attempt, resumption: left.resumption };
+    const patch = {
+      updated_at,
+      owner: UNOWNED,
+      attempt: remainder.attempt,
+      resumption: remainder.resumption,
+    };
     const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
-    const isHeld = await this.#ask(outcome, (runs) => runs.update(run_id, patch, holder));
+    const isHeld = await this.#tryChange(outcome, (runs) => runs.update(run_id, patch, holder));
     if (isHeld === undefined) this.#defer(outcome);
-    const told = { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
-    if (isHeld === false && (await this.#isTaken({ run, holder }, left.attempt))) return told;
+    const result = { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
+    if (isHeld === false && (await this.#isTaken({ run, holder }, remainder.attempt))) return result;
     const reason = thrownMessage(ending.thrown);
     this.#context.logger.info({ run_id, thread_id, reason }, "the run was requeued");
-    return { ...told, isGivenBack: true };
+    return { ...result, isGivenBack: true };
   }
 
-  /** Undefined for a run that ends here. */
-  #leftOf({ ending, holder, resumption, isLost }: CutOff, hasBegun = true): RunRemainder | undefined {
+  /** What another process can resume. Undefined if the run ends here. */
+  #remainderOf(
+    { ending, holder, resumption, isLost }: EndedAttempt,
+    hasBegun = true,
+  ): RunRemainder | undefined {
     if (!resumption) return undefined;
     const { settings, storage } = this.#context;
     const { thrown } = ending;
-    const cut = { thrown, attempt: holder.attempt, resumption, isLost, hasBegun };
-    const left = remainderOf(cut, settings.max_attempts);
-    return left?.isDead && !storage.deadRuns ? undefined : left;
+    const aborted = { thrown, attempt: holder.attempt, resumption, isLost, hasBegun };
+    const remainder = remainderOf(aborted, settings.max_attempts);
+    return remainder?.isDead && !storage.deadRuns ? undefined : remainder;
   }
 
-  /** Store an outcome; false when the storage refused it time and again. Never rejects. */
+  /** Stores an outcome. False if every attempt failed. Never rejects. */
   async #store(outcome: RunOutcome): Promise<boolean> {
-    const stored = await this.#ask(outcome, (runs) => runs.settle([outcome]).then(() => true));
+    const stored = await this.#tryChange(outcome, (runs) => runs.settle([outcome]).then(() => true));
     return stored ?? false;
   }
 
-  /** What the storage says to a change of a run; undefined when it failed time and again. Never rejects. */
-  async #ask<Answer>(
+  /** Returns the result of a change, or undefined if every attempt failed. Never rejects. */
+  async #tryChange<Answer>(
     { runId: run_id, threadId: thread_id }: RunOutcome,
     change: (runs: RunTable) => Promise<Answer>,
   ): Promise<Answer | undefined> {
-    for (const pause of PAUSES_MS) {
+    for (const pause of RETRY_DELAYS_MS) {
       if (pause > 0) await sleep(pause);
       try {
         return await change(this.#context.storage.runs);
       } catch (error) {
         const fields = { err: error, run_id, thread_id };
-        this.#context.logger.error(fields, "the end of a run could not be stored");
-        // Whatever is no failure of the storage would fail again.
+        this.#context.logger.error(fields, "the outcome of a run could not be stored");
+        // Only storage errors can be temporary.
         if (!(error instanceof GraphServeError)) break;
       }
     }
     return undefined;
   }
 
-  /** Keep an outcome for later. */
   #defer(outcome: RunOutcome): void {
     const outcomes = this.#deferred.get(outcome.threadId) ?? [];
     this.#deferred.set(outcome.threadId, [...outcomes, outcome]);
@@ -352,11 +358,11 @@ export class RunResults {
   }
 }
 
-/** Loaded when a run fails. */
+/** Imported only when a run fails. */
 const faultOf = async (thrown: unknown): Promise<RunFault> =>
   (await import("../graphs/run-fault.js")).runFault(thrown);
 
-/** An outcome that leaves the thread as it is. */
+/** An outcome that does not change the status of the thread. */
 const withoutThread = (outcome: RunOutcome): RunOutcome => ({
   ...outcome,
   thread: { updated_at: outcome.thread.updated_at },
@@ -366,14 +372,14 @@ function storedOf(run: Run, { run: { updated_at, status = run.status, error = nu
   return { updated_at, status, error, attempt: holder?.attempt ?? run.attempt };
 }
 
-/** An end that was no failure becomes one; a failure is told as it was. */
+/** Turns a success into a failure. A failure keeps its own error. */
 const orFailed = (ending: Ending, error: Error): Ending =>
   ending.thrown === undefined ? { ...failed(error), tasks: ending.tasks } : ending;
 
-/** Under this key SDK clients look for the error of a run that failed, and throw it. */
+/** SDK clients look for the error of a failed run under this key, and throw it. */
 const ERROR_KEY = "__error__";
 
-/** What answers a caller who waits for a run that failed. */
+/** The answer for a caller that waits for a failed run. */
 export function failedAnswer(thrown: unknown): JsonObject {
   return { [ERROR_KEY]: { error: errorName(thrown), message: thrownMessage(thrown) } };
 }

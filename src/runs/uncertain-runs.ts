@@ -1,19 +1,19 @@
 /**
- * Runs that may be stored without anybody who executes them: refused before they began, or accepted when the storage failed
- * under them. Their rows would keep their threads busy for ever.
+ * Runs that may be stored although no process executes them: rejected before they started, or accepted while the
+ * storage failed. Their rows would keep their threads busy forever.
  */
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey } from "../storage/contract/storage.js";
 import type { OpsContext } from "../context/context.js";
 import { UNOWNED, statusByState } from "./run-owners.js";
 
-/** A statement whose answer was lost may still be carried out for so long. */
-const UNCONFIRMED_MS = 120_000;
+/** How long a statement without a response may still take effect, in milliseconds. */
+const UNCERTAIN_MS = 120_000;
 const REASON = "the storage failed while the run was being stored; it never began";
 
 export class UncertainRuns {
   readonly #context: OpsContext;
-  /** Since when they are unconfirmed, by `performance.now()`, and whether their clients were told that they are accepted. */
+  /** Since when a run is uncertain, by `performance.now()`, and whether its client was informed that it is accepted. */
   readonly #runs = new Map<RunKey, { since: number; isAccepted: boolean }>();
 
   constructor(context: OpsContext) {
@@ -24,13 +24,13 @@ export class UncertainRuns {
     this.#runs.set({ run_id, thread_id }, { since: performance.now(), isAccepted });
   }
 
-  /** The run is this process's, who executes it: what had failed before has not been carried out. */
+  /** This process owns and executes the run, so the failed statement did not take effect. */
   forget(runId: string): void {
     for (const run of this.#runs.keys()) if (run.run_id === runId) this.#runs.delete(run);
   }
 
   /**
-   * As `settle`, for every thread that is free.
+   * Reconciles the runs of every thread that is not locked.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
   async reconcileIdle(): Promise<void> {
@@ -46,31 +46,31 @@ export class UncertainRuns {
   }
 
   /**
-   * Settle those of a thread that were stored after all; the others are looked for again until they can no longer come.
-   * The caller holds the thread's lease: a busy thread has no run then.
+   * Settles the runs of a thread that were stored after all. The others are checked again until they can no longer
+   * appear. The caller holds the thread's lease, so no run is in flight on the thread.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
   async reconcile(threadId: string): Promise<void> {
     for (const [run, { since, isAccepted }] of [...this.#runs]) {
       if (run.thread_id !== threadId) continue;
       const found = await this.#settleRun(run, isAccepted);
-      if (found === "settled") await this.#remaining(threadId);
-      if (found || performance.now() - since > UNCONFIRMED_MS) this.#runs.delete(run);
+      if (found === "settled") await this.#settleThread(threadId);
+      if (found || performance.now() - since > UNCERTAIN_MS) this.#runs.delete(run);
     }
   }
 
-  /** Undefined when there is no such run, or nobody has it; whoever has taken it over, or is to, sees to it. */
+  /** `remote` if another process is responsible for the run. Undefined if the run is unknown or not owned yet. */
   async #settleRun(
     { run_id, thread_id }: RunKey,
     isAccepted: boolean,
-  ): Promise<"settled" | "elsewhere" | undefined> {
+  ): Promise<"settled" | "remote" | undefined> {
     const { runs } = this.#context.storage;
     const row = await runs.get(thread_id, run_id);
     if (!row) return undefined;
     if (isFinished(row)) return "settled";
-    // The statement that takes it for this process may still come.
+    // The statement that claims the run for this process may still take effect.
     if (runs.take && row.owner === UNOWNED) return undefined;
-    if (runs.take && row.owner !== this.#context.ownerId) return "elsewhere";
+    if (runs.take && row.owner !== this.#context.ownerId) return "remote";
     const { owner, attempt = 1 } = row;
     const holder = runs.take && { owner, attempt };
     if (
@@ -80,7 +80,7 @@ export class UncertainRuns {
       row.resumption.isWhole
     ) {
       await runs.update(run_id, { updated_at: now(), owner: UNOWNED }, holder);
-      return "elsewhere";
+      return "remote";
     }
     await runs.update(
       run_id,
@@ -90,7 +90,7 @@ export class UncertainRuns {
     return "settled";
   }
 
-  async #remaining(threadId: string): Promise<void> {
+  async #settleThread(threadId: string): Promise<void> {
     const { threads } = this.#context.storage;
     const row = await threads.get(threadId);
     if (row?.status !== "busy") return;

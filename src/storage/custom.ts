@@ -1,4 +1,4 @@
-/** Backends of one's own: `checkpointer_scheme` names a module, and this loads it and checks what it gives. */
+/** Custom storage backends: loads the module that `checkpointer_scheme` names and validates the storage it returns. */
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -17,27 +17,27 @@ import type {
   TimerTable,
 } from "./contract/storage.js";
 
-/** What a custom backend is opened with. */
+/** Options passed to the function that opens a custom backend. */
 export interface CustomStorageOptions extends StorageOptions {
-  /** Folder that a relative path of the configuration starts from. */
+  /** Directory that relative paths of the configuration are resolved against. */
   cwd: string;
 }
 
 /**
- * What a module exports as `openStorage`, or under the name that follows the colon of `checkpointer_scheme`:
- * `./my-storage.ts`, `./my-storage.ts:open`, `my-package:openStorage`. It is called once, at the start, and gives a
- * storage that works: tables made, server reached. `checkpointer_uri` and `checkpointer_options` are handed over as
- * they are configured. Take `createThreadLocks` for the locks of one process, and `wrapCheckpointer` for the
- * checkpointer. Throw a ConfigError for options that are wrong, a StorageUnavailableError for a server that is away.
+ * The function that a custom storage module exports, as `openStorage` or under the name after the colon in
+ * `checkpointer_scheme`: `./my-storage.ts`, `./my-storage.ts:open`, `my-package:openStorage`. It is called once, at
+ * startup, and returns a storage that is ready to use: tables created, server connected. `checkpointer_uri` and
+ * `checkpointer_options` are passed as configured. Use `createThreadLocks` for in-process locks and `wrapCheckpointer`
+ * for the checkpointer. Throw a ConfigError for invalid options and a StorageUnavailableError for an unreachable server.
  */
 export type OpenCustomStorage = (options: CustomStorageOptions) => Storage | Promise<Storage>;
 
 const EXPORT_NAME = "openStorage";
 
 /**
- * The storage that the module opens.
- * @throws ConfigError when the module, its export or what that gives is not as it should be (`config_invalid`)
- * @throws StorageUnavailableError when the module's function fails (`storage_unavailable`)
+ * Open the storage of a custom module.
+ * @throws ConfigError if the module, its export or the returned storage is invalid (`config_invalid`)
+ * @throws StorageUnavailableError if the module's function throws (`storage_unavailable`)
  */
 export async function openCustom(
   target: ModuleTarget,
@@ -53,8 +53,8 @@ export async function openCustom(
   if (missing.length === 0) return storage;
   throw new ConfigError(`checkpointer_scheme ${source}: its storage lacks ${missing.join(", ")}`, {
     hint: isOfFirstRelease(storage)
-      ? "what 0.1.0 had as metadata is now threads, runs and owners: insertThread is threads.insert, and so on"
-      : "see the type Storage of graph-serve; wrapCheckpointer and createThreadLocks make two of its parts",
+      ? "the `metadata` part of 0.1.0 was split into threads, runs and owners: insertThread is now threads.insert, and so on"
+      : "see the type Storage of graph-serve; wrapCheckpointer and createThreadLocks create two of its parts",
   });
 }
 
@@ -68,7 +68,7 @@ async function call(
   } catch (cause) {
     if (cause instanceof GraphServeError) throw cause;
     throw new StorageUnavailableError(`checkpointer_scheme ${source} failed: ${withoutUri(cause, options)}`, {
-      hint: "checkpointer_uri and checkpointer_options are what it was given",
+      hint: "check checkpointer_uri and checkpointer_options, which were passed to it",
       cause,
     });
   }
@@ -76,7 +76,7 @@ async function call(
 
 type Exports = Record<string, unknown>;
 
-/** Files from `cwd`, TypeScript included; packages as they would be found from there. */
+/** Load a module. File paths, including TypeScript, and packages are resolved from `cwd`. */
 async function load(specifier: string, cwd: string): Promise<Exports> {
   const { createJiti } = await import("jiti");
   const jiti = createJiti(path.join(cwd, "graph-serve.js"));
@@ -102,8 +102,8 @@ function resolvePackage(jiti: Jiti, specifier: string, cwd: string): string | un
 }
 
 const notFound = (specifier: string, file: string | undefined) =>
-  new ConfigError(`checkpointer_scheme ${specifier} is not there${file ? `: ${file}` : ""}`, {
-    hint: file ? "paths start from the folder of the configuration" : `run: npm install ${specifier}`,
+  new ConfigError(`checkpointer_scheme ${specifier} not found${file ? `: ${file}` : ""}`, {
+    hint: file ? "paths are relative to the configuration file" : `run: npm install ${specifier}`,
   });
 
 function noSuchFunction(specifier: string, name: string, exports: Exports): ConfigError {
@@ -116,14 +116,14 @@ function noSuchFunction(specifier: string, name: string, exports: Exports): Conf
   });
 }
 
-/** The text of an error, without the connection string and its password. */
+/** The error message with the connection string and its password masked. */
 function withoutUri(error: unknown, { checkpointer_uri: uri }: StorageOptions): string {
   const [, password] = /:\/\/[^/@]*:([^/@]+)@/.exec(uri ?? "") ?? [];
   const masked = uri ? errorMessage(error).replaceAll(uri, "checkpointer_uri") : errorMessage(error);
   return password ? masked.replaceAll(password, "***") : masked;
 }
 
-// What a storage has to have, by name; the compiler sees to it that no method of the contract is left out.
+// Methods that a storage must implement. `satisfies` makes the compiler check that the lists are complete.
 
 const THREADS = {
   insert: 1,
@@ -189,13 +189,13 @@ const TIMERS = {
   list: 1,
 } satisfies Record<keyof TimerTable, 1>;
 
-/** Names of what a storage lacks or has of another kind; empty for a whole one. */
+/** Names of the parts and methods that are missing or have the wrong type; empty for a complete storage. */
 function missingOf(storage: unknown): string[] {
-  if (typeof storage !== "object" || storage === null) return ["everything: it is not an object"];
+  if (typeof storage !== "object" || storage === null) return ["all parts: it is not an object"];
   const { scheme, durable, threads, runs, owners, checkpointer, locks, items, timers, close } =
     storage as Partial<Storage>;
   return [
-    ...(typeof scheme === "string" ? [] : ["scheme (a text)"]),
+    ...(typeof scheme === "string" ? [] : ["scheme (a string)"]),
     ...(typeof durable === "boolean" ? [] : ["durable (true or false)"]),
     ...missingMethods("threads", threads, THREADS),
     ...missingMethods("runs", runs, RUNS),
@@ -208,7 +208,7 @@ function missingOf(storage: unknown): string[] {
   ];
 }
 
-/** Whether its rows are in one part, `metadata`, as a storage for 0.1.0 had them. */
+/** Whether the storage was written for 0.1.0, which kept all rows in one part named `metadata`. */
 const isOfFirstRelease = (storage: unknown): boolean =>
   typeof storage === "object" && storage !== null && "metadata" in storage;
 

@@ -1,4 +1,4 @@
-/** LangGraph's store over the rows of a backend: what graphs get as their long-term memory. */
+/** LangGraph's store on top of a backend's item table: the long-term memory of graphs. */
 import {
   BaseStore,
   type GetOperation,
@@ -28,19 +28,19 @@ const now = (): string => new Date().toISOString();
 
 const MINUTE_MS = 60_000;
 
-/** When an item that was written or read at `at` ends. */
+/** Expiry time of an item that was written or read at `at`. */
 const expiryOf = (at: string, ttlMinutes: number | null): string | null =>
   ttlMinutes === null ? null : new Date(Date.parse(at) + ttlMinutes * MINUTE_MS).toISOString();
 
 /**
- * A namespace as rows keep it.
- * @throws InvalidNamespaceError for an empty label, or one that holds a full stop
+ * The stored form of a namespace: its labels joined with dots.
+ * @throws InvalidNamespaceError for a label that is not a string, is empty or contains a dot
  */
 export function namespaceText(labels: readonly string[]): string {
   for (const label of labels) {
     if (typeof label !== "string" || label === "" || label.includes(".")) {
       throw new InvalidNamespaceError(
-        `namespace label ${JSON.stringify(label)} is not allowed: labels are texts that are neither empty nor hold a "."`,
+        `namespace label ${JSON.stringify(label)} is not allowed: labels must be non-empty strings without "."`,
       );
     }
   }
@@ -49,7 +49,7 @@ export function namespaceText(labels: readonly string[]): string {
 
 const labelsOf = (namespace: string): string[] => (namespace === "" ? [] : namespace.split("."));
 
-/** As LangGraph has items, with the minutes that it lives after it was last written or read. */
+/** A LangGraph item with its time to live in minutes, counted from the last write or read. */
 export interface KeptItem extends Item {
   ttlMinutes: number | null;
 }
@@ -104,9 +104,9 @@ function matchesPath(labels: readonly string[], { matchType, path }: MatchCondit
   return path.every((label, index) => label === "*" || label === part[index]);
 }
 
-/** The value as JSON has it, so that every backend gives back the same. */
+/** The value after a JSON round trip, so that every backend returns the same value. */
 function storable(key: unknown, value: JsonObject): JsonObject {
-  if (typeof key !== "string") throw new InvalidRequestError("the key of a store item must be a text");
+  if (typeof key !== "string") throw new InvalidRequestError("the key of a store item must be a string");
   try {
     const text = JSON.stringify(value) as string | undefined;
     if (text !== undefined && !verdictOn(Buffer.from(text)).isDeep) return JSON.parse(text) as JsonObject;
@@ -133,7 +133,7 @@ export class ItemStore extends BaseStore {
     this.#items = items;
   }
 
-  /** In order: an operation sees what those before it wrote. */
+  /** Run the operations in order: each sees the writes of the ones before it. */
   async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = [];
     for (const operation of operations) results.push(await this.#run(operation));
@@ -147,7 +147,7 @@ export class ItemStore extends BaseStore {
     return this.#list(operation);
   }
 
-  /** Graphs get what LangGraph's own stores give. */
+  /** Without `ttlMinutes`: graphs get the same fields as from LangGraph's own stores. */
   async #found(operation: SearchOperation): Promise<SearchItem[]> {
     return (await collect(this.find(operation))).map(withoutTtl);
   }
@@ -166,8 +166,9 @@ export class ItemStore extends BaseStore {
   }
 
   /**
-   * As `put`, with a time to live in minutes.
-   * @throws UnserializableError for a value that JSON does not have (`invalid_request`)
+   * Store an item.
+   * @param ttlMinutes time to live in minutes; null for an item that does not expire
+   * @throws UnserializableError for a value that JSON cannot represent (`invalid_request`)
    */
   async write(namespace: string[], key: string, value: JsonObject, ttlMinutes: number | null): Promise<void> {
     const at = now();
@@ -187,8 +188,8 @@ export class ItemStore extends BaseStore {
   }
 
   /**
-   * As `search`, for items that may not fit into memory: each is read when it is asked for. Semantic search needs an
-   * embedding model, which a server without one cannot do: `query` orders nothing.
+   * Like `search`, but streams the items, which may not fit into memory. `query` is ignored: semantic search needs an
+   * embedding model.
    */
   async *find({
     namespacePrefix,
@@ -227,7 +228,7 @@ export class ItemStore extends BaseStore {
       .map(labelsOf);
   }
 
-  /** Reading an item counts its time to live anew. */
+  /** Reading an item restarts its time to live. */
   async #refresh({ namespace, key, ttl_minutes }: ItemRow, at: string): Promise<void> {
     const expiresAt = expiryOf(at, ttl_minutes);
     if (expiresAt !== null) await this.#items.touch(namespace, key, expiresAt);

@@ -1,11 +1,10 @@
-/** A storage whose calls are timed. */
 import { type Method, ownValue, wrapMethods } from "./driver/methods.js";
 import type { Checkpointer, Storage } from "./contract/storage.js";
 
-/** Called when a call settles. */
+/** Called when a storage call settles, with its duration in seconds. */
 type OnCall = (operation: string, seconds: number) => void;
 
-/** Every method of these is timed. */
+/** Parts with all methods timed. */
 const TABLES = [
   "threads",
   "runs",
@@ -15,7 +14,7 @@ const TABLES = [
   "timers",
 ] as const satisfies readonly (keyof Storage)[];
 
-/** Those that end with their promise: a list goes on as long as its reader likes. */
+/** `list` is not timed: its duration depends on how fast the caller reads. */
 const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
   "getTuple",
   "put",
@@ -29,7 +28,7 @@ const CHECKPOINTER_CALLS: ReadonlySet<string> = new Set<keyof Checkpointer>([
   "store",
 ]);
 
-/** The same storage; `onCall` hears of the calls of its parts as `threads.get`, `runs.settle`, `checkpoints.put`, ... */
+/** Wrap a storage so that `onCall` is called for each operation: `threads.get`, `runs.settle`, `checkpoints.put`, ... */
 export function observeStorage(storage: Storage, onCall: OnCall): Storage {
   const parts = new Map<string | symbol, object>();
   for (const part of TABLES) {

@@ -1,4 +1,4 @@
-/** Opens what carries the frames of runs to other processes: the settings `stream` and `stream_uri`. */
+/** Opens the bus that shares run frames between processes: the settings `stream` and `stream_uri`. */
 import { ConfigError } from "../support/errors.js";
 import type { FrameBus } from "./contract/frame-bus.js";
 import { isPostgresUri } from "./postgres/options.js";
@@ -17,8 +17,9 @@ const IS_OF = { redis: isRedisUri, postgres: isPostgresUri };
 const EXAMPLES = { redis: "redis://host:6379/0", postgres: "postgresql://user:password@host:5432/database" };
 
 /**
- * A server that is away is tried again: runs do not wait for it.
- * @throws ConfigError when no server is named, or its package is missing (`config_invalid`)
+ * Open the frame bus. An unreachable server is retried in the background; runs do not wait for it.
+ * @throws ConfigError if no server is configured (`config_invalid`)
+ * @throws StorageUnavailableError if the driver package cannot be loaded (`storage_unavailable`)
  */
 export async function openFrameBus(options: FrameOptions): Promise<FrameBus> {
   const { checkpointer_options: all } = options;
@@ -42,11 +43,11 @@ function uriOf(kind: Kind, options: FrameOptions): string {
   throw new ConfigError(
     uri === undefined
       ? `stream ${kind} needs a server, and neither stream_uri nor the storage names one`
-      : `stream_uri names no server of stream ${kind}`,
+      : `stream_uri is not a URI for stream ${kind}`,
     { hint: `set stream_uri to a URI such as ${EXAMPLES[kind]}` },
   );
 }
 
-/** Whether the storage is of the same kind: then its server, and its options, serve for the frames too. */
+/** Whether the storage uses the same kind of server: frames then use its server and options too. */
 const isOfStorage = (kind: Kind, { checkpointer_scheme, checkpointer_uri = "" }: FrameOptions): boolean =>
   IS_OF[kind](`${checkpointer_scheme}://`) && IS_OF[kind](checkpointer_uri);

@@ -9,17 +9,17 @@ import type { SchemaState } from "./contract/schema-state.js";
 import type { RowStorage, Storage, StorageOptions } from "./contract/storage.js";
 
 export interface OpenOptions extends StorageOptions {
-  /** Folder that a relative path is resolved against; the process's own when left out. */
+  /** Directory that a relative path is resolved against; the working directory if omitted. */
   cwd?: string;
 }
 
 interface Backend {
-  /** Whether a connection string is of this scheme. */
+  /** Whether a connection string belongs to this scheme. */
   matches(uri: string): boolean;
   open(options: OpenOptions): Promise<Storage>;
-  /** The rows alone, for reading; where it is left out, all is opened. */
+  /** Open only the rows, for reading; if omitted, `open` is used. */
   openRows?(options: OpenOptions): Promise<RowStorage>;
-  /** What tables and documents stand at, where they have versions. Changes nothing. */
+  /** Schema versions of tables and documents, if the backend has any. Changes nothing. */
   schema?(options: OpenOptions): Promise<SchemaState>;
 }
 
@@ -44,7 +44,7 @@ const redis: Backend = {
   },
 };
 
-/** Every backend, by scheme; each is loaded when it is opened, and its packages with it. */
+/** Backends by scheme. Modules and driver packages are loaded on open. */
 const BACKENDS: Record<string, Backend> = {
   memory: {
     matches: () => false,
@@ -67,11 +67,10 @@ const BACKENDS: Record<string, Backend> = {
 export const STORAGE_SCHEMES: readonly string[] = Object.keys(BACKENDS);
 
 /**
- * Open both stores of the scheme. The scheme alone selects them: a URI of another one is ignored
- * (docs/specification.md#storage, 3).
- * A scheme may also name a module of one's own that opens them; see `OpenCustomStorage`.
- * @throws ConfigError when the scheme is unknown, or needs a URI and has none (`config_invalid`)
- * @throws StorageUnavailableError when the storage cannot be reached (`storage_unavailable`)
+ * Open the storage of a scheme. The scheme alone selects the backend: a URI that belongs to another scheme is ignored
+ * (docs/specification.md#storage, 3). A scheme may also name a custom module; see `OpenCustomStorage`.
+ * @throws ConfigError if the scheme is unknown, or a required URI is missing (`config_invalid`)
+ * @throws StorageUnavailableError if the storage cannot be reached (`storage_unavailable`)
  */
 export async function openStorage(options: OpenOptions): Promise<Storage> {
   const { backend, own } = choose(options);
@@ -88,7 +87,7 @@ export async function openRows(options: OpenOptions): Promise<RowStorage> {
 }
 
 /**
- * What the storage's tables and documents stand at. Changes nothing; a storage that is not there stands at nothing.
+ * The schema versions of a storage; version 0 if it does not exist yet. Changes nothing.
  * @throws as `openStorage`
  */
 export async function storageSchemaState(options: OpenOptions): Promise<SchemaState> {
@@ -108,7 +107,7 @@ function choose(options: OpenOptions): { backend: Backend; own: OpenOptions } {
   };
 }
 
-/** Why no SQLite file can be opened here; undefined where one can. */
+/** The error that keeps SQLite from being used in this environment; undefined if it works. */
 export async function sqliteFault(cwd: string): Promise<StorageUnavailableError | undefined> {
   const { loadSqliteDriver } = await import("./sqlite/open.js");
   return loadSqliteDriver({ cwd }).then(
@@ -118,8 +117,8 @@ export async function sqliteFault(cwd: string): Promise<StorageUnavailableError 
 }
 
 /**
- * Whether the scheme's storage uses this URI; false means that it is ignored.
- * @throws ConfigError when the scheme is unknown (`config_invalid`)
+ * Whether the scheme's storage uses this URI; if false, the URI is ignored.
+ * @throws ConfigError if the scheme is unknown (`config_invalid`)
  */
 export function uriMatchesScheme(scheme: string, uri: string): boolean {
   return backendOf(scheme).matches(uri);
@@ -136,7 +135,7 @@ function backendOf(scheme: string): Backend {
   });
 }
 
-/** A storage of one's own takes whatever URI it is given. */
+/** A custom storage accepts any URI. */
 const customBackend = (module: ModuleTarget): Backend => ({
   matches: () => true,
   open: async (options) => (await import("./custom.js")).openCustom(module, options),

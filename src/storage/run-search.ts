@@ -1,16 +1,16 @@
-/** Runs of any thread, of every storage. */
+/** Searches runs across threads, with a fallback for storages that only list the runs of one thread. */
 import { dueYield } from "../support/event-loop.js";
 import { matchesRun } from "./rows/rows.js";
 import type { RunRow, RunSearch, Storage } from "./contract/storage.js";
 
-/** Threads that are gone through where a storage knows the runs of a thread alone: those that changed last. */
-const MOST_THREADS_WALKED = 1000;
-/** Runs of a thread that are read at once. */
+/** Maximum number of threads that the fallback walks: the most recently updated ones. */
+const MAX_THREADS_WALKED = 1000;
+/** Runs of a thread read per call. */
 const PAGE = 100;
 
 type Rows = Pick<Storage, "threads" | "runs">;
 
-/** Newest first, one page. */
+/** One page of matching runs, newest first. */
 export async function searchRuns(rows: Rows, query: RunSearch): Promise<RunRow[]> {
   if (rows.runs.search) return rows.runs.search(query);
   const { threadIds, limit, offset } = query;
@@ -23,7 +23,7 @@ export async function searchRuns(rows: Rows, query: RunSearch): Promise<RunRow[]
   return newest.slice(offset);
 }
 
-/** As many of a thread's runs as could be on the page. */
+/** The thread's matching runs, at most as many as could appear on the page. */
 async function runsOf({ runs }: Rows, threadId: string, query: RunSearch): Promise<RunRow[]> {
   const most = query.offset + query.limit;
   const found: RunRow[] = [];
@@ -43,7 +43,7 @@ async function latestThreads({ threads }: Rows): Promise<string[]> {
   const { rows } = await threads.search({
     sortBy: "updated_at",
     sortOrder: "desc",
-    limit: MOST_THREADS_WALKED,
+    limit: MAX_THREADS_WALKED,
     offset: 0,
   });
   return rows.map(({ thread_id }) => thread_id);

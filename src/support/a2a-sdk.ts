@@ -1,4 +1,7 @@
-/** The official SDK of the Agent2Agent protocol, an optional package: loaded only where graphs are served by it. */
+/**
+ * Loads the official SDK of the Agent2Agent protocol, an optional package, only if the setting
+ * `a2a` is on.
+ */
 import type * as Types from "@a2a-js/sdk";
 import type * as Legacy from "@a2a-js/sdk/compat/v0_3/server";
 import type * as Errors from "@a2a-js/sdk/errors";
@@ -11,13 +14,13 @@ export interface A2aSdk {
   types: typeof Types;
   server: typeof Server;
   errors: typeof Errors;
-  /** Handles what clients of version 0.3 send. */
+  /** Handles requests of clients that use version 0.3. */
   Legacy: typeof Legacy.LegacyJsonRpcTransportHandler;
 }
 
 /**
- * @param cwd folder of the project, whose copy is used
- * @throws ConfigError when there is none, or one that lacks a part (`config_invalid`)
+ * @param cwd project folder, whose copy of the package is used
+ * @throws ConfigError if the package is missing or incomplete (`config_invalid`)
  */
 export function loadA2aSdk(cwd: string): A2aSdk {
   const load = <T>(id: string): T => loadOptional<T>(id, { cwd, setting: "a2a" });

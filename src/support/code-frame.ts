@@ -1,9 +1,9 @@
-/** Columns of a frame's lines: those of a bundle may have millions. */
+/** Maximum number of columns in a frame. Lines of a bundle can have millions. */
 const WIDEST = 200;
-/** Columns that are shown before the marked one, where not all fit. */
+/** Columns shown before the marked one if the line does not fit. */
 const BEFORE = 80;
 
-/** The line with a fault, the one before and the one after, with a marker under the column; empty when out of range. */
+/** The given line with its neighbors and a marker under the column; empty if `line` is out of range. */
 export function codeFrame(text: string, line: number, column = 1): string {
   const lines = text.split(/\r?\n/);
   if (line < 1 || line > lines.length) return "";

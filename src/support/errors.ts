@@ -1,4 +1,7 @@
-/** The one table of failures: every error that leaves the service carries one of these codes. */
+/**
+ * All error codes with their HTTP status and exit code. Every error that leaves the service has one
+ * of them.
+ */
 const TABLE = {
   invalid_request: { status: 422, exitCode: 2 },
   unsupported_option: { status: 400, exitCode: 2 },
@@ -36,14 +39,14 @@ const TABLE = {
 export type ErrorCode = keyof typeof TABLE;
 export const ERROR_CODES = TABLE;
 
-/** One fault of an input: where it is (`["body", "limit"]`), what is wrong, and a stable kind. */
+/** One error in an input: its location (such as `["body", "limit"]`), a message, and a stable type. */
 export interface Issue {
   loc: (string | number)[];
   msg: string;
   type: string;
 }
 
-/** Where in a user's file a fault stands; `frame` is a few source lines with a marker. */
+/** Location in a user's file; `frame` is a few source lines with a marker. */
 export interface SourceLocation {
   file: string;
   line?: number;
@@ -52,14 +55,17 @@ export interface SourceLocation {
 }
 
 export interface ErrorDetails {
-  /** How to put it right, in one line. */
+  /** How to fix it, in one line. */
   hint?: string;
   issues?: Issue[];
   location?: SourceLocation;
   cause?: unknown;
 }
 
-/** Base of every error the service throws on purpose. `message` says what happened, to what, in plain words. */
+/**
+ * Base class of all errors that the service throws deliberately. `message` says what happened and
+ * to which object.
+ */
 export class GraphServeError extends Error {
   readonly code: ErrorCode;
   readonly hint?: string;
@@ -75,30 +81,30 @@ export class GraphServeError extends Error {
     this.location = details.location;
   }
 
-  /** HTTP status of the answer that reports this error. */
+  /** HTTP status of the error response. */
   get status(): number {
     return TABLE[this.code].status;
   }
 
-  /** Exit code of a command that ends with this error. */
+  /** Exit code of a command that fails with this error. */
   get exitCode(): number {
     return TABLE[this.code].exitCode;
   }
 }
 
-/** A request whose shape or values are wrong; `issues` names each fault. */
+/** A request with an invalid shape or invalid values; `issues` lists each error. */
 export class InvalidRequestError extends GraphServeError {
   constructor(message: string, issues?: Issue[], details: ErrorDetails = {}) {
     super("invalid_request", message, { ...details, issues });
   }
 
-  /** One fault at one place, for instance `InvalidRequestError.at(["body", "as_node"], "unknown node")`. */
+  /** An error with a single issue, such as `InvalidRequestError.at(["body", "as_node"], "unknown node")`. */
   static at(loc: Issue["loc"], msg: string, type = "value_error", cause?: unknown): InvalidRequestError {
     return new InvalidRequestError(`${loc.join(".")}: ${msg}`, [{ loc, msg, type }], { cause });
   }
 }
 
-/** A well-formed option that this version refuses (docs/specification.md#run-requests, 2). */
+/** A well-formed option that this version does not support (docs/specification.md#run-requests, 2). */
 export class UnsupportedOptionError extends GraphServeError {
   constructor(option: string, why: string) {
     super("unsupported_option", `${option} is not supported: ${why}`);
@@ -122,7 +128,7 @@ export class ThreadExistsError extends GraphServeError {
 }
 
 export class ThreadBusyError extends GraphServeError {
-  constructor(threadId: string, why = "a run is in flight on it") {
+  constructor(threadId: string, why = "it has an active run") {
     super("thread_busy", `thread "${threadId}" is busy: ${why}`);
   }
 }
@@ -135,7 +141,10 @@ export class PayloadTooLargeError extends GraphServeError {
   }
 }
 
-/** The thread got a checkpoint that this writer did not know of: its own write would hide it, and is refused. */
+/**
+ * The thread has a newer checkpoint than the one this write is based on. The write would hide it,
+ * so it is rejected.
+ */
 export class ThreadChangedError extends GraphServeError {
   constructor(threadId: string) {
     super("thread_changed", `thread "${threadId}" was changed by another writer: nothing was written`, {
@@ -144,19 +153,19 @@ export class ThreadChangedError extends GraphServeError {
   }
 }
 
-/** Checkpoints are ordered by their time: one that this clock would date before the newest could never be found. */
+/** Checkpoints are ordered by time. A checkpoint dated before the newest one would never be found. */
 export class ClockBehindError extends GraphServeError {
   constructor(threadId: string, behindMs: number) {
     const seconds = (behindMs / 1000).toFixed(1);
     super(
       "clock_behind",
       `the clock of this server is ${seconds} s behind the newest checkpoint of thread "${threadId}": nothing was written`,
-      { hint: "synchronize the clocks of all servers (NTP), or try again when the clock has caught up" },
+      { hint: "synchronize the clocks of all servers with NTP, or retry when the clock has caught up" },
     );
   }
 }
 
-/** No known key, or no identity; what exactly is wrong with it is not said. */
+/** Missing or invalid API key or identity; the message does not reveal what is wrong. */
 export class UnauthorizedError extends GraphServeError {
   constructor(message: string) {
     super("unauthorized", message);
@@ -175,53 +184,59 @@ export class GraphLoadError extends GraphServeError {
   }
 }
 
-/** What was asked for needs the code of a graph that does not load; the message is one line, for clients too. */
+/**
+ * The operation needs the code of a graph that does not load. The message is one line and visible
+ * to clients.
+ */
 export class GraphNotLoadedError extends GraphServeError {
-  constructor(graphId: string, fault: GraphLoadError) {
-    const { hint, location } = fault;
-    super("graph_not_loaded", `graph ${JSON.stringify(graphId)} does not load: ${oneLine(fault.message)}`, {
+  constructor(graphId: string, error: GraphLoadError) {
+    const { hint, location } = error;
+    super("graph_not_loaded", `graph ${JSON.stringify(graphId)} does not load: ${oneLine(error.message)}`, {
       hint,
       location,
-      cause: fault,
+      cause: error,
     });
   }
 }
 
-/** The lines of a message as one. */
+/** Joins the lines of a message. */
 export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ": ");
 
-/** The storage could not be reached or refused a call; the message never holds a connection string. */
+/** The storage is unreachable or rejected a call. The message never contains a connection string. */
 export class StorageUnavailableError extends GraphServeError {
   constructor(message: string, details?: ErrorDetails) {
     super("storage_unavailable", message, details);
   }
 }
 
-/** Another process has taken the run over, or ended it: what this one still writes for it is refused. */
+/** Another process has claimed or ended the run; late writes of this process are rejected. */
 export class RunTakenError extends GraphServeError {
   constructor(runId: string) {
-    super("run_failed", `run "${runId}" is no longer this process's: its late write is refused`);
+    super("run_failed", `run "${runId}" is no longer owned by this process: the late write is rejected`);
   }
 }
 
-/** An answer to what is not asked, of a client that wants no such answer ignored: its run executes nothing. */
+/**
+ * The client answered an interrupt that is not pending and asked not to ignore this; its run
+ * executes nothing.
+ */
 export class UnknownInterruptError extends GraphServeError {
-  /** As newer clients read it: what was answered and is not asked, and what is. */
+  /** Sent to newer clients: the answered interrupts that are not pending, and the pending ones. */
   readonly refusal: { reason: string; interrupt_ids: string[]; pending_ids: string[] };
 
   constructor(answered: string[], pending: string[]) {
-    const which = answered.length > 0 ? answered.join(", ") : "anything";
-    const asked = pending.length > 0 ? `it asks ${pending.join(", ")}` : "it asks nothing";
-    super("run_failed", `the thread does not ask ${which}: ${asked}, and nothing was run`);
+    const which = answered.length > 0 ? answered.join(", ") : "to answer";
+    const waiting = pending.length > 0 ? `pending: ${pending.join(", ")}` : "no interrupt is pending";
+    super("run_failed", `the thread has no pending interrupt ${which}; ${waiting}. Nothing was executed`);
     this.refusal = { reason: "unknown_interrupt", interrupt_ids: answered, pending_ids: pending };
   }
 }
 
-/** A large body whose bytes make room for those of others. */
+/** A large body is rejected to free memory for others. */
 export class ServerBusyError extends GraphServeError {
   constructor(maxBytes: number) {
-    super("server_busy", `the bodies that the server is reading exceed ${maxBytes} bytes together`, {
-      hint: "try again, or raise the setting max_incoming_bytes",
+    super("server_busy", `the request bodies being read exceed ${maxBytes} bytes in total`, {
+      hint: "retry, or raise the setting max_incoming_bytes",
     });
   }
 }
@@ -232,8 +247,8 @@ export class ShuttingDownError extends GraphServeError {
   }
 }
 
-/** Server faults whose message is written for clients; of all others they learn no more than that it happened. */
-const PUBLIC_FAULTS: readonly ErrorCode[] = [
+/** Server errors whose messages are shown to clients; all others are reported as `internal error`. */
+const PUBLIC_CODES: readonly ErrorCode[] = [
   "storage_unavailable",
   "clock_behind",
   "server_busy",
@@ -242,26 +257,26 @@ const PUBLIC_FAULTS: readonly ErrorCode[] = [
   "server_unreachable",
 ];
 
-/** Whatever was thrown, as an error of the table. Never throws. */
+/** Converts any thrown value to an error with a code. Never throws. */
 export function asServiceError(thrown: unknown): GraphServeError {
-  // A graph may throw what throws when it is looked at.
+  // A graph may throw a value that itself throws when inspected.
   if (tryOr(() => thrown instanceof GraphServeError) === true) return thrown as GraphServeError;
   return new GraphServeError("internal_error", "internal error", { cause: thrown });
 }
 
-/** What clients see of an error: the message and its fix, or only that an error occurred. */
+/** The text that clients see: the message with its hint, or only `internal error`. */
 export function publicMessage({ code, status, message, hint }: GraphServeError): string {
-  if (status >= 500 && !PUBLIC_FAULTS.includes(code)) return "internal error";
+  if (status >= 500 && !PUBLIC_CODES.includes(code)) return "internal error";
   return hint ? `${message}; ${hint}` : message;
 }
 
 /** Maximum length of a thrown value's message in rows, frames and logs, in characters. */
 export const LONGEST_MESSAGE = 10_000;
 const LONGEST_NAME = 200;
-/** Causes that are looked at: a chain may have no end. */
+/** Maximum number of causes that are read; a chain can be cyclic. */
 const MOST_CAUSES = 10;
 
-/** The text of anything that was thrown, bounded. Never throws, whatever the thing does when it is looked at. */
+/** Message of any thrown value, truncated. Never throws, even if the value throws when inspected. */
 export function errorMessage(error: unknown): string {
   const text =
     tryOr(() => messageOf(error)) || tryOr(() => nameOf(error)) || "something without a message was thrown";
@@ -269,12 +284,12 @@ export function errorMessage(error: unknown): string {
   return more > 0 ? `${text.slice(0, LONGEST_MESSAGE)}... (${more} more characters)` : text;
 }
 
-/** The error's name as clients see it (`RangeError`, ...). Never throws. */
+/** The error's name as clients see it, such as `RangeError`. Never throws. */
 export function errorName(error: unknown): string {
   return (tryOr(() => nameOf(error)) || "Error").slice(0, LONGEST_NAME);
 }
 
-/** The error, what caused it, what caused that: ten at most, each once. Never throws. */
+/** The error followed by its causes: at most 10, each once. Never throws. */
 export function causesOf(error: unknown): unknown[] {
   const chain: unknown[] = [];
   const causeOf = (effect: unknown) => tryOr(() => (effect as { cause?: unknown }).cause);
@@ -285,10 +300,10 @@ export function causesOf(error: unknown): unknown[] {
   return chain;
 }
 
-/** What `look` gives; undefined when it throws, as things of graphs may when they are looked at. */
-export function tryOr<T>(look: () => T): T | undefined {
+/** Result of `read`; undefined if it throws, as getters of graph values can. */
+export function tryOr<T>(read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch {
     return undefined;
   }
@@ -301,14 +316,14 @@ function messageOf(thrown: unknown): string {
   if (typeof message === "string" && message !== "") return message;
   const text = tryOr(() => ownText(message)) || tryOr(() => ownText(thrown));
   if (text || thrown instanceof Error) return text ?? "";
-  // LangGraph marks what it catches.
+  // LangGraph adds this key to errors it catches.
   const keys = Object.keys(thrown).filter((key) => key !== "pregelTaskId");
   return `an object without a message was thrown, with ${keys.length > 0 ? `the keys ${keys.join(", ")}` : "no keys"}`;
 }
 
 const textOf: (value: unknown) => string = String;
 
-/** The text that a value makes of itself; none for an object that has but that of every object. */
+/** Custom string form of a value; empty if an object only has the default one. */
 function ownText(value: unknown): string {
   const text = value === undefined || value instanceof Error ? "" : textOf(value);
   return text.startsWith("[object ") ? "" : text;

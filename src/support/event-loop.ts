@@ -1,6 +1,6 @@
 /**
- * Keeps the event loop responsive: code that never yields would block all other requests. Also knows in each turn
- * which run its code belongs to.
+ * Yields to other requests during long synchronous work, and tracks which run the current code
+ * belongs to.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -9,17 +9,18 @@ import type { Metrics } from "./metrics.js";
 
 export { nextTurn };
 
-/** Longest time that runs keep the event loop before they are asked to wait for another turn, in milliseconds. */
+/** Time after which runs yield to the event loop, in milliseconds. */
 const TURN_MS = 5;
 
-/** When this turn began, as far as runs know; undefined when none has asked in it. */
+/** Start of the current turn of the event loop; undefined if no run has checked yet. */
 let turnStart: number | undefined;
-/** Those that wait for a turn, in their order. */
+/** Resume callbacks of runs that have yielded, in order. */
 const waiting: (() => void)[] = [];
 
 /**
- * What to wait for now, so that others get in; undefined as long as this turn of the event loop is short. One that waited
- * has a turn to itself: many small pieces of many runs in each turn would cost as many small writes to their clients.
+ * Promise to await so that other work can proceed; undefined while the current turn is short.
+ * Each waiting run gets its own turn. Many small pieces of many runs per turn would cause as many
+ * small writes to their clients.
  */
 export function dueYield(): Promise<void> | undefined {
   if (turnStart === undefined) beginTurn();
@@ -46,10 +47,7 @@ function resumeNext(): void {
   if (waiting.length > 0) setImmediate(resumeNext);
 }
 
-/**
- * The items that pass a test, of those that there are now: some milliseconds' worth of testing a turn, however many
- * there are.
- */
+/** Filters a snapshot of the items, yielding every few milliseconds. */
 export async function filterInTurns<T>(items: readonly T[], passes: (item: T) => boolean): Promise<T[]> {
   const passed: T[] = [];
   for (const item of [...items]) {
@@ -61,10 +59,13 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
 }
 
 /**
- * Hand every item of `source` to `take`, in order, a few milliseconds' worth a turn: a graph that never waits floods
- * its stream, and other requests must get in. The source is read without such pauses, because what LangGraph's stream
- * still holds when the graph throws is lost. Rejects with what the source or `take` threw, once all is taken.
- * `begun` is given what says when nothing of what has come waits any more; undefined while nothing does.
+ * Passes every item of `source` to `take`, in order, and yields every few milliseconds: a graph
+ * that never waits floods its stream and would block other requests.
+ * The source itself is read without these pauses, because items still buffered in LangGraph's
+ * stream are lost when the graph throws.
+ * Rejects with the error of the source or of `take`, after all items are taken.
+ * @param begun receives a function that returns a promise for all items read so far being taken, or
+ *   undefined if none are pending
  */
 export async function consume<T>(
   source: AsyncIterable<T>,
@@ -84,9 +85,9 @@ export async function consume<T>(
   taker.throwFailure();
 }
 
-/** Processes items in the background, without blocking the caller that adds them. */
+/** Processes items in the background without blocking the caller of `add`. */
 class Taker<T> {
-  /** Settles when nothing waits any more; never rejects. */
+  /** Settles when no items are pending; never rejects. */
   idle: Promise<void> = Promise.resolve();
   readonly #take: (item: T) => void;
   #waiting: T[] = [];
@@ -132,25 +133,24 @@ class Taker<T> {
   }
 }
 
-// Which run the code belongs to that is being executed: an error that nothing handles finds its run by it.
 
-type Facts = Pick<RunContext, "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller">;
+type RunDetails = Pick<RunContext, "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller">;
 
-/** The run that code of a graph belongs to, also in timers, callbacks and promises that are never awaited. */
+/** The run that graph code belongs to, also in timers, callbacks and promises that are never awaited. */
 export class RunContext {
   readonly run_id: string;
   readonly thread_id: string;
   readonly graph_id: string;
-  /** Which service of this process executes it. */
+  /** Id of the service in this process that executes the run. */
   readonly ownerId: string;
-  /** On whose behalf, as that service knows its callers. */
+  /** Caller of the run, in the form that service uses. */
   readonly caller: unknown;
   readonly #nodeOf: () => string | undefined;
   #fail: ((error: unknown) => void) | undefined;
 
-  /** @param nodeOf says which node's code is being executed */
+  /** @param nodeOf returns the name of the node whose code is executing */
   constructor(
-    { run_id, thread_id, graph_id, ownerId, caller }: Facts,
+    { run_id, thread_id, graph_id, ownerId, caller }: RunDetails,
     fail: (error: unknown) => void,
     nodeOf: () => string | undefined = () => undefined,
   ) {
@@ -163,18 +163,21 @@ export class RunContext {
     this.#nodeOf = nodeOf;
   }
 
-  /** Name of the node whose code is being executed. */
+  /** Name of the node whose code is executing. */
   get node(): string | undefined {
     return this.#nodeOf();
   }
 
-  /** End the run with this error; false when it has ended already. */
+  /** Ends the run with this error; false if it has already ended. */
   fail(error: unknown): boolean {
     this.#fail?.(error);
     return this.#fail !== undefined;
   }
 
-  /** The run has ended. What its graph left behind, such as a connection, may keep the context for long. */
+  /**
+   * Marks the run as ended. Resources that the graph left open, such as a connection, can keep the
+   * context in memory.
+   */
   end(): void {
     this.#fail = undefined;
   }
@@ -184,12 +187,12 @@ const contexts = new AsyncLocalStorage<RunContext>();
 
 let onBegin: ((context: RunContext) => void) | undefined;
 
-/** Hear of every run whose graph is called; one listener at most. */
-export function onRunStart(hear: ((context: RunContext) => void) | undefined): void {
-  onBegin = hear;
+/** Calls the listener whenever a run's graph is called; at most one listener. */
+export function onRunStart(listener: ((context: RunContext) => void) | undefined): void {
+  onBegin = listener;
 }
 
-/** Call `work` as part of a run. */
+/** Calls `work` as part of a run. */
 export function withinRun<T>(context: RunContext, work: () => T): T {
   onBegin?.(context);
   return contexts.run(context, work);
@@ -199,9 +202,10 @@ export function withinRun<T>(context: RunContext, work: () => T): T {
 export const currentRun = (): RunContext | undefined => contexts.getStore();
 
 /**
- * Record an unhandled error: it is logged and counted, and the run that caused it fails if it is still in
- * flight. Call it in the process's own handler, as in
- * `process.on("unhandledRejection", (error) => noteUnhandled(error, service))`: only there is the run known.
+ * Records an unhandled error: logs and counts it, and fails the run that caused it if the run is
+ * still active.
+ * Call it directly in the process's handler, as in `process.on("unhandledRejection", (error) =>
+ * noteUnhandled(error, service))`: the run is only known there.
  */
 export function noteUnhandled(
   error: unknown,
@@ -209,7 +213,7 @@ export function noteUnhandled(
 ): void {
   const run = currentRun();
   const ids = run && { run_id: run.run_id, thread_id: run.thread_id };
-  logger.error({ err: error, ...ids }, "nothing handled an error of a graph");
+  logger.error({ err: error, ...ids }, "unhandled error in a graph");
   metrics?.errorUnhandled(run?.graph_id ?? "");
   run?.fail(error);
 }

@@ -1,9 +1,9 @@
-/** Keeps graph code from ending the process, in which other runs are in flight and threads are being written. */
+/** Prevents graph code from ending the process, which executes other runs and writes threads. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { currentRun } from "./event-loop.js";
 import { parseStackLine, isUserCode } from "./stack.js";
 
-/** What `process.exit` throws in a graph. */
+/** Thrown by `process.exit` in a graph. */
 export class ProcessExit extends Error {
   override readonly name = "ProcessExit";
   /** `file:line` of the user's own code; undefined if the stack has none. */
@@ -11,14 +11,14 @@ export class ProcessExit extends Error {
 
   constructor(code: number | string | null | undefined) {
     super(`process.exit(${code ?? ""}) was called, which a graph must not do`);
-    this.place = ownPlace(this.stack ?? "");
+    this.place = userCodeIn(this.stack ?? "");
   }
 }
 
-/** Set in all that a module begins when it is loaded. */
+/** Set in everything a module starts while it is loading. */
 const loading = new AsyncLocalStorage<{ isDone: boolean }>();
 
-/** Do what loads a graph: the code that it evaluates must not end the process either. */
+/** Loads a graph; code evaluated meanwhile must not end the process. */
 export async function whileLoading<T>(work: () => T | Promise<T>): Promise<T> {
   const load = { isDone: false };
   try {
@@ -29,20 +29,21 @@ export async function whileLoading<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /**
- * From now on `process.exit` throws where a graph calls it, and fails the run that does. Any other caller still ends the
- * process.
- * @param report called for each exit except those during the load of a graph, which become that load's error
+ * Makes `process.exit` throw if a graph calls it, and fails the calling run. Any other caller still
+ * ends the process.
+ * @param report called for each exit except those during the load of a graph, which become that
+ *   load's error
  * @returns a function that restores `process.exit`
  */
-export function guardExit(tell: (error: ProcessExit) => void): () => void {
+export function guardExit(report: (error: ProcessExit) => void): () => void {
   const { exit } = process as { exit: (this: void, code?: number | string | null) => never };
   const guarded = (code?: number | string | null): never => {
     const run = currentRun();
     const load = loading.getStore();
     if (!run && !load) return code === undefined ? exit() : exit(code);
     const error = new ProcessExit(code ?? process.exitCode);
-    if (!load || load.isDone) tell(error);
-    // The graph may catch what is thrown.
+    if (!load || load.isDone) report(error);
+    // The graph may catch the error, so fail the run explicitly.
     run?.fail(error);
     throw error;
   };
@@ -52,8 +53,8 @@ export function guardExit(tell: (error: ProcessExit) => void): () => void {
   };
 }
 
-/** The first line of the stack that is the user's. */
-function ownPlace(stack: string): string | undefined {
+/** First line of the stack that is in user code, as `file:line`. */
+function userCodeIn(stack: string): string | undefined {
   const own = stack
     .split("\n")
     .flatMap((row) => parseStackLine(row) ?? [])

@@ -3,28 +3,31 @@ import { InvalidRequestError, type Issue } from "./errors.js";
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A fresh id for a thread or a run; version 7, so ids sort by time. */
+/** Creates an id for a thread or a run: UUID version 7, so ids sort by time. */
 export const newId = (): string => v7();
 
-/** An id of its own that sorts by the time of another, where that one has a time. */
+/** Creates an id that sorts by the time of another id, if that id has a time. */
 export const newIdLike = (id: string): string => {
   const time = timeOfId(id);
   return time === undefined ? newId() : v7({ msecs: time });
 };
 
-/** The same id for the same time and bytes, of which there are at least 16: it sorts by that time. */
+/**
+ * Creates the same id for the same time and bytes; sorts by that time.
+ * @param bytes at least 16
+ */
 export const derivedId = (msecs: number, bytes: Uint8Array): string =>
   v7({ msecs, random: bytes.slice(0, 16) });
 
-/** When a version 7 UUID was made, in milliseconds since 1970; undefined for any other text. */
+/** Creation time of a version 7 UUID, in milliseconds since 1970; undefined for any other string. */
 export function timeOfId(id: string): number | undefined {
   if (!CANONICAL.test(id) || id[14] !== "7") return undefined;
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
 
 /**
- * The canonical lower-case form of a UUID given plain, in braces, as a URN or without hyphens; undefined for
- * anything else (docs/specification.md#assistants, 5).
+ * The canonical lower-case form of a UUID that is plain, in braces, a URN or without hyphens;
+ * undefined for anything else (docs/specification.md#assistants, 5).
  */
 export function canonicalUuid(text: string): string | undefined {
   const hex = text
@@ -38,8 +41,9 @@ export function canonicalUuid(text: string): string | undefined {
 }
 
 /**
- * A thread or run id in the form it is stored and locked under, so that an upper-case id names the same thread.
- * @throws InvalidRequestError when `text` is not a UUID (`invalid_request`)
+ * Lower-case thread or run id, the form used for storage and locks, so that an upper-case id names
+ * the same thread.
+ * @throws InvalidRequestError if `text` is not a UUID (`invalid_request`)
  */
 export function requireUuid(text: string, loc: Issue["loc"]): string {
   const lower = text.toLowerCase();
@@ -52,8 +56,8 @@ export function requireUuid(text: string, loc: Issue["loc"]): string {
 export const isUuidUrn = (uri: string): boolean => /^urn:uuid:/i.test(uri);
 
 /**
- * The deterministic assistant id (docs/specification.md#assistants, 4): UUID version 5 in the namespace of URLs, or in
- * the one that a `urn:uuid:` names.
+ * Deterministic assistant id (docs/specification.md#assistants, 4): UUID version 5 in the URL
+ * namespace, or in the namespace given by a `urn:uuid:` URI.
  */
 export function assistantUuid(namespace: string, assistantId: string): string {
   const own = isUuidUrn(namespace) ? canonicalUuid(namespace) : undefined;

@@ -1,4 +1,7 @@
-/** The official SDK of the Model Context Protocol, an optional package: loaded only where graphs are served by it. */
+/**
+ * Loads the official SDK of the Model Context Protocol, an optional package, only if the setting
+ * `mcp` is on.
+ */
 import type * as Server from "@modelcontextprotocol/sdk/server/index.js";
 import type * as Stdio from "@modelcontextprotocol/sdk/server/stdio.js";
 import type * as Http from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
@@ -13,13 +16,13 @@ export interface McpSdk {
   HttpTransport: typeof Http.WebStandardStreamableHTTPServerTransport;
   StdioTransport: typeof Stdio.StdioServerTransport;
   types: typeof Types;
-  /** One for all servers: each would make one of its own. */
+  /** Shared by all servers; otherwise each would create its own. */
   validator: Validation.AjvJsonSchemaValidator;
 }
 
 /**
- * @param cwd folder of the project, whose copy is used
- * @throws ConfigError when there is none, or one that lacks a part (`config_invalid`)
+ * @param cwd project folder, whose copy of the package is used
+ * @throws ConfigError if the package is missing or incomplete (`config_invalid`)
  */
 export function loadMcpSdk(cwd: string): McpSdk {
   const load = <T>(file: string): T => loadOptional<T>(`${PACKAGE}/${file}`, { cwd, setting: "mcp" });

@@ -1,49 +1,52 @@
-/** Figures for Prometheus, by the package prom-client of the user's project. Nothing here runs while metrics are off. */
+/**
+ * Prometheus metrics, through the package prom-client of the user's project. Not loaded while
+ * metrics are off.
+ */
 import { loadOptional } from "./optional-package.js";
 import { withTimeout } from "./pause.js";
 
 interface RunEnd {
   graph: string;
   status: string;
-  /** How long it ran; undefined for a run that never had its thread. */
+  /** Execution time in seconds; undefined for a run that never acquired its thread. */
   seconds?: number;
   inputTokens: number;
   outputTokens: number;
 }
 
-/** A queue at a time. */
+/** State of the queue at one point in time. */
 interface QueueLength {
   waiting: number;
   ready: number;
   oldest_seconds: number;
-  /** Runs that this process has room for. */
+  /** Number of runs that this process has capacity for. */
   free: number;
 }
 
-/** What is counted and measured, and how it is read. */
+/** Records and exposes metrics. */
 export interface Metrics {
-  /** A run has its thread, after so long in the queue. */
+  /** A run has acquired its thread after `queuedSeconds` in the queue. */
   runStarted(queuedSeconds: number): void;
   runEnded(end: RunEnd): void;
-  /** Nothing handled an error of this graph; of no graph that is known, the name is empty. */
+  /** An unhandled error of this graph; the name is empty if the graph is unknown. */
   errorUnhandled(graph: string): void;
-  /** Nothing but one piece of code was executed for so long. */
+  /** The event loop was blocked for this many seconds. */
   eventLoopStalled(seconds: number): void;
   streamOpened(): void;
   streamClosed(): void;
-  /** Frames of runs were given to other processes, or given up since these could not be reached. */
+  /** Frames of runs were shared with other processes, or dropped because these were unreachable. */
   framesShared(count: number): void;
   framesDropped(count: number): void;
   frameBusIsAway(isAway: boolean): void;
-  /** Frames are kept in memory, of so many bytes. */
+  /** Registers the function that returns the bytes of frames kept in memory. */
   framesKept(bytes: () => number): void;
-  /** Runs wait in a queue, which is looked at whenever the figures are read. */
-  queueOpened(look: () => Promise<QueueLength>): void;
-  /** As for a queue: runs may die. */
+  /** Registers a queue. Its state is read on every scrape. */
+  queueOpened(read: () => Promise<QueueLength>): void;
+  /** Registers the count of dead runs, read on every scrape. */
   deadRunsKept(count: () => Promise<number>): void;
   readonly storageCalled: (operation: string, seconds: number) => void;
   readonly contentType: string;
-  /** All figures in Prometheus's text format. */
+  /** All metrics in Prometheus's text format. */
   text(): Promise<string>;
 }
 
@@ -75,8 +78,8 @@ const QUEUE_BUCKETS = [0.01, 0.1, 0.5, 1, 5, 30, 60, 300];
 const STORAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 /**
- * @param cwd folder of the project, whose copy of prom-client is used
- * @throws ConfigError when there is none (`config_invalid`)
+ * @param cwd project folder, whose copy of prom-client is used
+ * @throws ConfigError if it is not installed (`config_invalid`)
  */
 export function openMetrics(cwd: string): Metrics {
   const { Registry, Counter, Gauge, Histogram } = loadOptional<PromClient>("prom-client", {
@@ -91,22 +94,22 @@ export function openMetrics(cwd: string): Metrics {
     ...(buckets && { buckets }),
     registers: [registry],
   });
-  const runs = new Counter(define("runs_total", "Runs that have ended here.", ["graph", "status"]));
-  const active = new Gauge(define("runs_active", "Runs that have their thread."));
+  const runs = new Counter(define("runs_total", "Runs that ended in this process.", ["graph", "status"]));
+  const active = new Gauge(define("runs_active", "Runs that are executing in this process."));
   const duration = new Histogram(
-    define("run_duration_seconds", "Time of runs, waiting not counted.", ["graph", "status"], RUN_BUCKETS),
+    define("run_duration_seconds", "Execution time of runs, without waiting time.", ["graph", "status"], RUN_BUCKETS),
   );
   const queue = new Histogram(
     define("run_queue_seconds", "Time that runs waited for their thread.", [], QUEUE_BUCKETS),
   );
-  const tokens = new Counter(define("tokens_total", "Tokens that runs used.", ["graph", "kind"]));
+  const tokens = new Counter(define("tokens_total", "Tokens used by runs.", ["graph", "kind"]));
   const counter = (name: string, help: string, labels?: string[]) => new Counter(define(name, help, labels));
-  const unhandled = counter("unhandled_errors_total", "Errors of graphs that nothing handled.", ["graph"]);
-  const streams = new Gauge(define("streams_open", "Event streams that are being read."));
+  const unhandled = counter("unhandled_errors_total", "Unhandled errors in graphs.", ["graph"]);
+  const streams = new Gauge(define("streams_open", "Open event streams."));
   const gauge = (name: string, help: string) => new Gauge(define(name, help));
-  const { refresh, ...lookedUp } = storedFigures(gauge);
+  const { refresh, ...stored } = storedMetrics(gauge);
   const storage = new Histogram(
-    define("storage_seconds", "Time of calls to the storage.", ["operation"], STORAGE_BUCKETS),
+    define("storage_seconds", "Duration of storage calls.", ["operation"], STORAGE_BUCKETS),
   );
   return {
     runStarted: (seconds) => {
@@ -122,14 +125,14 @@ export function openMetrics(cwd: string): Metrics {
       duration.observe({ graph, status }, seconds);
     },
     errorUnhandled: (graph) => unhandled.inc({ graph }),
-    ...stallFigures(counter),
+    ...stallMetrics(counter),
     streamOpened: () => streams.inc(),
     streamClosed: () => streams.dec(),
-    ...frameFigures(
-      new Counter(define("frames_shared_total", "Frames of runs for other processes.", ["outcome"])),
+    ...frameMetrics(
+      new Counter(define("frames_shared_total", "Frames of runs shared with other processes.", ["outcome"])),
       gauge,
     ),
-    ...lookedUp,
+    ...stored,
     storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
     contentType: registry.contentType,
     text: async () => {
@@ -142,9 +145,9 @@ export function openMetrics(cwd: string): Metrics {
 type Gauge = InstanceType<PromClient["Gauge"]>;
 type Counter = InstanceType<PromClient["Counter"]>;
 
-function stallFigures(counter: (name: string, help: string) => Counter): Pick<Metrics, "eventLoopStalled"> {
-  const count = counter("event_loop_stalls_total", "Stalls of the event loop that have ended.");
-  const time = counter("event_loop_stalled_seconds_total", "Time of these stalls.");
+function stallMetrics(counter: (name: string, help: string) => Counter): Pick<Metrics, "eventLoopStalled"> {
+  const count = counter("event_loop_stalls_total", "Event loop stalls that have ended.");
+  const time = counter("event_loop_stalled_seconds_total", "Total time of event loop stalls.");
   return {
     eventLoopStalled: (seconds) => {
       count.inc({});
@@ -153,7 +156,7 @@ function stallFigures(counter: (name: string, help: string) => Counter): Pick<Me
   };
 }
 
-function frameFigures(
+function frameMetrics(
   frames: Counter,
   gauge: (name: string, help: string) => Gauge,
 ): Pick<Metrics, "framesShared" | "framesDropped" | "frameBusIsAway"> {
@@ -162,58 +165,61 @@ function frameFigures(
     framesShared: (count) => frames.inc({ outcome: "stored" }, count),
     framesDropped: (count) => frames.inc({ outcome: "dropped" }, count),
     frameBusIsAway: (isAway) => {
-      // A process that shares none has no such figure.
-      bus ??= gauge("frame_bus_up", "1 while frames of runs can be shared with other processes.");
+      // A process that shares no frames does not have this metric.
+      bus ??= gauge("frame_bus_up", "1 if frames of runs can be shared with other processes, else 0.");
       bus.set(isAway ? 0 : 1);
     },
   };
 }
 
-/** Figures that are looked up whenever they are read, most of them in the storage. */
-function storedFigures(
+/** Metrics that are read on every scrape, most of them from the storage. */
+function storedMetrics(
   gauge: (name: string, help: string) => Gauge,
 ): Pick<Metrics, "framesKept" | "queueOpened" | "deadRunsKept"> & { refresh: () => Promise<unknown> } {
-  const looks: (() => Promise<void>)[] = [];
+  const refreshers: (() => Promise<void>)[] = [];
   return {
     framesKept: (bytes) => {
-      const kept = gauge("kept_frame_bytes", "Bytes of frames that this process keeps in memory.");
-      looks.push(async () => kept.set(bytes()));
+      const kept = gauge("kept_frame_bytes", "Bytes of frames kept in memory by this process.");
+      refreshers.push(async () => kept.set(bytes()));
     },
-    queueOpened: (look) => void looks.push(queueGauges(gauge, look)),
-    deadRunsKept: (count) => void looks.push(deadRunGauge(gauge, count)),
-    refresh: () => Promise.all(looks.map((look) => look())),
+    queueOpened: (read) => void refreshers.push(queueGauges(gauge, read)),
+    deadRunsKept: (count) => void refreshers.push(deadRunGauge(gauge, count)),
+    refresh: () => Promise.all(refreshers.map((refresh) => refresh())),
   };
 }
 
-/** Longest wait for the storage: less than what those who read the figures wait themselves. */
-const LOOK_MS = 2_000;
+/** Timeout of a storage read, in milliseconds; shorter than the usual scrape timeout. */
+const READ_TIMEOUT_MS = 2_000;
 
-/** What a look finds; undefined where the storage is away: the other figures are wanted then above all. */
-const found = <T>(look: () => Promise<T>): Promise<T | undefined> =>
-  withTimeout(LOOK_MS, look()).catch(() => undefined);
+/**
+ * Result of a read; undefined if the storage is unreachable. The other metrics matter most then and
+ * must still be served.
+ */
+const readOrUndefined = <T>(read: () => Promise<T>): Promise<T | undefined> =>
+  withTimeout(READ_TIMEOUT_MS, read()).catch(() => undefined);
 
-/** Returns what brings the figure up to date. */
+/** Returns a function that refreshes the metric. */
 function deadRunGauge(
   gauge: (name: string, help: string) => Gauge,
   count: () => Promise<number>,
 ): () => Promise<void> {
   const dead = gauge("runs_dead", "Dead runs of all processes, which can be requeued.");
-  return async () => dead.set((await found(count)) ?? NaN);
+  return async () => dead.set((await readOrUndefined(count)) ?? NaN);
 }
 
-/** Returns what brings the figures of a queue up to date. */
+/** Returns a function that refreshes the metrics of a queue. */
 function queueGauges(
   gauge: (name: string, help: string) => Gauge,
-  look: () => Promise<QueueLength>,
+  read: () => Promise<QueueLength>,
 ): () => Promise<void> {
   const gauges: Record<keyof QueueLength, Gauge> = {
-    waiting: gauge("runs_waiting", "Runs of all processes that wait in the queue."),
-    ready: gauge("runs_ready", "Waiting runs whose thread is free, which need only a process with capacity."),
-    oldest_seconds: gauge("runs_ready_oldest_seconds", "How long the oldest of these has waited for one."),
-    free: gauge("runs_free", "Runs that this process has room for."),
+    waiting: gauge("runs_waiting", "Runs of all processes waiting in the queue."),
+    ready: gauge("runs_ready", "Waiting runs whose thread is free: they only need a process with capacity."),
+    oldest_seconds: gauge("runs_ready_oldest_seconds", "Waiting time of the oldest ready run."),
+    free: gauge("runs_free", "Runs that this process has capacity for."),
   };
   return async () => {
-    const length = await found(look);
+    const length = await readOrUndefined(read);
     for (const name of Object.keys(gauges) as (keyof QueueLength)[]) gauges[name].set(length?.[name] ?? NaN);
   };
 }

@@ -1,9 +1,10 @@
-/** Hooks into Node's resolution of ES module imports; registered on first need, since they cost a thread. */
+/** Hooks into Node's resolution of ES module imports. Registered on first use, because they cost a thread. */
 import { register } from "node:module";
 import { pathToFileURL } from "node:url";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 
-// The hooks run in a thread of their own and as plain JavaScript, whatever runs this file: hence a module in a string.
+// Hooks run in their own thread and as plain JavaScript, however this file is executed: hence a
+// module in a string.
 const RELOAD_HOOK = `
 let version = 0;
 const files = new Set();
@@ -21,7 +22,8 @@ export async function resolve(specifier, context, next) {
   return { ...resolved, url: resolved.url + "?graph-serve=" + version };
 }`;
 
-// Our copy of a package gives way to another one; a copy of its own that some dependency has is left alone.
+// Redirects imports of our copy of a package to another copy. A dependency's own copy is left
+// alone.
 const REDIRECT_HOOK = `
 let redirects = [];
 export function initialize(data) {
@@ -35,8 +37,9 @@ export async function resolve(specifier, context, next) {
   return next(specifier, { ...context, parentURL: redirect.parent }).catch((error) => usual ?? Promise.reject(error));
 }`;
 
-// Only this thread can access a module's exports, so a line appended to the module hands them over.
-const TELLING_HOOK = `
+// A module's exports are only accessible in this thread, so the hook appends a line to the module
+// that passes them on.
+const EXPORTS_HOOK = `
 let modules = [];
 export function initialize(data) {
   modules = data;
@@ -46,7 +49,7 @@ export async function load(url, context, next) {
   const found = modules.find(({ ending }) => url.endsWith(ending));
   if (!found || loaded.format !== "module" || !loaded.source) return loaded;
   const { name } = found;
-  const line = "typeof " + name + "==='undefined'||globalThis[Symbol.for('graph-serve.told')]?.('" + name + "'," + name + ");";
+  const line = "typeof " + name + "==='undefined'||globalThis[Symbol.for('graph-serve.export')]?.('" + name + "'," + name + ");";
   return { ...loaded, source: Buffer.from(loaded.source).toString() + "\\n" + line };
 }`;
 
@@ -55,11 +58,14 @@ const registerHook = (source: string, options: Parameters<typeof register>[1]): 
 
 let reloadPort: MessagePort | undefined;
 let messages = 0;
-/** What the hook knows. */
+/** Files that the hook already knows. */
 const versioned = new Set<string>();
 let current = 0;
 
-/** From now on, an import of one of `files`, or of those named before, gets that version. Resolves when the hook knows. */
+/**
+ * Makes imports of `files`, and of all files given before, resolve to that version. Resolves when
+ * the hook has confirmed.
+ */
 export async function versionImports(version: number, files: Iterable<string>): Promise<void> {
   const added = Array.from(files).filter((file) => !versioned.has(file));
   if (version === current && added.length === 0) return;
@@ -68,7 +74,7 @@ export async function versionImports(version: number, files: Iterable<string>): 
   reloadPort ??= openReloadHook();
   const port = reloadPort;
   const id = (messages += 1);
-  const heard = new Promise<void>((resolve) => {
+  const confirmed = new Promise<void>((resolve) => {
     const listen = (answer: unknown): void => {
       if (answer !== id) return;
       port.off("message", listen);
@@ -78,7 +84,7 @@ export async function versionImports(version: number, files: Iterable<string>): 
     port.on("message", listen);
   });
   port.postMessage({ id, version, files: added.map((file) => pathToFileURL(file).href) });
-  await heard;
+  await confirmed;
 }
 
 function openReloadHook(): MessagePort {
@@ -87,7 +93,10 @@ function openReloadHook(): MessagePort {
   return port1;
 }
 
-/** Imports of the package `name` that would resolve below the URL `from`, or not at all, resolve as from `parent`. */
+/**
+ * Imports of the package `name` that would resolve below the URL `from`, or not at all, resolve as
+ * from `parent`.
+ */
 export interface Redirect {
   name: string;
   from: string;
@@ -98,18 +107,21 @@ export function redirectImports(redirects: readonly Redirect[]): void {
   registerHook(REDIRECT_HOOK, { data: redirects });
 }
 
-/** A module of this name, in whatever copy of its package, and what is wanted of what it declares. */
-interface ToldModule {
-  /** How its URL ends. */
+/** A declaration to extract from a module, in every copy of its package. */
+interface ExportedName {
+  /** End of the module's URL. */
   ending: string;
   name: string;
 }
 
-/** Each copy of one of `modules` that is imported from now on hands over what it declares, before its importer continues. */
+/**
+ * Calls `onExport` for every copy of `modules` that is imported from now on, before its importer
+ * continues.
+ */
 export function onModuleExports(
-  modules: readonly ToldModule[],
-  heard: (name: string, value: unknown) => void,
+  modules: readonly ExportedName[],
+  onExport: (name: string, value: unknown) => void,
 ): void {
-  Object.defineProperty(globalThis, Symbol.for("graph-serve.told"), { value: heard, configurable: true });
-  registerHook(TELLING_HOOK, { data: modules });
+  Object.defineProperty(globalThis, Symbol.for("graph-serve.export"), { value: onExport, configurable: true });
+  registerHook(EXPORTS_HOOK, { data: modules });
 }

@@ -1,11 +1,14 @@
-/** `path:export`: how the configuration names something that a module exports. */
+/** `path:export`: how the configuration names an export of a module. */
 
 export interface ModuleTarget {
   path: string;
   exportName?: string;
 }
 
-/** Split at the last colon that an export name follows; the colon of a Windows drive stays with the path. */
+/**
+ * Splits at the last colon that is followed by an export name; the colon of a Windows drive stays
+ * with the path.
+ */
 export function parseModuleTarget(text: string): ModuleTarget {
   const colon = text.lastIndexOf(":");
   const exportName = text.slice(colon + 1);
@@ -16,9 +19,9 @@ export function parseModuleTarget(text: string): ModuleTarget {
 }
 
 /**
- * The module that a `checkpointer_scheme` names, as `./my-storage.ts:openStorage`, `my-package:openStorage` or
- * `@me/my-package`; undefined for one word, which is the name of a scheme, and for a connection string put there by
- * mistake.
+ * The module of a `checkpointer_scheme`, such as `./my-storage.ts:openStorage`,
+ * `my-package:openStorage` or `@me/my-package`. Undefined for a single word, which is a scheme, and
+ * for a connection string put there by mistake.
  */
 export function storageModule(scheme: string): ModuleTarget | undefined {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(scheme)) return undefined;

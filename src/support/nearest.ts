@@ -1,4 +1,4 @@
-/** The candidate closest to `word`, when it is close enough to be a slip of the keyboard. */
+/** The candidate closest to `word`, if it is close enough to be a typo. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
@@ -19,7 +19,7 @@ export function didYouMean(word: string, known: Iterable<string>): string | unde
   return similar === undefined ? undefined : `did you mean "${similar}"?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that lead from `a` to `b`. */
+/** Number of insertions, deletions, replacements and swaps of neighbors that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;

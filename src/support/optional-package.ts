@@ -1,19 +1,20 @@
-/** Packages that only those install who use what needs them. */
+/** Loads optional packages. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { ConfigError, errorMessage } from "./errors.js";
 import { managerOf, MANAGERS } from "./package-manager.js";
 
 interface Need {
-  /** Folder of the project, whose copy is used. */
+  /** Project folder, whose copy of the package is used. */
   cwd: string;
-  /** What needs the package, such as the setting that is on. */
+  /** What needs the package, such as the name of a setting. */
   setting: string;
 }
 
 /**
- * A module of such a package: of the project's copy, else of one beside this package.
- * @throws ConfigError when there is none, or when it does not load (`config_invalid`)
+ * Loads a module of an optional package: from the project's copy, or from one installed next to
+ * this package.
+ * @throws ConfigError if the package is missing or does not load (`config_invalid`)
  */
 export function loadOptional<T>(id: string, { cwd, setting }: Need): T {
   const name = packageOf(id);
@@ -31,7 +32,7 @@ export function loadOptional<T>(id: string, { cwd, setting }: Need): T {
   });
 }
 
-/** The package of a module: `@scope/name/file.js` is one of `@scope/name`. */
+/** Package name of a module id: `@scope/name/file.js` belongs to `@scope/name`. */
 const packageOf = (id: string): string =>
   id
     .split("/")

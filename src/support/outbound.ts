@@ -1,4 +1,4 @@
-/** POSTs to addresses that clients name: only public ones, checked after name resolution. */
+/** POST requests to URLs that clients provide: only public addresses, checked after name resolution. */
 import { lookup, type LookupAddress } from "node:dns";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
@@ -9,15 +9,15 @@ import { ConfigError } from "./errors.js";
 const LONGEST_URL = 2048;
 
 export interface OutboundSettings {
-  /** Hosts that may be called; all when left out. */
+  /** Allowed hosts; all by default. */
   hosts?: readonly string[];
-  /** Addresses, or ranges of them, that may be called though they are not public. */
+  /** Allowed addresses or ranges that are not public. */
   allow_private?: readonly string[];
 }
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
-/** Where requests may go. */
+/** Decides which hosts and addresses requests can be sent to. */
 export class OutboundPolicy {
   readonly #hosts: readonly string[] | undefined;
   readonly #privates: readonly Range[];
@@ -32,23 +32,23 @@ export class OutboundPolicy {
   faultOf(text: string): string | undefined {
     if (text.length > LONGEST_URL) return `is longer than ${LONGEST_URL} characters`;
     if (text.startsWith("/"))
-      return "is a path: give the whole URL, such as http://127.0.0.1:2024/hook, and allow its address by webhooks.allow_private";
+      return "is a path: use the full URL, such as http://127.0.0.1:2024/hook, and allow its address in webhooks.allow_private";
     if (!URL.canParse(text)) return "is not a URL: use one such as https://example.com/hook";
     const url = new URL(text);
     if (url.protocol !== "https:" && url.protocol !== "http:")
-      return `begins with ${url.protocol}: only https: and http: are called`;
+      return `starts with ${url.protocol}: only https: and http: are supported`;
     if (url.username || url.password)
-      return "holds a password: leave it out, and verify the signature instead";
+      return "contains credentials: remove them, and verify the signature instead";
     const host = hostOf(url);
     if (!this.#isNamed(host))
-      return `goes to ${JSON.stringify(host)}, which is not among the hosts of the setting webhooks`;
+      return `points to ${JSON.stringify(host)}, which is not in the setting webhooks.hosts`;
     return isIP(host) && !this.allows(host) ? notPublic(host) : undefined;
   }
 
-  /** Whether an address may be connected to. */
+  /** Whether connecting to an address is allowed. */
   allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false;
-    // An IPv4-mapped IPv6 address is judged as the IPv4 address.
+    // An IPv4-mapped IPv6 address is treated as the IPv4 address.
     const ip = ipaddr.process(address);
     if (ip.kind() === "ipv6" && isIn(ip, IPV4_COMPATIBLE)) return false;
     return ip.range() === "unicast" || this.#privates.some((range) => isIn(ip, range));
@@ -61,7 +61,7 @@ export class OutboundPolicy {
   }
 }
 
-/** Addresses that hold an IPv4 address in their last 32 bits; they are not in use. */
+/** Addresses that contain an IPv4 address in their last 32 bits; deprecated. */
 const IPV4_COMPATIBLE: Range = [ipaddr.parse("::"), 96];
 
 const isIn = (ip: Range[0], [base, bits]: Range): boolean =>
@@ -74,15 +74,15 @@ function rangeOf(text: string): Range {
     return [ip, ip.kind() === "ipv4" ? 32 : 128];
   } catch {
     throw new ConfigError(`webhooks.allow_private: ${JSON.stringify(text)} is not an address`, {
-      hint: "write addresses or ranges, such as 127.0.0.1 or 10.0.0.0/8",
+      hint: "use addresses or ranges, such as 127.0.0.1 or 10.0.0.0/8",
     });
   }
 }
 
 const notPublic = (address: string): string =>
-  `goes to ${address}, which is not a public address: the setting webhooks.allow_private can allow it`;
+  `points to ${address}, which is not a public address: allow it in the setting webhooks.allow_private`;
 
-/** The host without a dot at its end, or the brackets of an IPv6 address. */
+/** Host name without a trailing dot, or IPv6 address without brackets. */
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 
 type Resolve = (
@@ -96,13 +96,14 @@ export interface Posting {
   body: string;
   reach: OutboundPolicy;
   signal: AbortSignal;
-  /** How names are resolved; as the system does when left out. */
+  /** Resolves names; the system resolver by default. */
   resolve?: Resolve;
 }
 
 /**
- * The status of the answer, of which no more is read; a redirect is not followed. What is connected to is what was
- * checked: a name is resolved once.
+ * Sends a POST request and returns the response status. The body is not read and redirects are not
+ * followed.
+ * The connection uses the checked address: a name is resolved once.
  */
 export function post(
   target: string,
@@ -123,7 +124,7 @@ export function post(
   });
 }
 
-/** Returns only addresses that are allowed. */
+/** A lookup that returns only allowed addresses. */
 const guarded =
   (reach: OutboundPolicy, resolve: Resolve): LookupFunction =>
   (host, options, done) =>

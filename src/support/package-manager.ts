@@ -1,4 +1,4 @@
-/** The package managers: which one a project has, and what its commands are called. */
+/** Detects a project's package manager and names its commands. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -6,17 +6,17 @@ export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
 export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
 
 interface Commands {
-  /** Runs a program of the project. */
+  /** Runs a binary of the project. */
   exec: string;
   /** Runs a script of the project. */
   script: string;
-  /** Runs a program of a package that is not installed. */
+  /** Runs a binary of a package that is not installed. */
   fetch: string;
   /** Adds a package to the project. */
   add: string;
-  /** Installs what the lock file says, and nothing else. */
+  /** Installs exactly the versions of the lock file. */
   ci: string;
-  /** Lets a package run the scripts that build it, and runs them. */
+  /** Allows and runs the build scripts of a package. */
   build: string;
   lockFiles: readonly string[];
 }
@@ -62,19 +62,22 @@ export const MANAGERS: Readonly<Record<PackageManager, Commands>> = {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The package manager that called this process, by its user agent; undefined when none did. */
+/** The package manager that started this process, by its user agent; undefined if there is none. */
 export function callingManager(env: Variables): PackageManager | undefined {
   return PACKAGE_MANAGERS.find((name) => env.npm_config_user_agent?.startsWith(`${name}/`));
 }
 
-/** Its version, where it is the one that called: `10.34.9`. */
+/** Version of the package manager that started this process, such as `10.34.9`; undefined for any other. */
 export function callingVersion(manager: PackageManager, env: Variables): string | undefined {
   const [, version] =
     new RegExp(`^${manager}/(\\d+\\.\\d+\\.\\d+)`).exec(env.npm_config_user_agent ?? "") ?? [];
   return version;
 }
 
-/** The package manager of the project that a folder lies in: by its lock file, else the calling one, else npm. */
+/**
+ * The package manager of the project that contains a folder: by lock file, then the one that
+ * started this process, then npm.
+ */
 export function managerOf(folder: string, env: Variables = process.env): PackageManager {
   return managerByLock(folder) ?? callingManager(env) ?? "npm";
 }

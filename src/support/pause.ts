@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Wait so many milliseconds. Rejects with the signal's reason when it aborts. */
+/** Waits for the given milliseconds. Rejects with the signal's reason if it aborts. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   try {
@@ -10,7 +10,10 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** What the work comes to, or undefined when that takes longer; it is not stopped then. Rejects as the work does. */
+/**
+ * Result of `work`, or undefined if it takes longer than `ms` milliseconds; the work is not
+ * stopped. Rejects if `work` does.
+ */
 export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
@@ -21,7 +24,10 @@ export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T | 
   }
 }
 
-/** Resolves after a time, when the signal aborts, or when somebody calls what `onBegin` is given. */
+/**
+ * Resolves after `ms` milliseconds, when the signal aborts, or when the function passed to
+ * `onBegin` is called.
+ */
 export function pauseUntil(
   ms: number,
   signal: AbortSignal,

@@ -1,11 +1,11 @@
 import { dueYield } from "./event-loop.js";
 
-/** Reads under way at once: enough to hide the way to a database, few enough to hold in memory. */
+/** Number of concurrent reads: enough to hide the latency of a database, few enough to fit in memory. */
 const READS = 4;
 
 /**
- * What `read` makes of each item, in order: read while the items before are taken, never more than a few ahead, so that
- * a list of any length is in memory only in parts. Lets others in between two reads.
+ * Yields the result of `read` for each item, in order. Reads only a few items ahead, so a long list
+ * is never entirely in memory. Yields to the event loop between reads.
  */
 export async function* readAhead<Item, Result>(
   items: Iterable<Item>,
@@ -16,7 +16,7 @@ export async function* readAhead<Item, Result>(
     const turn = dueYield();
     if (turn) await turn;
     const result = read(item);
-    // A failure is reported in its turn.
+    // A failure is reported when the item is reached.
     result.catch(() => undefined);
     reads.push(result);
     if (reads.length < READS) continue;
@@ -26,15 +26,15 @@ export async function* readAhead<Item, Result>(
   for (const result of reads) yield await result;
 }
 
-/** Items of the first page, when nothing is known of their size yet, and of the largest. */
+/** Sizes in items: the first page, while item sizes are unknown, and the largest page. */
 const FIRST_PAGE = 10;
 const LARGEST_PAGE = 500;
-/** About how much JSON of items a page may hold. */
+/** Approximate maximum JSON length of the items in a page, in characters. */
 const PAGE_CHARACTERS = 1024 * 1024;
 
 /**
- * The items of a list that `read` gives page by page, at most `limit` of those after an item: the larger they are, the
- * smaller the next page, so that a list of any length is in memory only in parts.
+ * Yields the items of a list that `read` returns in pages of at most `limit` items. The larger the
+ * items, the smaller the next page, so a long list is never entirely in memory.
  */
 export async function* inPages<Item>(
   read: (after: Item | undefined, limit: number) => Promise<Item[]>,
@@ -52,7 +52,7 @@ export async function* inPages<Item>(
   }
 }
 
-/** All that a lazy list gives. */
+/** Collects all items of an async iterable. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** The text of a file; undefined when there is no such file. Rejects where it is there and cannot be read. */
+/** Text of a file; undefined if it does not exist. Rejects if it exists and cannot be read. */
 export async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");

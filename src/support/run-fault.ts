@@ -2,29 +2,30 @@ import type { SourceLocation } from "./errors.js";
 import type { StackFrame } from "./stack.js";
 
 /**
- * What a run threw, and where: for those who develop its graph. It is kept with the run and shown by commands that read
- * the storage; it never goes to clients of the server, since it shows code. Bounded: about ten thousand characters.
+ * Error thrown by a run, with its location, for developers of the graph. Stored with the run and
+ * shown by commands that read the storage. Never sent to clients of the server, because it contains
+ * code. Limited to about 10,000 characters.
  */
 export interface RunFault {
   /** Such as `TypeError`. */
   name: string;
   message: string;
-  /** Name of the node whose task threw it, where that is known. */
+  /** Name of the node whose task threw the error, if known. */
   node?: string;
-  /** Checkpoint namespace of the subgraph that the node is in, such as `sub:0198c0de-…`; left out in the graph itself. */
+  /** Checkpoint namespace of the node's subgraph, such as `sub:0198c0de-…`; absent in the root graph. */
   namespace?: string;
-  /** The first line of the user's own code in the stack; left out when none is. */
+  /** First line of user code in the stack; absent if there is none. */
   location?: SourceLocation;
-  /** Frames of the user's own code; without any, the first ones of libraries. */
+  /** Stack frames in user code; if there are none, the first frames in libraries. */
   stack: StackFrame[];
-  /** How many frames of libraries are left out of `stack`. */
+  /** Number of library frames omitted from `stack`. */
   folded: number;
   cause?: RunFault;
-  /** What several tasks of one superstep threw, and the parts of any other AggregateError. */
+  /** Errors of several tasks of one superstep, or of any other AggregateError. */
   errors?: RunFault[];
 }
 
-/** `outer > inner`: the node as it is found from the graph on; undefined when the node is not known. */
+/** Path of the node from the root graph, such as `outer > inner`; undefined if the node is unknown. */
 export function nodePath({ node, namespace = "" }: Pick<RunFault, "node" | "namespace">): string | undefined {
   if (node === undefined) return undefined;
   const outer = namespace === "" ? [] : namespace.split("|").map((part) => part.split(":", 1)[0]);

@@ -1,6 +1,7 @@
 /**
- * LangGraph's SDK without a URL: `new Client()` looks in the global scope for a `fetch` and for the URL of the server of
- * its process. The `fetch` stands there before graphs are loaded, since many make their client when they are.
+ * Supports LangGraph's SDK without a URL: `new Client()` looks in the global scope for a `fetch`
+ * and for the URL of its process's server.
+ * The `fetch` must be set before graphs are loaded, because many create their client while loading.
  */
 type Fetch = typeof globalThis.fetch;
 
@@ -9,24 +10,30 @@ const URL_BASE = Symbol.for("langgraph_api:url");
 
 const scope = globalThis as { [FETCH]?: unknown; [URL_BASE]?: unknown };
 
-/** A server of this process. */
+/** A server in this process. */
 export interface FetchTarget {
   url: string;
   fetch: Fetch;
-  /** Whether the code that is being executed is a run of the server, or part of a request to it. */
+  /** Whether the current code belongs to a run or a request of the server. */
   isCalling: () => boolean;
 }
 
 const targets: FetchTarget[] = [];
 let providers = 0;
 
-/** Code of a server reaches that one, other code the server that began last; without any the request is sent as usual. */
+/**
+ * Server code calls its own server, other code the most recently started one. Without a server, the
+ * request is sent as usual.
+ */
 const dispatch: Fetch = (input, init) => {
   const target = targets.find(({ isCalling }) => isCalling()) ?? targets.at(-1);
   return (target?.fetch ?? fetch)(input, init);
 };
 
-/** Let graphs that are loaded from now on have a `fetch`. Returns what withdraws it, which may be called once. */
+/**
+ * Provides a `fetch` to graphs loaded from now on. Returns a function that removes it; call it at
+ * most once.
+ */
 export function provideSdkFetch(): () => void {
   providers += 1;
   scope[FETCH] = dispatch;
@@ -36,7 +43,7 @@ export function provideSdkFetch(): () => void {
   };
 }
 
-/** A server listens. Returns what withdraws it, which may be called once. */
+/** Registers a listening server. Returns a function that removes it; call it at most once. */
 export function addFetchTarget(target: FetchTarget): () => void {
   const withdraw = provideSdkFetch();
   targets.push(target);

@@ -1,35 +1,35 @@
-/** Which names are those of secrets, and values with their secrets hidden. */
+/** Recognizes the names of secrets and masks their values. */
 
 export const MASK = "********";
 
-/** The key that commands send to the server of --url: theirs, and no setting. */
+/** API key that commands send to the server of --url. It is not a setting. */
 export const CLIENT_KEY_VARIABLE = "GRAPH_SERVE_API_KEY";
 
-/** Words of a name that make it one of a secret. */
+/** Words that mark a name as a secret. */
 const SECRET_WORDS = new Set(
   "key token secret password passwd passphrase pwd auth oauth authorization bearer jwt cookie credential".split(
     " ",
   ),
 );
-/** Beside one of these, the word counts or labels: max_tokens, token_count, key_prefix. */
+/** Next to one of these words, the name is a count or a label: max_tokens, token_count, key_prefix. */
 const HARMLESS_WORDS = new Set(
   "max min count limit budget size length total usage used input output prompt completion prefix type ttl".split(
     " ",
   ),
 );
-/** Words run together: apikey, accesstoken, dbpassword. */
+/** Compound words: apikey, accesstoken, dbpassword. */
 const RUN_TOGETHER =
   /(api|app|access|auth|secret|private|session|client|user|service|account|master|signing|encryption)key$|(token|secret|password|passwd|passphrase|credential)$/;
 const LONGEST_NAME = 256;
 const BETWEEN_WORDS = /(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z\d]+/;
 
-/** What is known of names: the same keys come with every checkpoint. */
+/** Cache of results: the same keys occur in every checkpoint. */
 const known = new Map<string, boolean>();
 const NAMES_KEPT = 1000;
 
-/** Whether a name, in whatever case, is that of a secret: `openaiApiKey`, `x-api-key`, `access_tokens`. */
+/** Whether a name, in any case style, is that of a secret: `openaiApiKey`, `x-api-key`, `access_tokens`. */
 export function namesSecret(name: string): boolean {
-  // That long, it is rather a value itself.
+  // A name this long is probably a value.
   if (name.length > LONGEST_NAME) return true;
   let isSecret = known.get(name);
   if (isSecret === undefined) {
@@ -48,14 +48,14 @@ function hasSecretWord(name: string): boolean {
 
 const isSecretWord = (word: string): boolean => SECRET_WORDS.has(word) || RUN_TOGETHER.test(word);
 
-/** The text with the password of every URI in it hidden. Its time grows with the text's length and no faster. */
+/** Masks the password of every URI in a text, in linear time. */
 export function maskPasswords(text: string): string {
   const masked = text.includes("://") ? maskUserInfo(text) : text;
   if (!masked.includes("=")) return masked;
   return masked.replace(/([?&](?:password|secret|token|api[_-]?key)=)[^&\s]*/gi, `$1${MASK}`);
 }
 
-/** One part without white space after the other: a URI is in one of them. */
+/** Processes each part without white space separately, because a URI contains none. */
 const maskUserInfo = (text: string): string => text.replace(/\S+/g, maskInPart);
 
 function maskInPart(part: string): string {
@@ -66,7 +66,7 @@ function maskInPart(part: string): string {
     scheme += USER.exec(part)?.[0].length ?? 0;
     if (part[scheme] !== ":") continue;
     const end = passwordEnd(part, scheme + 1);
-    // No URI after this one has a password either.
+    // Without an "@", later URIs in the part have no password either.
     if (end === undefined) break;
     masked += `${part.slice(taken, scheme)}:${MASK}`;
     taken = scheme = end;
@@ -76,7 +76,10 @@ function maskInPart(part: string): string {
 
 const USER = /[^:/@]*/y;
 
-/** The "@" that ends a password: the last one before a slash; a password with a slash in it ends with the first. */
+/**
+ * Position of the "@" that ends a password: the last one before a slash, or the first one if the
+ * password contains a slash.
+ */
 function passwordEnd(part: string, start: number): number | undefined {
   const slash = part.indexOf("/", start);
   const last = part.lastIndexOf("@", slash < 0 ? undefined : slash);
@@ -86,8 +89,8 @@ function passwordEnd(part: string, start: number): number | undefined {
 }
 
 /**
- * The JSON value with its secrets hidden: every text under a key that names one, and the passwords of URIs. Numbers
- * and booleans stay: what is named like a secret and is none is mostly one of these.
+ * Masks the secrets in a JSON value: every string under a secret's name, and passwords in URIs.
+ * Numbers and booleans are kept, because most of those with secret-like names are not secrets.
  */
 export function maskSecrets<T>(value: T, isSecret = false): T {
   if (typeof value === "string") return (isSecret ? MASK : maskPasswords(value)) as T;

@@ -1,23 +1,23 @@
-/** Rows of stacks: where each call stands, and which of them are the user's own. */
+/** Parses stack traces and recognizes user code. */
 import { dirname, isAbsolute, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tryOr } from "./errors.js";
 
-/** A row of a stack. */
+/** One call in a stack trace. */
 export interface StackFrame {
-  /** Name of the function; left out for one without a name. */
+  /** Function name; absent if it has none. */
   function?: string;
   file: string;
   line: number;
   column: number;
 }
 
-/** `at name (file:1:2)` or `at file:1:2`. */
+/** Matches `at name (file:1:2)` and `at file:1:2`. */
 const FRAME = /^\s*at (?:async )?(?:(.*?) \((.*):(\d+):(\d+)\)|(.*):(\d+):(\d+))$/;
 /** `src` or `dist` of this package. */
 const OWN_PACKAGE = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
 
-/** The call that a line of a stack names; undefined for other lines. */
+/** Parses a line of a stack trace; undefined if it is not a call. */
 export function parseStackLine(row: string): StackFrame | undefined {
   const [matched, name, ...parts] = FRAME.exec(row) ?? [];
   if (matched === undefined) return undefined;
@@ -26,11 +26,11 @@ export function parseStackLine(row: string): StackFrame | undefined {
   return { ...(name !== undefined && { function: name }), file, line: Number(line), column: Number(column) };
 }
 
-/** Code of the user's project: no package, nothing of Node, nothing of ours. */
+/** True for code of the user's project: not in a package, in Node or in graph-serve. */
 export const isUserCode = ({ file }: StackFrame): boolean =>
   isAbsolute(file) && !/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(OWN_PACKAGE);
 
-/** A path of a stack, where it may be a URL with a version. */
+/** Converts a path in a stack trace, which can be a URL with a version, to a file path. */
 export function plainPath(text: string): string {
   return text.startsWith("file:") ? fileURLToPath(new URL(text)) : text;
 }

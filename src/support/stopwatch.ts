@@ -1,12 +1,12 @@
 /**
- * A point in time, and how long ago it is: by the clock that says more. One of the two pauses while the machine
- * is suspended; the other can be set.
+ * Measures elapsed time with the larger of two clocks: one pauses while the machine is suspended,
+ * the other can be changed.
  */
 export class Stopwatch {
   readonly #monotonic = performance.now();
   readonly #wall = Date.now();
 
-  /** Milliseconds. */
+  /** In milliseconds. */
   elapsed(): number {
     return Math.max(performance.now() - this.#monotonic, Date.now() - this.#wall);
   }

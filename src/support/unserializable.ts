@@ -1,48 +1,48 @@
-/** Values of graphs that JSON cannot carry: neither storages nor clients can have them. */
+/** Finds values that JSON cannot represent; they can be neither stored nor sent. */
 import { tryOr, errorMessage, errorName, InvalidRequestError } from "./errors.js";
 
-/** How deep a value of a graph may be nested: beyond, reading it back would exhaust the stack. */
+/** Maximum nesting depth of a value: reading a deeper one back would exhaust the stack. */
 export const MAX_SERIALIZABLE_DEPTH = 500;
-/** Values that are looked at in search of the one at fault. */
+/** Maximum number of values inspected per search. */
 const MOST_VALUES = 1_000_000;
 /** Maximum number of path keys in a message. */
 const LONGEST_PATH = 12;
 
 type Path = readonly (string | number)[];
 
-/** The value at fault, as a path such as `notes[0].at`, and what is wrong with it, such as "is a BigInt". */
+/** Path of the invalid value, such as `notes[0].at`, and the reason, such as "is a BigInt". */
 export interface Unserializable {
   path: string;
   what: string;
 }
 
-/** A value that a graph returned, wrote, asked or streamed, and that can be neither stored nor sent. */
+/** A graph returned, wrote, streamed or interrupted with a value that can be neither stored nor sent. */
 export class UnserializableError extends InvalidRequestError {
   readonly fault: Unserializable;
 
-  /** `what` names the value and says what it is unfit for: `state key "notes" cannot be stored`. */
+  /** @param what subject and consequence, such as `state key "notes" cannot be stored` */
   constructor(what: string, fault: Unserializable, cause?: unknown) {
     super(`${what}: ${fault.path} ${fault.what}`, undefined, { cause });
     this.fault = fault;
   }
 }
 
-/** The message of an error that has no path. */
+/** Message for an error that has no path. */
 export function reasonOf(error: unknown): string {
   const message = errorMessage(error);
-  return /call stack/.test(message) ? "it is nested too deep" : `${errorName(error)}: ${message}`;
+  return /call stack/.test(message) ? "it is nested too deeply" : `${errorName(error)}: ${message}`;
 }
 
 interface FaultOptions {
-  /** What the path begins with. */
+  /** First part of the path. */
   name: string;
   /** Whether a BigInt is allowed. */
   bigints?: boolean;
 }
 
 /**
- * Find what keeps a value from becoming JSON; undefined when nothing is found. Slow: for values that were refused
- * already. Never throws.
+ * Finds the value that prevents serialization; undefined if none is found. Slow: call it only after
+ * serialization has failed. Never throws.
  */
 export function findUnserializable(
   value: unknown,
@@ -56,7 +56,7 @@ export function findUnserializable(
 class Search {
   readonly #name: string;
   readonly #bigints: boolean;
-  /** Objects that were looked at, or are being. */
+  /** Inspected objects; `open` while their content is being inspected. */
   readonly #seen = new Map<object, "open" | "sound">();
 
   constructor(name: string, bigints: boolean) {
@@ -64,26 +64,26 @@ class Search {
     this.#bigints = bigints;
   }
 
-  /** `asks` is false for what a toJSON returned: its own toJSON is not asked. */
-  look(value: unknown, path: Path, asks: boolean): Unserializable | undefined {
+  /** @param usesToJson false for the result of a toJSON, whose own toJSON is not called */
+  look(value: unknown, path: Path, usesToJson: boolean): Unserializable | undefined {
     if (!this.#bigints && (typeof value === "bigint" || tryOr(() => value instanceof BigInt)))
-      return this.#at(path, "is a BigInt, which JSON does not have: make it a text or a number");
+      return this.#at(path, "is a BigInt, which JSON does not support: convert it to a string or a number");
     if (typeof value !== "object" || value === null) return undefined;
-    if (this.#seen.get(value) === "open") return this.#at(path, "holds itself");
+    if (this.#seen.get(value) === "open") return this.#at(path, "contains itself");
     if (this.#seen.has(value) || this.#seen.size >= MOST_VALUES) return undefined;
     if (path.length > MAX_SERIALIZABLE_DEPTH)
       return this.#at(path, `is nested more than ${MAX_SERIALIZABLE_DEPTH} deep`);
     this.#seen.set(value, "open");
-    const fault = this.#inside(value, path, asks);
+    const fault = this.#inside(value, path, usesToJson);
     this.#seen.set(value, "sound");
     return fault;
   }
 
-  #inside(value: object, path: Path, asks: boolean): Unserializable | undefined {
+  #inside(value: object, path: Path, usesToJson: boolean): Unserializable | undefined {
     let keys: Path;
     try {
       const { toJSON } = value as { toJSON?: unknown };
-      if (asks && typeof toJSON === "function") return this.#asked(value, path);
+      if (usesToJson && typeof toJSON === "function") return this.#fromToJson(value, path);
       if (value instanceof Map) return this.#inMap(value as Map<unknown, unknown>, path);
       if (value instanceof Set) return this.look([...(value as Set<unknown>)], path, true);
       if (value instanceof Error || ArrayBuffer.isView(value)) return undefined;
@@ -117,7 +117,7 @@ class Search {
     return undefined;
   }
 
-  #asked(value: object, path: Path): Unserializable | undefined {
+  #fromToJson(value: object, path: Path): Unserializable | undefined {
     let json: unknown;
     try {
       json = (value as { toJSON(): unknown }).toJSON();
@@ -133,9 +133,9 @@ class Search {
 }
 
 function pathText(path: Path): string {
-  const told = path.slice(0, LONGEST_PATH).map((key) => {
+  const shown = path.slice(0, LONGEST_PATH).map((key) => {
     if (typeof key === "number") return `[${key}]`;
     return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, 100))}]`;
   });
-  return told.join("") + (path.length > told.length ? "..." : "");
+  return shown.join("") + (path.length > shown.length ? "..." : "");
 }

@@ -1,6 +1,6 @@
 /**
- * The user's copy of LangGraph: graphs are built with the packages of the user's project, so the server must use
- * those too. This file imports none of them, and must run before anything that does.
+ * Makes the server use the project's copies of LangGraph's packages, because the user's graphs are
+ * built with them. This file must not import these packages and must run before anything that does.
  */
 import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -21,12 +21,12 @@ interface PackageVersions {
 }
 
 interface SharedLangGraph {
-  /** Whether the graph's folder and the server have one copy of each package on disk. */
+  /** Whether the graph's folder and the server share one copy of each package on disk. */
   shared: boolean;
   versions: Record<SharedPackage, PackageVersions>;
 }
 
-/** Its version is read from disk when it is asked for. */
+/** The version is read from disk on access. */
 interface Copy {
   folder: string;
   readonly version: string;
@@ -36,9 +36,9 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const redirected = new Set<SharedPackage>();
 
 /**
- * Make imports of LangGraph's packages, ours and those of our dependencies, resolve to the copies that a module in
- * `dir` gets. Does nothing where the copies are the same, or where `dir` has none. The first folder wins: a process
- * has one copy.
+ * Makes imports of LangGraph's packages, by us and by our dependencies, resolve to the copies
+ * visible to a module in `dir`. No effect if the copies are the same or `dir` has none. The first
+ * folder wins: a process uses one copy.
  */
 export function useLangGraphOf(dir: string): SharedLangGraph {
   const versions = {} as Record<SharedPackage, PackageVersions>;
@@ -49,7 +49,7 @@ export function useLangGraphOf(dir: string): SharedLangGraph {
     versions[name] = versionsOf(ours, theirs);
     if (!theirs || ours?.folder === theirs.folder || redirected.has(name)) continue;
     redirected.add(name);
-    // From within its own folder a package's name leads to itself, wherever the folder lies.
+    // Inside its own folder, a package's name resolves to itself, wherever the folder is.
     redirects.push({ name, from: folderUrl((ours ?? theirs).folder), parent: folderUrl(theirs.folder) });
   }
   if (redirects.length > 0) redirectImports(redirects);
@@ -65,12 +65,15 @@ const versionsOf = (ours: Copy | undefined, theirs: Copy | undefined): PackageVe
   },
 });
 
-/** The version of LangGraph that a module in `dir` gets, if it gets one. */
+/** Version of LangGraph visible to a module in `dir`; undefined if there is none. */
 export function langgraphVersion(dir: string): string | undefined {
   return findPackage("@langchain/langgraph", dir)?.version;
 }
 
-/** A line for the user when the graph module at `path` meets two copies of @langchain/core; undefined when one. */
+/**
+ * Warning for the user if the graph module at `path` loads two copies of @langchain/core; undefined
+ * otherwise.
+ */
 export function duplicateCoreNotice(path: string): string | undefined {
   const dir = dirname(path);
   const graphs = findPackage("@langchain/core", dir);
@@ -93,14 +96,14 @@ function twoCopies(graphs: Copy, others: string, fix: string): string {
   return `two copies of @langchain/core: ${graphs.version} for the graph, ${others}; ${fix}`;
 }
 
-/** LangGraph's own checkpoint package need not be visible from the project, only from LangGraph. */
+/** LangGraph's checkpoint package may be visible only from LangGraph, not from the project. */
 function copyOfProject(name: SharedPackage, dir: string): Copy | undefined {
   if (name !== "@langchain/langgraph-checkpoint") return findPackage(name, dir);
   const langgraph = findPackage("@langchain/langgraph", dir);
   return langgraph && findPackage(name, langgraph.folder);
 }
 
-/** The copy of a package that a module in `dir` gets, by its real path. */
+/** The copy of a package visible to a module in `dir`, by its real path. */
 function findPackage(name: SharedPackage, dir: string): Copy | undefined {
   let manifest: string;
   try {

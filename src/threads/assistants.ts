@@ -1,4 +1,4 @@
-/** Assistants: the one named entry point of version 1, or one a graph (docs/specification.md#assistants). */
+/** Assistants: the default one, or one per graph (docs/specification.md#assistants). */
 import { drawGraph, type DrawOptions, subgraphSchemas } from "../graphs/draw.js";
 import { graphSchemas } from "../graphs/schemas.js";
 import { visibleSchemas } from "../graphs/visible-schemas.js";
@@ -58,7 +58,7 @@ export class Assistants {
       );
   }
 
-  /** The assistants that pass the filters: the default one alone, unless the settings list all. */
+  /** Assistants that match the filters. Only the default one is searched, unless the setting `list_all_assistants` is on. */
   async search(request: AssistantSearchRequest): Promise<Page<Partial<Assistant>>> {
     const matching = sorted(this.#matching(request), request);
     const offset = request.offset ?? 0;
@@ -72,7 +72,7 @@ export class Assistants {
   }
 
   /**
-   * An id that names another graph of the mapping answers with that graph, under the id it may be invoked with.
+   * Returns an assistant by id. The id of any configured graph is accepted, also if the graph is not listed.
    * @throws NotFoundError (`assistant_not_found`)
    */
   async get(assistantId: string): Promise<Assistant> {
@@ -87,14 +87,14 @@ export class Assistants {
     return visibleSchemas(await graphSchemas(graph, graphId), filter);
   }
 
-  /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for a subgraph that is none */
+  /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for an unknown subgraph (`invalid_request`) */
   async draw(assistantId: string, options: DrawOptions): Promise<GraphDrawing> {
     const { registry } = this.#context;
     return drawGraph((await registry.graph(registry.resolve(assistantId), "assistants.read")).graph, options);
   }
 
   /**
-   * Schemas by namespace: of every subgraph, or of the one that `namespace` names, which is empty when there is none.
+   * Schemas of all subgraphs by namespace, or of the subgraph `namespace` only. Empty if there is no such subgraph.
    * @throws NotFoundError (`assistant_not_found`)
    */
   async subgraphs(
@@ -107,7 +107,7 @@ export class Assistants {
   }
 }
 
-/** The default assistant first, unless a field to sort by is named; descending unless said otherwise. */
+/** Sorts by `sort_by`, descending by default. Without `sort_by` the default assistant comes first. */
 function sorted(assistants: Assistant[], { sort_by, sort_order }: AssistantSearchRequest): Assistant[] {
   if (sort_by == null) return assistants;
   const sign = sort_order === "asc" ? 1 : -1;

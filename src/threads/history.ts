@@ -1,4 +1,4 @@
-/** The fields of a history that were asked for, with no more read for them than they need. */
+/** Reads only the channels that the selected fields of a history need. */
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { ServedGraph, Snapshot } from "../graphs/graph.js";
 import type { OutputFilter } from "../graphs/output-filter.js";
@@ -10,23 +10,23 @@ import type { Checkpointer } from "../storage/contract/storage.js";
 
 type Select = NonNullable<ThreadStateSearchRequest["select"]>;
 
-/** What has to be read of a checkpoint so that these fields can be told; undefined for all of it. */
+/** The channels to read for the selected fields; undefined to read all channels. */
 export function neededChannels(
   select: Select,
   { nodes = {} }: ServedGraph,
   namespace: string,
 ): NeededChannels | undefined {
   if (select.includes("values")) return undefined;
-  const foretells = ["next", "tasks", "interrupts", "unfinished_step"] as const;
-  if (!foretells.some((field) => select.includes(field))) return { own: false, results: false, keys: [] };
-  // Which keys of the state trigger a node inside of a graph, only the graph inside knows.
+  const needTriggers = ["next", "tasks", "interrupts", "unfinished_step"] as const;
+  if (!needTriggers.some((field) => select.includes(field))) return { own: false, results: false, keys: [] };
+  // The triggers of a subgraph's nodes are not known here.
   if (namespace !== "") return undefined;
   const triggers = Object.values(nodes).flatMap((node) => (node as { triggers?: string[] }).triggers ?? []);
   const results = select.includes("tasks") || select.includes("unfinished_step");
   return { own: true, results, keys: triggers.filter(isStateChannel) };
 }
 
-/** Tells which keys were written since the checkpoint before, by the versions of their channels. */
+/** Finds the keys that a checkpoint changed, by comparing channel versions with its parent's. */
 export class ChangedKeys {
   readonly #checkpointer: Pick<Checkpointer, "getTuple">;
   readonly #versions = new Map<string, Checkpoint["channel_versions"]>();
@@ -39,7 +39,7 @@ export class ChangedKeys {
     this.#versions.set(id, channel_versions);
   }
 
-  /** Of a checkpoint that was noted; null when the one before it is gone. */
+  /** Changed keys of a checkpoint passed to `note`; null if its parent was deleted. */
   async of({ config, parentConfig }: Snapshot, filter: OutputFilter): Promise<string[] | null> {
     const now = this.#versions.get(idOf(config.configurable)) ?? {};
     const before = parentConfig ? await this.#versionsAt(parentConfig.configurable ?? {}) : {};
@@ -63,7 +63,7 @@ export class ChangedKeys {
 
 const idOf = (configurable: JsonObject | undefined): string => String(configurable?.checkpoint_id);
 
-/** Each item, when the one after it has been read. */
+/** Yields each item only after the next one has been read. */
 export async function* oneBehind<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
   let held: { item: Item } | undefined;
   for await (const item of items) {

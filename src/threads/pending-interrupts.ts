@@ -1,4 +1,4 @@
-/** What a thread asks, graph by graph, and which of that an answer is for. */
+/** Pending interrupts of a thread, and their match with answers. */
 import type { ServedGraph, Snapshot, SnapshotTask } from "../graphs/graph.js";
 import { hasWrites } from "../graphs/placeholder-graph.js";
 import { readState } from "../graphs/snapshot.js";
@@ -14,15 +14,15 @@ import { readerOf } from "./thread-state.js";
 export interface PendingInterrupt {
   id: string;
   value: unknown;
-  /** Of the graph that asks. */
+  /** Namespace of the interrupted graph. */
   namespace: readonly string[];
-  /** The task that asks, as a segment of a namespace: it may call graphs that the state does not show. */
+  /** The interrupted task as a namespace segment. It may call graphs that the state does not show. */
   task: string;
 }
 
 /**
- * What the thread asks at a checkpoint, at the latest when none is named. A thread that is not
- * there asks nothing; nor does one with a run in flight, which may be answering.
+ * Pending interrupts at a checkpoint, the latest by default. Empty if the thread does not exist or has an active run,
+ * which may be processing the answers.
  */
 export async function pendingInterrupts(
   context: OpsContext,
@@ -37,8 +37,8 @@ export async function pendingInterrupts(
 }
 
 /**
- * What is wrong with a run that answers what is not asked where it begins; undefined when nothing is. An answer that
- * does not say what it is for needs anything that is asked.
+ * The error of a run that answers interrupts that are not pending at its first checkpoint; undefined if all are pending.
+ * An answer without interrupt ids requires at least one pending interrupt.
  */
 export async function unknownInterrupts(
   context: OpsContext,
@@ -59,12 +59,12 @@ async function interruptsAt(
   configurable: JsonObject,
 ): Promise<PendingInterrupt[]> {
   const pending: PendingInterrupt[] = [];
-  /** A task shows what graphs inside of it ask: those are told of first. */
+  /** A task repeats the interrupts of its subgraphs: those are collected first, and duplicates are skipped. */
   const collect = async ({ tasks, config }: Snapshot, namespace: readonly string[]): Promise<void> => {
-    const asking = tasks.filter(({ interrupts = [] }) => interrupts.length > 0);
-    const tuple = asking.length > 0 ? await checkpointer.getTuple(config) : undefined;
-    for (const each of asking) {
-      // What was answered stays with its checkpoint until the other tasks of the superstep have ended.
+    const interrupted = tasks.filter(({ interrupts = [] }) => interrupts.length > 0);
+    const tuple = interrupted.length > 0 ? await checkpointer.getTuple(config) : undefined;
+    for (const each of interrupted) {
+      // An answered interrupt stays in the checkpoint until the other tasks of the superstep have ended.
       if (tuple && hasWrites(tuple, each)) continue;
       const task = `${each.name}:${each.id}`;
       if (isSnapshot(each.state)) await collect(each.state, [...namespace, task]);
@@ -87,38 +87,38 @@ interface Answer {
 }
 
 /**
- * The answers by the ids of what they are for. Under `strict_resume` the run itself says what is not asked when its
- * turn comes; what cannot be the id of anything is refused here all the same.
- * @throws CommandError when one is for something that is not asked (`invalid_argument`, `no_such_interrupt`)
+ * Answers by interrupt id. With `strict_resume` the run checks when it starts that the interrupts are pending; only
+ * malformed ids are rejected here.
+ * @throws CommandError if nothing is pending (`invalid_argument`), or for an unknown interrupt (`no_such_interrupt`)
  */
 export function resumeOf(params: InputRespondParams, pending: readonly PendingInterrupt[]): JsonObject {
   const answers = answersOf(params);
   const isStrict = params.strict_resume ?? false;
   if (pending.length === 0 && !isStrict)
-    throw new CommandError("invalid_argument", "the thread asks nothing at present");
+    throw new CommandError("invalid_argument", "the thread has no pending interrupts");
   for (const { interrupt_id, namespace = [] } of answers) {
-    const asked = pending.find(({ id }) => id === interrupt_id);
+    const match = pending.find(({ id }) => id === interrupt_id);
     if (
-      asked ? isWithin(namespace, [...asked.namespace, asked.task]) : isStrict && isInterruptId(interrupt_id)
+      match ? isWithin(namespace, [...match.namespace, match.task]) : isStrict && isInterruptId(interrupt_id)
     )
       continue;
     const place = namespace.length > 0 ? ` in ${namespace.join("|")}` : "";
-    const all = pending.length > 0 ? pending.map(({ id }) => id).join(", ") : "nothing";
+    const all = pending.length > 0 ? pending.map(({ id }) => id).join(", ") : "none";
     throw new CommandError(
       "no_such_interrupt",
-      `the thread does not ask ${JSON.stringify(interrupt_id)}${place}; it asks ${all}`,
+      `the thread has no pending interrupt ${JSON.stringify(interrupt_id)}${place}; pending: ${all}`,
     );
   }
   return Object.fromEntries(answers.map(({ interrupt_id, response }) => [interrupt_id, response]));
 }
 
-/** Whether a namespace leads to a task, or to a graph inside of it. */
+/** Whether a namespace is an ancestor of a task, the task itself, or a subgraph of it. */
 const isWithin = (namespace: readonly string[], task: readonly string[]): boolean =>
   namespace.every((segment, at) => at >= task.length || task[at] === segment);
 
 function answersOf({ responses, namespace, interrupt_id, response }: InputRespondParams): Answer[] {
   if (responses) return responses;
   if (interrupt_id === undefined)
-    throw new CommandError("invalid_argument", "params.interrupt_id, or params.responses, is required");
+    throw new CommandError("invalid_argument", "params.interrupt_id or params.responses is required");
   return [{ namespace, interrupt_id, response: response ?? null }];
 }

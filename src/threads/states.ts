@@ -1,4 +1,4 @@
-/** State of a thread: read it, edit it, walk its history (docs/specification.md#threads). */
+/** Reads and edits the state of a thread and reads its history (docs/specification.md#threads). */
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
@@ -41,7 +41,7 @@ export class States {
   }
 
   /**
-   * The state at a checkpoint, the latest when none is named.
+   * The state at a checkpoint, the latest by default.
    * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
    */
   async get(
@@ -67,10 +67,10 @@ export class States {
   }
 
   /**
-   * Write values under the thread's lock.
-   * @throws ThreadBusyError while a run is in flight (`thread_busy`)
-   * @throws ThreadChangedError if another writer was faster (`thread_changed`), ClockBehindError (`clock_behind`)
-   * @throws InvalidRequestError when the graph refuses the write (`invalid_request`)
+   * Writes values under the thread's lock.
+   * @throws ThreadBusyError while a run is active (`thread_busy`)
+   * @throws ThreadChangedError if another writer has changed the thread (`thread_changed`), ClockBehindError (`clock_behind`)
+   * @throws InvalidRequestError if the graph rejects the write (`invalid_request`)
    */
   async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
     const { storage } = this.#context;
@@ -126,8 +126,8 @@ export class States {
   }
 
   /**
-   * The filter of an inner graph. An undeclared one shows nothing; with LangGraph's defaults it shows its messages, which
-   * are streamed anyway: pages read finished subagents there, and would hold streams open for them otherwise.
+   * The output filter of a namespace. An undeclared subgraph shows nothing. With the `langgraph` defaults it shows its
+   * messages, which are streamed anyway: chat pages read finished subagents here instead of keeping a stream open.
    */
   async #filterAt(reader: Reader, namespace: string): Promise<OutputFilter> {
     const root = await reader.filter();
@@ -137,42 +137,41 @@ export class States {
     return !filter.known && isShown ? MESSAGES_ONLY : filter;
   }
 
-  /** States from the newest on. @throws NotFoundError (`thread_not_found`) */
+  /** States, newest first. @throws NotFoundError (`thread_not_found`) */
   async history(threadId: string, request: ThreadStateSearchRequest): Promise<ThreadState[]> {
     return collect(this.walk(threadId, request));
   }
 
-  /** As `history`, for states that may not fit into memory: each is read when it is asked for. `select` is not heeded. */
+  /** Like `history`, but reads states one at a time, for histories that do not fit into memory. Ignores `select`. */
   async *walk(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<ThreadState> {
-    const { reader, namespace, snapshots } = await this.#past(threadId, request);
+    const { reader, namespace, snapshots } = await this.#openHistory(threadId, request);
     yield* this.#shown(snapshots({}), { reader, namespace, request });
   }
 
-  /** As `walk`, with the fields that `select` names; without it, all but `changed_keys`. */
+  /** Like `walk`, with the fields in `select`. Without `select`, all fields except `changed_keys`. */
   async *walkSelected(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<SelectedState> {
     const { select } = request;
     if (!select?.length) {
       yield* this.walk(threadId, request);
       return;
     }
-    const { reader, namespace, snapshots } = await this.#past(threadId, request);
+    const { reader, namespace, snapshots } = await this.#openHistory(threadId, request);
     const channels = neededChannels(select, reader.graph, namespace);
     const changed = new ChangedKeys(this.#context.checkpointer);
-    const asksForKeys = select.includes("changed_keys");
+    const selectsKeys = select.includes("changed_keys");
     const read = snapshots({
       channels,
-      ...(asksForKeys && { onRead: (checkpoint) => changed.note(checkpoint) }),
+      ...(selectsKeys && { onRead: (checkpoint) => changed.note(checkpoint) }),
     });
     const changedKeys = (snapshot: Snapshot, filter: OutputFilter) => changed.of(snapshot, filter);
-    // The checkpoint before one is mostly the next of the list.
-    const shown = asksForKeys ? oneBehind(read) : read;
-    const options = { reader, namespace, request, ...(asksForKeys && { changedKeys }) };
+    // The parent of a checkpoint is usually the next item.
+    const shown = selectsKeys ? oneBehind(read) : read;
+    const options = { reader, namespace, request, ...(selectsKeys && { changedKeys }) };
     for await (const state of this.#shown(shown, options))
       yield selectFields<SelectedState>(state, select, STATE_FIELDS);
   }
 
-  /** What a history is read from. */
-  async #past(threadId: string, request: ThreadStateSearchRequest) {
+  async #openHistory(threadId: string, request: ThreadStateSearchRequest) {
     if (request.metadata) assertFilter(request.metadata, ["body", "metadata"]);
     const row = await visibleThread(this.#context, threadId);
     const reader = await readerOf(this.#context, row);
@@ -196,7 +195,7 @@ export class States {
     snapshots: AsyncIterable<Snapshot>,
     { reader, namespace, request, changedKeys }: ShownOptions,
   ): AsyncGenerator<ThreadState & SelectedState> {
-    // What comes after the newest is older: who wrote it is known by then, and only the newest may be unfinished.
+    // One filter for all: it covers the writers of older states. Only the newest state can have an unfinished superstep.
     let filter: OutputFilter | undefined;
     for await (const snapshot of snapshots) {
       const isNewest = filter === undefined && request.before == null;
@@ -225,26 +224,26 @@ interface ShownOptions {
   changedKeys?: (snapshot: Snapshot, filter: OutputFilter) => Promise<string[] | null>;
 }
 
-/** What nodes wrote stands in the metadata of old checkpoints: a search must not find what is hidden there. */
+/** Metadata of old checkpoints contains the writes of nodes: a search must not reveal hidden ones. */
 function assertSearchable(metadata: JsonObject, filter: OutputFilter): void {
   assertPlainData(metadata, ["body", "metadata"]);
   if (metadata.writes === undefined || filter === PASS_ALL) return;
-  throw InvalidRequestError.at(["body", "metadata", "writes"], "what nodes wrote cannot be searched");
+  throw InvalidRequestError.at(["body", "metadata", "writes"], "the writes of nodes cannot be searched");
 }
 
-/** The selector in any of the forms that clients send. */
+/** Normalizes the forms of a checkpoint selector that clients send. */
 function selectorOf(like: CheckpointLike): CheckpointSelector {
   if (typeof like === "string") return { checkpoint_id: like };
   if (!isRecord(like)) throw InvalidRequestError.at(["body", "before"], "must be a checkpoint id or config");
   return like.configurable ?? like.checkpoint ?? like;
 }
 
-// What a state shows of a superstep that has not ended: whose it is.
+// The unfinished superstep of a state, and the run that executed it.
 
-/** Runs that are looked through for the one that executed the superstep. */
-const MOST_RUNS = 10;
+/** Number of newest runs searched for the one that executed the superstep. */
+const MAX_RUNS = 10;
 
-/** The superstep after a thread's latest checkpoint, when tasks of it have ended though it has not. */
+/** The superstep after a thread's latest checkpoint, if it is unfinished and some of its tasks have ended. */
 async function unfinishedStep(
   context: OpsContext,
   threadId: string,
@@ -255,7 +254,7 @@ async function unfinishedStep(
   return { run_id: await runOf(context, threadId, snapshot.metadata?.run_id), tasks };
 }
 
-/** As `unfinishedStep`, for a checkpoint that was asked for by its id and may not be the latest. */
+/** Like `unfinishedStep`, for a checkpoint that may not be the latest. */
 async function unfinishedStepAt(
   context: OpsContext,
   threadId: string,
@@ -266,24 +265,24 @@ async function unfinishedStepAt(
   const latest = await context.storage.checkpointer.getTuple({
     configurable: { thread_id: threadId, checkpoint_ns },
   });
-  // The step of any other has ended, or is given up.
+  // The superstep after an older checkpoint has ended or was abandoned.
   return latest?.checkpoint.id === checkpoint_id ? unfinishedStep(context, threadId, snapshot) : undefined;
 }
 
 /**
- * The run that wrote the checkpoint, or a later one that went on from it: with new input it would have begun by writing
- * a checkpoint of its own.
+ * The run that wrote the checkpoint, or a later run that resumed from it. A run with new input does not resume: it starts
+ * by writing its own checkpoint.
  */
 async function runOf(
   { storage: { runs } }: OpsContext,
   threadId: string,
   writer: unknown,
 ): Promise<string | null> {
-  const newestFirst = await runs.list({ threadId, limit: MOST_RUNS, offset: 0 });
-  const run = newestFirst.find((row) => row.run_id === writer || hasNewerCheckpoint(row));
+  const newestFirst = await runs.list({ threadId, limit: MAX_RUNS, offset: 0 });
+  const run = newestFirst.find((row) => row.run_id === writer || isResumption(row));
   return run?.run_id ?? (typeof writer === "string" ? writer : null);
 }
 
-function hasNewerCheckpoint({ status, kwargs: { input, command } }: RunRow): boolean {
+function isResumption({ status, kwargs: { input, command } }: RunRow): boolean {
   return status !== "pending" && (command != null || input == null);
 }

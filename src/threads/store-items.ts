@@ -1,4 +1,4 @@
-/** The long-term memory as clients see it (LangGraph's store). */
+/** Long-term memory (LangGraph's store) for clients, below a root namespace. */
 import { InvalidNamespaceError } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError } from "../support/errors.js";
 import { assertPlainData } from "../graphs/coerce.js";
@@ -21,13 +21,13 @@ export class StoreItems {
   readonly #store: ItemStore;
   readonly #root: readonly string[];
 
-  /** `root` is where all namespaces begin; who calls does not see it. */
+  /** @param root prefix of all namespaces, hidden from callers */
   constructor(store: ItemStore, root: readonly string[] = []) {
     this.#store = store;
     this.#root = root;
   }
 
-  /** @throws InvalidRequestError for a namespace that cannot be one (`invalid_request`) */
+  /** @throws InvalidRequestError for an invalid namespace (`invalid_request`) */
   async put({ namespace, key, value, ttl }: StorePutRequest): Promise<void> {
     assertNamespace(namespace, ["body", "namespace"]);
     if (namespace.length === 0) throw InvalidRequestError.at(["body", "namespace"], "must not be empty");
@@ -51,7 +51,7 @@ export class StoreItems {
     return collect(this.walk(request));
   }
 
-  /** As `search`, for items that may not fit into memory: each is read when it is asked for. */
+  /** Like `search`, but reads items one at a time, for results that do not fit into memory. */
   async *walk(request: StoreSearchRequest): AsyncGenerator<StoreItem> {
     const namespace = request.namespace_prefix ?? [];
     if (request.filter) assertFilter(request.filter, ["body", "filter"]);

@@ -1,7 +1,6 @@
 /**
- * What the server knows of a thread apart from its metadata, of which clients write what they like: whose it is, and
- * which graphs have written to it. Its row says it, and so do its checkpoints. Without a caller every thread may be
- * known of.
+ * Owner of a thread and the graphs that have written to it. Both are stored in its row and its checkpoints, and not in its
+ * metadata, which clients can change. Without a caller every thread is visible.
  */
 import type { Caller } from "../models/caller.js";
 import { byKey, type JsonObject } from "../models/common.js";
@@ -16,15 +15,15 @@ import { originOf } from "../context/run-checkpointer.js";
 
 type Scoped = Pick<OpsContext, "caller">;
 
-/** A scope as rows keep it: equal texts are equal scopes. */
+/** A scope in the format of rows. Equal strings are equal scopes. */
 const textOf = ({ scope }: Caller): string => JSON.stringify(byKey(scope));
 
-/** The scope of what the caller makes. */
+/** The scope of objects that the caller creates. */
 export const scopeOf = ({ caller }: Scoped): string | null => (caller ? textOf(caller) : null);
 
 /**
- * Whether the caller may know of it: the whole scope counts. What no user made, or release 0.1.0 stored, has none; it is
- * the caller's when its metadata says so, until a user writes to it: see `claim`.
+ * Whether the thread is visible to the caller. The complete scope must match. A thread without a scope, created without a
+ * user or by release 0.1.0, is matched by its metadata until a user writes to it: see `claim`.
  */
 export function belongsToCaller(
   { caller }: Scoped,
@@ -34,25 +33,25 @@ export function belongsToCaller(
   return scope == null ? contains(metadata, caller.scope) : scope === textOf(caller);
 }
 
-/** A thread that a caller writes to is its own from then on. */
+/** Assigns a thread to the caller that writes to it. */
 export const claim = ({ caller }: Scoped): Pick<ThreadPatch, "scope"> =>
   caller ? { scope: textOf(caller) } : {};
 
-/** Metadata of something that the caller creates. */
+/** Adds the caller's scope to the metadata of a new object. */
 export function stampScope({ caller }: Scoped, metadata: JsonObject): JsonObject {
   return caller ? { ...metadata, ...caller.scope } : metadata;
 }
 
-/** Metadata that is merged into a thread's: what it says of the caller stays as it was. */
+/** Removes scope keys from metadata to be merged, so that a caller cannot change them. */
 export function withoutScope({ caller }: Scoped, metadata: JsonObject): JsonObject {
   if (!caller) return metadata;
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !Object.hasOwn(caller.scope, key)));
 }
 
-/** The filter, kept to the caller's threads. */
+/** Restricts a filter to the caller's threads. */
 export function scopeFilter({ caller }: Scoped, filter: ThreadFilter): ThreadFilter {
   if (!caller) return filter;
-  // Who asks for the threads of another scope gets none, not its own.
+  // A filter for another scope matches nothing, rather than the caller's own threads.
   const { metadata = {} } = filter;
   const own = stampScope({ caller }, metadata);
   return contains(own, metadata)
@@ -60,12 +59,12 @@ export function scopeFilter({ caller }: Scoped, filter: ThreadFilter): ThreadFil
     : { ...filter, ids: [] };
 }
 
-/** The caller, under the name that graphs know from LangGraph. */
+/** The caller under LangGraph's config key. */
 export function callerConfigurable({ caller }: Scoped): JsonObject {
   return caller ? { langgraph_auth_user: caller.user } : {};
 }
 
-/** Where the caller's long-term memory begins. The characters that labels may not have, or that match any, are escaped. */
+/** Root namespace of the caller's long-term memory. Wildcards and characters that labels must not contain are escaped. */
 export function storeRoot({ caller }: Scoped): string[] {
   return caller ? [caller.user.identity.replace(/[%.*]/g, encodeLabel)] : [];
 }
@@ -73,12 +72,12 @@ export function storeRoot({ caller }: Scoped): string[] {
 const encodeLabel = (char: string): string =>
   `%${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
-// Threads that the caller may know of.
+// Threads that are visible to the caller.
 
 /**
- * The row of the thread that a path names, in any letter case.
- * @throws InvalidRequestError when it is no UUID (`invalid_request`)
- * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
+ * The row of the thread in a path. The id is not case-sensitive.
+ * @throws InvalidRequestError if the id is not a UUID (`invalid_request`)
+ * @throws NotFoundError (`thread_not_found`), also for a thread of another caller
  */
 export async function visibleThread(context: OpsContext, threadId: string): Promise<ThreadRow> {
   const id = requireUuid(threadId, ["path", "thread_id"]);
@@ -87,15 +86,15 @@ export async function visibleThread(context: OpsContext, threadId: string): Prom
   return row;
 }
 
-/** The row of a thread; undefined when there is none, or it is none of the caller's. */
+/** The row of a thread; undefined if it does not exist or belongs to another caller. */
 export async function ownThread(context: OpsContext, threadId: string): Promise<ThreadRow | undefined> {
   const row = await context.storage.threads.get(threadId);
   return row && belongsToCaller(context, row) ? row : undefined;
 }
 
 /**
- * An id that is taken cannot be created; of whose thread it is, and what is on it, the caller learns nothing.
- * @throws ThreadExistsError when the thread, or what is left of one, is another's (`thread_exists`)
+ * Checks that a thread id does not belong to another caller. The error reveals nothing about that thread.
+ * @throws ThreadExistsError if the thread or its orphaned checkpoints belong to another caller (`thread_exists`)
  */
 export async function assertNotForeign(context: OpsContext, threadId: string): Promise<void> {
   if (!context.caller) return;
@@ -104,14 +103,14 @@ export async function assertNotForeign(context: OpsContext, threadId: string): P
   else if (!belongsToCaller(context, row)) throw new ThreadExistsError(threadId);
 }
 
-// Which graphs have written to a thread: the server notes it in the row.
+// Graphs that have written to a thread, recorded in its row.
 
-/** Runs that are read at once. */
+/** Runs per query. */
 const PAGE = 100;
 
 /**
- * Ids of the graphs; null when nobody knows them. A row of release 0.1.0 does not say it, but its runs do. Checkpoints
- * that no run of this server is known to have written were brought here from elsewhere.
+ * Ids of the graphs that have written to a thread; null if unknown. For rows of release 0.1.0 they are derived from the
+ * runs. They are unknown if the thread has checkpoints but no runs, because the checkpoints were imported.
  */
 export async function writersOf(context: OpsContext, row: ThreadRow): Promise<readonly string[] | null> {
   if (row.graphs != null) return row.graphs;
@@ -121,7 +120,7 @@ export async function writersOf(context: OpsContext, row: ThreadRow): Promise<re
   return (await checkpointer.namespaces(row.thread_id)).length === 0 ? [] : null;
 }
 
-/** The graphs once this one will write too. Where nobody knows the others, each that is served may be one. */
+/** The writers including `graphId`. If the others are unknown, all served graphs are assumed. */
 export async function writersWith(
   context: OpsContext,
   row: ThreadRow,
@@ -132,7 +131,10 @@ export async function writersWith(
   return [...new Set([...writers, graphId])].sort();
 }
 
-/** Note a graph before it writes to the thread; the caller holds the thread's lease. Returns all of its writers. */
+/**
+ * Records a graph before it writes to the thread. Call under the thread's lease.
+ * @returns all writers of the thread
+ */
 export async function noteWriter(
   context: OpsContext,
   row: ThreadRow,
@@ -143,7 +145,7 @@ export async function noteWriter(
   return graphs;
 }
 
-/** Keep what is known, before that goes from which it is known. */
+/** Stores the writers in the row before the runs that they are derived from are deleted. */
 export async function keepWriters(context: OpsContext, row: ThreadRow): Promise<void> {
   if (row.graphs == null) await noteWriters(context, row, await writersOf(context, row));
 }
@@ -163,18 +165,18 @@ async function graphsOfRuns({ storage }: OpsContext, threadId: string): Promise<
 }
 
 /*
- * Checkpoints that no thread's row belongs to: rows may end with the process (Redis), a delete may have been cut off, an
- * application may have written them. The thread that is created under their id takes them over.
+ * Orphaned checkpoints, without a thread row: the row was lost with the process (Redis), a delete was interrupted, or an
+ * application wrote them. A thread that is created with their id adopts them.
  */
 
 interface Leftovers extends Pick<ThreadRow, "scope" | "graphs"> {
-  /** False for an id with nothing under it. */
+  /** Whether there are orphaned checkpoints. */
   exist: boolean;
 }
 
 /**
- * What such checkpoints say of the thread that they are of; what is true of a new one when there are none.
- * @throws ThreadExistsError when they are not the caller's (`thread_exists`)
+ * Scope and writers from orphaned checkpoints; the values of a new thread if there are none.
+ * @throws ThreadExistsError if the checkpoints belong to another caller (`thread_exists`)
  */
 export async function leftoversOf(context: OpsContext, threadId: string): Promise<Leftovers> {
   const { checkpointer } = context.storage;
@@ -190,19 +192,19 @@ export async function leftoversOf(context: OpsContext, threadId: string): Promis
     const owner = { scope: origin?.scope ?? null, metadata: { ...tuple.metadata } };
     if (!belongsToCaller(context, owner)) throw new ThreadExistsError(threadId);
     scope ??= owner.scope;
-    // What waits to become a checkpoint may be of a graph that has none here yet.
+    // Pending writes may come from a graph that has no checkpoint here yet.
     if (!origin || (tuple.pendingWrites ?? []).length > 0) isKnown = false;
     for (const id of origin?.graphs ?? []) graphs.add(id);
   }
   return { exist, scope, graphs: isKnown ? [...graphs].sort() : null };
 }
 
-// Runs of such threads.
+// Runs of visible threads.
 
 /**
- * The row of the run that a path names.
- * @throws InvalidRequestError when an id is no UUID (`invalid_request`)
- * @throws NotFoundError (`run_not_found`), also for a run of another thread, and on a thread of another caller
+ * The row of the run in a path.
+ * @throws InvalidRequestError if an id is not a UUID (`invalid_request`)
+ * @throws NotFoundError (`run_not_found`), also for a run of another thread or another caller
  */
 export async function runRow(context: OpsContext, threadId: string, runId: string): Promise<RunRow> {
   const id = requireUuid(runId, ["path", "run_id"]);
@@ -213,7 +215,7 @@ export async function runRow(context: OpsContext, threadId: string, runId: strin
   return row;
 }
 
-/** The run as clients see it: what it threw is told by its message alone. */
+/** The run for clients, without internal fields. Of an error only the message is included. */
 export function runModel({
   owner: _1,
   fault: _2,
@@ -225,7 +227,7 @@ export function runModel({
   return { ...run, attempt, kwargs: maskedKwargs(run.kwargs) };
 }
 
-/** The kwargs of a row that was not made here, such as one of a file or of an earlier release. */
+/** Masks secrets in the kwargs of a row, which may come from a file or an earlier release. */
 export function maskedKwargs({ config, context, ...others }: JsonObject): JsonObject {
   return {
     ...others,

@@ -1,4 +1,4 @@
-/** Thread search: filters first, then the page (docs/specification.md#threads). */
+/** Thread search. Filters are applied before the page is cut (docs/specification.md#threads). */
 import type { JsonObject, LazyPage, Page } from "../models/common.js";
 import {
   MOST_EXTRACTED,
@@ -19,7 +19,7 @@ import { scopeFilter } from "./thread-origin.js";
 import { readableContent, threadModel } from "./thread-state.js";
 import { hasText } from "./thread-text.js";
 
-/** Rows read at once while their values are compared. */
+/** Rows per query while values are compared. */
 const SCAN_BATCH = 200;
 const NO_CONTENT = { values: {}, interrupts: {} };
 
@@ -30,7 +30,7 @@ export class ThreadSearch {
     this.#context = context;
   }
 
-  /** The states of its threads are read while the page is taken. */
+  /** Reads the states of the threads lazily, while the page is iterated. */
   async page(
     request: ThreadSearchRequest,
     { limit, offset }: { limit: number; offset: number },
@@ -56,8 +56,8 @@ export class ThreadSearch {
     const passes = this.#testOf(request);
     const end = offset + limit;
     if (request.query != null && passes) {
-      // One thread more than asked for tells whether there are more: a text is not looked for in all the others.
-      const { rows, total } = await this.#scan(query, passes, { offset, limit, most: end + 1 });
+      // Stops one match after the page: it shows that there is a next page, without a search through all other threads.
+      const { rows, total } = await this.#scan(query, passes, { offset, limit, max: end + 1 });
       return total > end ? { rows, total: null, next: end } : { rows, total, next: null };
     }
     const { rows, total } = passes
@@ -66,7 +66,7 @@ export class ThreadSearch {
     return { rows, total, next: nextOffset(rows.length, total, offset) };
   }
 
-  /** What has to be asked of each thread; undefined where its row's storage can tell. */
+  /** A test for each thread; undefined if the storage's row filter is sufficient. */
   #testOf({ values, query }: ThreadCountRequest): ((row: ThreadRow) => Promise<boolean>) | undefined {
     if (!values && query == null) return undefined;
     const hasValues = values && containing(values);
@@ -83,11 +83,11 @@ export class ThreadSearch {
     return { ...filter, ...scopeFilter(this.#context, filter) };
   }
 
-  /** Values live in checkpoints, so rows are read in batches and compared by what a client may see of them. */
+  /** Reads rows in batches and tests each one: values are in checkpoints, and only visible ones are compared. */
   async #scan(
     query: Omit<ThreadQuery, "limit" | "offset">,
     passes: (row: ThreadRow) => Promise<boolean>,
-    { offset = 0, limit = 0, most = Infinity } = {},
+    { offset = 0, limit = 0, max = Infinity } = {},
   ) {
     const found: ThreadRow[] = [];
     let total = 0;
@@ -99,7 +99,7 @@ export class ThreadSearch {
         if (!passed) continue;
         if (total >= offset && found.length < limit) found.push(row);
         total += 1;
-        if (total >= most) return { rows: found, total };
+        if (total >= max) return { rows: found, total };
       }
       if (rows.length < SCAN_BATCH) return { rows: found, total };
     }
@@ -112,14 +112,14 @@ export class ThreadSearch {
   }
 }
 
-/** Whether any checkpoint has to be read for this answer. */
+/** Whether the response needs data from checkpoints. */
 function needsContent({ select, extract }: ThreadSearchRequest): boolean {
   if (!isSelection(select)) return true;
   if (select.includes("values") || select.includes("interrupts")) return true;
   return Object.values(extract ?? {}).some((path) => /^(values|interrupts)\b/.test(path));
 }
 
-/** What the request shows of a thread. */
+/** Returns a function that selects the requested fields of a thread. */
 function shapeOf(request: ThreadSearchRequest): (thread: Thread) => Partial<Thread> {
   const extract = request.extract && extractor(request.extract);
   return (thread) => ({
@@ -156,12 +156,12 @@ function queryOf(request: ThreadSearchRequest): Omit<ThreadQuery, "limit" | "off
 function stepsOf(path: string, name: string): PathStep[] {
   const steps = parsePath(path);
   if (steps) return steps;
-  throw InvalidRequestError.at(["body", "extract", name], `cannot read the path ${JSON.stringify(path)}`);
+  throw InvalidRequestError.at(["body", "extract", name], `invalid path ${JSON.stringify(path)}`);
 }
 
 /**
- * Picks values by paths such as `values.messages[-1].content`; what a path does not reach is null.
- * @throws InvalidRequestError for a path that cannot be read (`invalid_request`)
+ * Extracts values by paths such as `values.messages[-1].content`. A path that does not exist yields null.
+ * @throws InvalidRequestError for an invalid path (`invalid_request`)
  */
 function extractor(paths: Record<string, string>): (source: JsonObject) => JsonObject {
   const wanted = Object.entries(paths).map(([name, path]) => [name, stepsOf(path, name)] as const);
@@ -169,18 +169,18 @@ function extractor(paths: Record<string, string>): (source: JsonObject) => JsonO
     Object.fromEntries(wanted.map(([name, steps]) => [name, valueAt(source, steps) ?? null]));
 }
 
-/** One page, with the offset of the next one when there are more items. */
+/** One page, with the offset of the next page if there are more items. */
 export function pageResult<T>(items: T[], total: number, offset: number): Page<T> {
   return { items, total, next: nextOffset(items.length, total, offset) };
 }
 
-/** Where the next page begins; null when this one of `count` items was the last. */
+/** Offset of the next page; null if this page of `count` items is the last. */
 function nextOffset(count: number, total: number, offset: number): number | null {
   const end = offset + count;
   return count > 0 && end < total ? end : null;
 }
 
-/** A copy that holds only the fields asked for, of `all` that may be shown; an empty selection asks for all. */
+/** Copies the selected fields of an item. Without a selection, copies the fields in `all`. */
 export function selectFields<T extends object>(
   item: T,
   select: readonly string[] | null | undefined,

@@ -1,4 +1,4 @@
-/** Reads a thread's state through the graph that made it. */
+/** Reads a thread's state through its graph, and creates and deletes threads. */
 import { assertPlainData, clientConfigurable } from "../graphs/coerce.js";
 import type { ServedGraph, Snapshot } from "../graphs/graph.js";
 import { type OutputFilter, UNKEYED } from "../graphs/output-filter.js";
@@ -33,21 +33,22 @@ import { forgetTimers } from "../context/timers.js";
 
 type ThreadContent = Pick<Thread, "values" | "interrupts">;
 
-/** A graph that reads a thread: the one that its metadata names, which clients may change. */
+/** The graph that reads a thread: `graph_id` of the thread's metadata, which clients can change. */
 export interface Reader {
   id: string;
   graph: ServedGraph;
   /**
-   * What may be shown of the thread, whatever reads it. Ask when its state was read: a run notes its graph before it
-   * writes anything.
-   * @throws NotFoundError when the thread is gone meanwhile (`thread_not_found`)
+   * The output filter of all graphs that have written to the thread, independent of the reading graph. Call it after the
+   * state was read: a run records its graph before its first write.
+   * @throws NotFoundError if the thread was deleted meanwhile (`thread_not_found`)
    */
   filter(): Promise<OutputFilter>;
 }
 
 /**
- * A factory is told the thread. What writes needs the graph itself; what reads gets by without.
- * @throws GraphNotLoadedError (`graph_not_loaded`)
+ * Returns the reader of a thread. A graph factory receives the thread's config. Writes require the loaded graph; reads
+ * can use a placeholder.
+ * @throws GraphNotLoadedError if the graph is required and not loaded (`graph_not_loaded`)
  */
 export async function readerOf(
   context: OpsContext,
@@ -79,7 +80,7 @@ export function latestSnapshot({ graph }: Pick<Reader, "graph">, threadId: strin
   return readState(graph, { configurable: { thread_id: threadId, checkpoint_ns: "" } });
 }
 
-/** Latest visible values and open interrupts of a thread. */
+/** Latest visible values and pending interrupts of a thread. */
 async function threadContent(context: OpsContext, row: ThreadRow): Promise<ThreadContent> {
   if (row.state_updated_at === null) return { values: {}, interrupts: {} };
   const reader = await readerOf(context, row);
@@ -93,8 +94,8 @@ async function threadContent(context: OpsContext, row: ThreadRow): Promise<Threa
 }
 
 /**
- * As `threadContent`, but a state that cannot be read is shown empty: the stored status is kept, and the log tells
- * why (docs/specification.md#threads, 7).
+ * Like `threadContent`, but empty if the state cannot be read. The stored status is kept and the error is logged
+ * (docs/specification.md#threads, 7).
  */
 export async function readableContent(context: OpsContext, row: ThreadRow): Promise<ThreadContent> {
   try {
@@ -124,12 +125,12 @@ export function threadModel(row: ThreadRow, content: ThreadContent): Thread {
   };
 }
 
-/** Status of a thread on which nothing runs, by its state (after a state write or a copy). */
+/** Status of a thread without active runs, derived from its state after a state write or a copy. */
 export function restingStatus(snapshot: Snapshot): ThreadStatus {
   return snapshot.next.length > 0 ? "interrupted" : "idle";
 }
 
-/** Namespaces whose checkpoints the latest state, or the one named, needs: the root, and subgraphs that wait in it. */
+/** Namespaces that a state depends on: the root and its pending subgraphs. The latest state by default. */
 export async function liveNamespaces(
   { graph }: Pick<Reader, "graph">,
   threadId: string,
@@ -158,16 +159,16 @@ function nestedNamespaces(snapshot: Snapshot): string[] {
   });
 }
 
-/** A graph's refusal of a state write is the client's to mend; what the service threw itself stays as it is. */
+/** Maps an error of the graph to an invalid request. Errors of the service are returned unchanged. */
 export function refusedUpdate(error: unknown, loc: Issue["loc"]): GraphServeError {
   if (error instanceof GraphServeError) return error;
   return InvalidRequestError.at(loc, thrownMessage(error), "update_refused", error);
 }
 
 /**
- * Store the row of a new thread, which takes over the checkpoints that are left under its id. Undefined when the id is
- * taken.
- * @throws ThreadExistsError when the thread, or what is left of one, is another's (`thread_exists`)
+ * Stores the row of a new thread, which adopts orphaned checkpoints with its id. Undefined if the caller already has this
+ * thread.
+ * @throws ThreadExistsError if the thread or its orphaned checkpoints belong to another caller (`thread_exists`)
  */
 export async function createThread(
   context: OpsContext,
@@ -188,14 +189,14 @@ export async function createThread(
   return undefined;
 }
 
-/** What would have to be taken back when the supersteps fail is more than they made. */
+/** Supersteps on existing checkpoints are rejected: a failure could not be rolled back without deleting those. */
 const notEmpty = () =>
   InvalidRequestError.at(
     ["body", "supersteps"],
-    "this thread_id has checkpoints already: create the thread without supersteps, or take another id",
+    "this thread_id already has checkpoints: create the thread without supersteps, or use another id",
   );
 
-/** A row for a new thread of the caller's; ids and times are set here. */
+/** The row of a new thread of the caller, with ids and times. */
 export function newThreadRow(context: OpsContext, request: ThreadCreateRequest): ThreadRow {
   const at = now();
   if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
@@ -217,7 +218,7 @@ export function newThreadRow(context: OpsContext, request: ThreadCreateRequest):
 
 const MINUTE_MS = 60_000;
 
-/** The stored form of a requested time to live: minutes, strategy `delete` unless said otherwise. */
+/** The stored form of a requested time to live, in minutes. The default strategy is `delete`. */
 export function ttlOf(request: TtlRequest | null | undefined): ThreadRow["ttl"] {
   if (request == null) return null;
   if (typeof request === "number") return { strategy: "delete", ttl_minutes: request };
@@ -225,7 +226,7 @@ export function ttlOf(request: TtlRequest | null | undefined): ThreadRow["ttl"] 
   return { strategy: request.strategy ?? "delete", ttl_minutes: request.ttl };
 }
 
-/** A thread's time to live as clients see it: it ends so many minutes after the thread's last update. */
+/** A thread's time to live for clients. It expires `ttl_minutes` after the thread's last update. */
 function ttlModel(row: ThreadRow): Thread["ttl"] {
   if (!row.ttl) return null;
   const expiresAt = new Date(Date.parse(row.updated_at) + row.ttl.ttl_minutes * MINUTE_MS);
@@ -233,8 +234,8 @@ function ttlModel(row: ThreadRow): Thread["ttl"] {
 }
 
 /**
- * Delete checkpoints, runs and row of a thread whose lock the caller holds, in an order that lets a delete that was
- * cut off be repeated. False when there was no such thread.
+ * Deletes checkpoints, timers, runs and row of a thread. Call under the thread's lock. The row is deleted last, so that an
+ * interrupted delete can be repeated. False if the thread did not exist.
  */
 export async function removeThread({ storage, timers }: OpsContext, threadId: string): Promise<boolean> {
   await storage.checkpointer.deleteThread(threadId);
@@ -242,7 +243,7 @@ export async function removeThread({ storage, timers }: OpsContext, threadId: st
   return storage.threads.delete(threadId);
 }
 
-/** Take back a thread that could not be completed; the first error is the one to report. */
+/** Rolls back an incomplete thread. Errors are only logged: the caller reports the first one. */
 export async function forgetThread(context: OpsContext, threadId: string): Promise<void> {
   try {
     await removeThread(context, threadId);

@@ -1,10 +1,10 @@
-/** Finds a text in what a client may see of a thread. */
+/** Full-text search in the visible data of a thread. */
 import { isRecord, type JsonObject } from "../models/common.js";
 
-/** A longer text without a space is data, such as a picture: nobody looks for its characters. */
-const LONGEST_WORD = 1000;
+/** A longer string without white space is data, such as an image, and is not searched. */
+const MAX_WORD_CHARACTERS = 1000;
 
-/** Whether a text stands in one of those of some JSON, or in one of its numbers; letter case is ignored. */
+/** Whether a string or number in a JSON value contains the query; not case-sensitive. */
 export type HasText = (json: unknown) => boolean;
 
 export function hasText(query: string): HasText {
@@ -12,9 +12,9 @@ export function hasText(query: string): HasText {
   return (json) => textsOf(json).some((text) => !isData(text) && text.toLowerCase().includes(wanted));
 }
 
-const isData = (text: string): boolean => text.length > LONGEST_WORD && !/\s/.test(text);
+const isData = (text: string): boolean => text.length > MAX_WORD_CHARACTERS && !/\s/.test(text);
 
-/** Without recursion: what clients store may be deep. */
+/** All searchable strings. Not recursive, because client data may be nested deeply. */
 function textsOf(json: unknown): string[] {
   const texts: string[] = [];
   const rest: unknown[] = [json];
@@ -23,13 +23,13 @@ function textsOf(json: unknown): string[] {
     if (typeof value === "string") texts.push(value);
     else if (typeof value === "number") texts.push(String(value));
     else if (Array.isArray(value)) for (const item of value as unknown[]) rest.push(item);
-    else if (isRecord(value)) for (const item of spokenTexts(value)) rest.push(item);
+    else if (isRecord(value)) for (const item of searchableParts(value)) rest.push(item);
   }
   return texts;
 }
 
-/** Of a message what it says and calls; of a block of one all but what sort of block it is. */
-function spokenTexts(value: JsonObject): unknown[] {
+/** The searchable parts: content, name and tool calls of a message; everything but type and id of a content block. */
+function searchableParts(value: JsonObject): unknown[] {
   if (typeof value.type !== "string") return Object.values(value);
   if ("content" in value) return [value.content, value.name, value.tool_calls];
   const { type: _, id: __, ...rest } = value;

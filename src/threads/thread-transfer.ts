@@ -1,4 +1,4 @@
-/** A thread's checkpoints as they are stored, written into files and read from them: another storage goes on from these. */
+/** Exports a thread's stored checkpoints to files and imports them, so that the thread can continue in another storage. */
 import type {
   Checkpoint,
   CheckpointMetadata,
@@ -24,7 +24,7 @@ import type { OpsContext } from "../context/context.js";
 import { assertMetadataKeys } from "../context/request-limits.js";
 import { newThreadRow, readerOf } from "./thread-state.js";
 
-/** Namespace by namespace, the root first; oldest first in each. One is held at a time. */
+/** Checkpoints by namespace, root first, and oldest first in each namespace. Only one is in memory at a time. */
 export async function* storedCheckpoints(
   context: OpsContext,
   row: ThreadRow,
@@ -32,15 +32,15 @@ export async function* storedCheckpoints(
   const { checkpointer } = context.storage;
   const filter = await (await readerOf(context, row)).filter();
   for (const checkpoint_ns of await checkpointer.namespaces(row.thread_id)) {
-    const place = { thread_id: row.thread_id, checkpoint_ns };
+    const location = { thread_id: row.thread_id, checkpoint_ns };
     const shown = filterAt(filter, checkpoint_ns);
     const versions = new UniqueVersions();
     const ids: string[] = [];
-    for await (const { checkpoint } of checkpointer.list({ configurable: place })) ids.push(checkpoint.id);
+    for await (const { checkpoint } of checkpointer.list({ configurable: location })) ids.push(checkpoint.id);
     for (const checkpoint_id of ids.reverse()) {
-      const tuple = await checkpointer.getTuple({ configurable: { ...place, checkpoint_id } });
+      const tuple = await checkpointer.getTuple({ configurable: { ...location, checkpoint_id } });
       if (!tuple) continue;
-      // Another backend may keep values by their version.
+      // Another backend may store values by version.
       const checkpoint = versions.apply(tuple, await factsOfCheckpoint(checkpointer.serde, tuple));
       yield await storedOf({ ...tuple, checkpoint }, shown);
     }
@@ -52,7 +52,7 @@ async function storedOf(
   filter: OutputFilter,
 ): Promise<StoredCheckpoint> {
   const { id, v, ts, channel_values, channel_versions, versions_seen } = checkpoint;
-  // A value without a version is what a fresh graph begins with; not every backend keeps it.
+  // A value without a version is an initial value of the graph, which not every backend stores.
   const values = Object.entries((await toStored(channel_values)) as JsonObject).filter(([channel]) =>
     Object.hasOwn(channel_versions, channel),
   );
@@ -64,20 +64,20 @@ async function storedOf(
     v,
     ts,
     metadata: byKey((await toStored(metadata ?? {})) as JsonObject),
-    channel_values: Object.fromEntries(values.sort(([a], [b]) => inOrder(a, b))),
+    channel_values: Object.fromEntries(values.sort(([a], [b]) => compareText(a, b))),
     channel_versions: byKey(channel_versions),
     versions_seen: byKey(versions_seen),
-    // Tasks end in any order; what each of them wrote keeps its own.
-    writes: writes.sort(([a], [b]) => inOrder(a, b)),
+    // Tasks end in any order. The sort is stable, so the writes of each task keep their order.
+    writes: writes.sort(([a], [b]) => compareText(a, b)),
   };
   return visibleCheckpoint(stored, filter);
 }
 
-const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Store a checkpoint of a file.
- * @throws InvalidRequestError when it holds what no checkpoint of a thread holds (`invalid_request`)
+ * Stores a checkpoint of a file.
+ * @throws InvalidRequestError if its values are invalid (`invalid_request`)
  */
 async function putStored(
   checkpointer: Checkpointer,
@@ -91,22 +91,22 @@ async function putStored(
   const channel_values = (await fromStored(stored.channel_values, loc)) as Checkpoint["channel_values"];
   const writes = (await fromStored(stored.writes, loc)) as [string, string, unknown][];
   const metadata = (await fromStored(stored.metadata, loc)) as JsonObject;
-  const place = { thread_id: threadId, checkpoint_ns };
+  const location = { thread_id: threadId, checkpoint_ns };
   await checkpointer.store(
     {
-      config: { configurable: { ...place, checkpoint_id: id } },
+      config: { configurable: { ...location, checkpoint_id: id } },
       checkpoint: { v, id, ts, channel_values, channel_versions, versions_seen },
       metadata: ofThread(metadata, threadId, runIds) as unknown as CheckpointMetadata,
       pendingWrites: writes,
       ...(parent_checkpoint_id !== null && {
-        parentConfig: { configurable: { ...place, checkpoint_id: parent_checkpoint_id } },
+        parentConfig: { configurable: { ...location, checkpoint_id: parent_checkpoint_id } },
       }),
     },
     channel_versions,
   );
 }
 
-/** What metadata says of the thread and the run, under the ids that these have here. */
+/** Replaces the thread id and run id in metadata by the ids in this storage. */
 function ofThread(metadata: JsonObject, threadId: string, runIds: ReadonlyMap<unknown, string>): JsonObject {
   const { thread_id, run_id } = metadata;
   return {
@@ -116,15 +116,15 @@ function ofThread(metadata: JsonObject, threadId: string, runIds: ReadonlyMap<un
   };
 }
 
-// Stores a checkpoint by what clients saw of it: a graph goes on from its values and from the nodes that come next.
+// Reconstructs a checkpoint from a client's state: a graph can continue from the values and the next nodes.
 
 const START = "__start__";
-/** The answer of a functional entrypoint, whose state has no keys. */
-const ANSWER = "__end__";
-/** The channel by which LangGraph calls a node. */
-const toNode = (name: string): string => (name === START ? START : `branch:to:${name}`);
+/** Channel with the result of a functional entrypoint, whose state has no keys. */
+const RESULT = "__end__";
+/** The channel that triggers a node in LangGraph. */
+const triggerOf = (name: string): string => (name === START ? START : `branch:to:${name}`);
 
-/** @throws InvalidRequestError when the state cannot be stored (`invalid_request`) */
+/** @throws InvalidRequestError if the state cannot be stored (`invalid_request`) */
 async function putState(
   checkpointer: Checkpointer,
   threadId: string,
@@ -166,13 +166,13 @@ async function putState(
   }
 }
 
-/** Keys of the state, and the calls of the nodes that come next. */
+/** State keys, and the channels that trigger the next nodes. */
 function channelsOf({ values, next, tasks }: ThreadState, loc: string[]): JsonObject {
   const coerced = coerceValues(values ?? {}, loc, "recognised");
-  const channels: JsonObject = isRecord(coerced) ? { ...coerced } : { [ANSWER]: coerced };
+  const channels: JsonObject = isRecord(coerced) ? { ...coerced } : { [RESULT]: coerced };
   for (const name of next) {
     const result = tasks.find((task) => task.name === name)?.result;
-    channels[toNode(name)] = name === START ? coerceValues(result ?? {}, loc, "recognised") : null;
+    channels[triggerOf(name)] = name === START ? coerceValues(result ?? {}, loc, "recognised") : null;
   }
   return channels;
 }
@@ -195,11 +195,12 @@ function errorOf(text: string): unknown {
   }
 }
 
-// Stores a thread of a file: its checkpoints as they were where the file holds them, else what clients saw of them.
+// Imports a thread from a file: from its stored checkpoints if the file contains them, otherwise from client states.
 
 /**
- * @throws ThreadExistsError when the id is taken, if only by checkpoints (`thread_exists`)
- * @throws InvalidRequestError when a state cannot be stored; then nothing is left behind (`invalid_request`)
+ * Imports a thread, or rolls back on an error.
+ * @throws ThreadExistsError if a thread or orphaned checkpoints with the id exist (`thread_exists`)
+ * @throws InvalidRequestError if a state cannot be stored (`invalid_request`)
  */
 export async function restoreThread(
   context: OpsContext,
@@ -212,7 +213,7 @@ export async function restoreThread(
   if (exist || !(await threads.insert(row))) throw new ThreadExistsError(row.thread_id);
   const runIds = runIdsOf(file, row.thread_id);
   try {
-    await putCheckpoints(context, row, signed(file, row), runIds);
+    await putCheckpoints(context, row, withOrigins(file, row), runIds);
     for (const run of [...file.runs].reverse()) await putRun(context, row, run, runIds);
   } catch (error) {
     await checkpointer.deleteThread(row.thread_id);
@@ -233,7 +234,7 @@ async function putCheckpoints(
   for (const state of [...states, ...subgraphs]) await putState(checkpointer, threadId, state, runIds);
 }
 
-/** What the file says of where the thread comes from: in its checkpoints, or in its runs and states as clients see them. */
+/** Writers and scope of the thread, from the file's checkpoints, runs and states. */
 function originOfFile({ runs, states, checkpoints = [] }: ThreadFile): Pick<ThreadRow, "graphs" | "scope"> {
   const origins = checkpoints.flatMap(({ metadata }) => originOf(metadata) ?? []);
   const named = [...runs, ...states].map(({ metadata }) => metadata?.graph_id);
@@ -245,23 +246,23 @@ function originOfFile({ runs, states, checkpoints = [] }: ThreadFile): Pick<Thre
   };
 }
 
-/** The file, each of its checkpoints with the thread's origin. */
-function signed(file: ThreadFile, { graphs, scope }: ThreadRow): ThreadFile {
+/** Adds the thread's origin to all checkpoints of the file. */
+function withOrigins(file: ThreadFile, { graphs, scope }: ThreadRow): ThreadFile {
   if (!graphs) return file;
-  const sign = <T extends { metadata: JsonObject }>(state: T): T => ({
+  const addOrigin = <T extends { metadata: JsonObject }>(state: T): T => ({
     ...state,
     metadata: withOrigin(state.metadata, { graphs, scope }),
   });
   const { states, subgraphs = [], checkpoints } = file;
   return {
     ...file,
-    states: states.map(sign),
-    subgraphs: subgraphs.map(sign),
-    ...(checkpoints && { checkpoints: checkpoints.map(sign) }),
+    states: states.map(addOrigin),
+    subgraphs: subgraphs.map(addOrigin),
+    ...(checkpoints && { checkpoints: checkpoints.map(addOrigin) }),
   };
 }
 
-/** Ids of runs are unique in a storage: a second copy of a thread gets others. */
+/** Run ids for the import. They are unique in a storage, so a copy of a thread gets new ones. */
 function runIdsOf({ thread, runs }: ThreadFile, threadId: string): ReadonlyMap<unknown, string> {
   const isCopy = threadId !== thread.thread_id.toLowerCase();
   return new Map(runs.map(({ run_id }) => [run_id, isCopy ? newIdLike(run_id.toLowerCase()) : run_id]));
@@ -271,7 +272,7 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
   const { thread, states } = file;
   const { graphs, scope } = originOfFile(file);
   const last = states.at(-1);
-  const isResting = thread.status !== "busy";
+  const isInactive = thread.status !== "busy";
   assertPlainData(thread.metadata, ["thread", "metadata"]);
   assertMetadataKeys(thread.metadata);
   assertPlainData(thread.config, ["thread", "config"]);
@@ -284,12 +285,12 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
     graphs,
     scope: scopeOf(context) ?? scope,
     config: maskSecrets(thread.config ?? {}),
-    status: isResting ? thread.status : last && last.next.length > 0 ? "interrupted" : "idle",
+    status: isInactive ? thread.status : last && last.next.length > 0 ? "interrupted" : "idle",
     error: thread.error ?? null,
   };
 }
 
-/** A run that was in flight when the file was made is not in flight here. */
+/** Stores a run. A run that was active at the time of the export is stored as interrupted. */
 async function putRun(
   { storage }: OpsContext,
   { thread_id, updated_at }: ThreadRow,

@@ -1,4 +1,4 @@
-/** Webhooks that have not arrived, as their users see them. */
+/** Undelivered webhooks, as users see them. */
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { Webhook, WebhookFilter } from "../models/webhook.js";
 import { now } from "../storage/rows/rows.js";
@@ -18,9 +18,9 @@ export class Webhooks {
     this.#context = context;
   }
 
-  /** The caller's, oldest first. */
+  /** The webhooks of the caller, oldest first. */
   async list({ status, limit = DEFAULT_LIMIT, offset = 0 }: WebhookFilter): Promise<Page<Webhook>> {
-    // What they would send may be large: a page of it at a time.
+    // Payloads may be large, so rows are read in pages.
     const found = await timersWhere(this.#timers(), { kind: "webhook" }, (row) => {
       const webhook = this.#isVisible(row) ? webhookModel(row as WebhookRow) : undefined;
       return status && webhook?.status !== status ? undefined : webhook;
@@ -28,7 +28,10 @@ export class Webhooks {
     return pageResult(found.slice(offset, offset + limit), found.length, offset);
   }
 
-  /** With all its tries, now. @throws NotFoundError (`webhook_not_found`), for one of another caller too */
+  /**
+   * Sends a webhook now, with a full set of attempts.
+   * @throws NotFoundError (`webhook_not_found`), also if the webhook belongs to another caller
+   */
   async send(runId: string): Promise<void> {
     const timers = this.#timers();
     for (;;) {
@@ -39,7 +42,7 @@ export class Webhooks {
     }
   }
 
-  /** @throws NotFoundError (`webhook_not_found`), for one of another caller too */
+  /** @throws NotFoundError (`webhook_not_found`), also if the webhook belongs to another caller */
   async delete(runId: string): Promise<void> {
     const { id } = await this.#row(runId);
     await this.#timers().table.delete("webhook", id);
@@ -63,7 +66,7 @@ export class Webhooks {
   }
 }
 
-/** What follows the path of a URL may be a secret. */
+/** Hides the query of the URL, which may contain a secret. */
 function webhookModel({ id, created_at, due_at, data }: WebhookRow): Webhook {
   const { thread_id, url, payload, sendings, last_error, failed_at } = data;
   const { origin, pathname } = new URL(url);

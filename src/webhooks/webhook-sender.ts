@@ -1,4 +1,4 @@
-/** Sends webhooks in the form of Standard Webhooks: signed, tried again, given up and kept. */
+/** Sends webhooks according to Standard Webhooks: signed and retried. Failed webhooks are kept. */
 import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { Caller } from "../models/caller.js";
@@ -11,14 +11,14 @@ import { VERSION } from "../support/version.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { WebhookSettings } from "../context/timers.js";
 
-/** A receiver has to answer within this time. */
+/** How long a receiver may take to respond, in milliseconds. */
 const ANSWER_MS = 10_000;
 const MOST_SENDINGS = 8;
-/** Pauses grow by this factor from the first one on. */
+/** Delay before the first retry, in milliseconds. Each further delay is `GROWTH` times as long. */
 const FIRST_PAUSE_MS = 5_000;
 const GROWTH = 6;
 const LONGEST_PAUSE_MS = 12 * 60 * 60 * 1000;
-/** How long those that were given up are kept. */
+/** How long failed webhooks are kept. */
 const KEEP_FAILED_DAYS = 7;
 const GONE = 410;
 
@@ -26,13 +26,13 @@ export interface WebhookData {
   url: string;
   thread_id: string;
   caller: Caller | null;
-  /** What is sent, once the run has ended. */
+  /** The request body; null until the run has ended. */
   payload: string | null;
-  /** Which attempt of the run ended so; left out by earlier releases. */
+  /** The attempt of the run that ended. Rows of earlier releases do not have it. */
   attempt?: number | null;
   sendings: number;
   last_error: string | null;
-  /** When it was given up. */
+  /** Time of the last attempt, once no further one follows. */
   failed_at: string | null;
 }
 
@@ -60,27 +60,27 @@ class WebhookSender {
   async send(context: EngineContext, row: WebhookRow, at: string): Promise<void> {
     const table = context.timers?.table as TimerTable;
     const stopping = context.live.stopping;
-    const why = await this.#trial(row, stopping);
-    if (why === undefined) return void (await table.delete("webhook", row.id, row.version));
-    // What a server that stops has cut off is another's at once.
+    const failure = await this.#deliver(row, stopping);
+    if (failure === undefined) return void (await table.delete("webhook", row.id, row.version));
+    // Another process can immediately send a webhook that a shutdown has aborted.
     stopping.throwIfAborted();
     const sendings = row.data.sendings + 1;
-    const isOver = why.isFinal || sendings >= MOST_SENDINGS;
-    const fields = { run_id: row.id, sendings, reason: why.reason };
-    if (isOver) context.logger.error(fields, "a webhook could not be sent, and is given up");
-    else context.logger.warn(fields, "a webhook could not be sent, and will be again");
+    const isOver = failure.isFinal || sendings >= MOST_SENDINGS;
+    const fields = { run_id: row.id, sendings, reason: failure.reason };
+    if (isOver) context.logger.error(fields, "a webhook could not be delivered, and is not retried any more");
+    else context.logger.warn(fields, "a webhook could not be delivered, and will be retried");
     const pause = isOver ? KEEP_FAILED_DAYS * 24 * 60 * 60 * 1000 : pauseAfter(sendings);
     const due_at = new Date(Date.parse(at) + pause).toISOString();
     const failed_at = isOver ? now() : null;
     await table.replace({
       ...row,
       due_at,
-      data: { ...row.data, sendings, failed_at, last_error: why.reason },
+      data: { ...row.data, sendings, failed_at, last_error: failure.reason },
     });
   }
 
-  /** Undefined when it has arrived. */
-  async #trial({ id, data }: WebhookRow, stopping: AbortSignal) {
+  /** Undefined if the webhook was delivered. */
+  async #deliver({ id, data }: WebhookRow, stopping: AbortSignal) {
     const body = data.payload ?? "";
     const late = AbortSignal.timeout(ANSWER_MS);
     const signal = AbortSignal.any([late, stopping]);
@@ -112,7 +112,7 @@ class WebhookSender {
   }
 }
 
-/** A run that died may go on and end another time, as another attempt: that is another message. */
+/** A dead run that is redriven ends again, with another attempt. That end is a separate message. */
 const messageId = (runId: string, { attempt }: WebhookData): string =>
   (attempt ?? 1) > 1 ? `msg_${runId}_${attempt}` : `msg_${runId}`;
 
@@ -128,6 +128,6 @@ function keyOf(secret: string): Buffer {
     key.toString("base64").replace(/=+$/, "") === secret.slice(PREFIX.length).replace(/=+$/, "");
   if (isWhole && key.length >= 24 && key.length <= 64) return key;
   throw new ConfigError("webhooks.secret is not a Standard Webhooks secret", {
-    hint: 'make one: echo "whsec_$(openssl rand -base64 32)"',
+    hint: 'generate one: echo "whsec_$(openssl rand -base64 32)"',
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Webhooks: how a run ended, posted to where its request says (docs/webhooks.md). A row for each is stored before the run
- * is accepted, and looked at until the run has ended: no way of ending is missed.
+ * Webhooks: post the end of a run to the URL in its request (docs/webhooks.md). A row is stored before the run is
+ * accepted, and polled until the run has ended, so that no kind of end is missed.
  */
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../models/common.js";
@@ -15,16 +15,15 @@ import { runModel, scopeOf } from "../threads/thread-origin.js";
 import { requireTimerRoom } from "../context/timer-limits.js";
 import { webhookSender, type WebhookData, type WebhookRow } from "./webhook-sender.js";
 
-/** How often a run is looked at, should nobody tell that it has ended. */
-const LOOK_MS = 30_000;
-/** The same of one that waits for its time. */
-const RARE_LOOK_MS = 600_000;
-/** A request may be between this row and that of its run for so long. */
+/** How often a run is polled in case the notification of its end is lost, in milliseconds. */
+const POLL_MS = 30_000;
+const DELAYED_POLL_MS = 600_000;
+/** Maximum time between the row of the webhook and the row of its run, in milliseconds. */
 const ACCEPTING_MS = 60_000;
-/** What is sent of a run, in bytes; values that make it larger are left out. */
+/** Maximum size of a payload, in bytes. Values that exceed it are omitted. */
 const LARGEST_PAYLOAD = 1024 * 1024;
 
-/** Before the run is stored. @throws GraphServeError where too many are unsent (`too_many_runs`) */
+/** Called before the run is stored. @throws GraphServeError if too many webhooks are unsent (`too_many_runs`) */
 export async function registerWebhook(
   context: OpsContext,
   { run_id, thread_id }: RunKey,
@@ -48,10 +47,10 @@ export async function registerWebhook(
   await table.insert({
     kind: "webhook",
     id: run_id,
-    // Its thread may go with the run.
+    // The thread may be deleted with the run.
     thread_id: null,
     scope: scopeOf(context),
-    due_at: after(at, LOOK_MS),
+    due_at: after(at, POLL_MS),
     created_at: at,
     version: 1,
     data: data as WebhookData & JsonObject,
@@ -61,8 +60,8 @@ export async function registerWebhook(
 const UNSENT = { payload: null, attempt: null, sendings: 0, last_error: null, failed_at: null };
 
 /**
- * The same for a run that had ended, and is to end another time; how it ended before is not sent any more. Returns what
- * takes that back.
+ * Registers the webhook of a run that has ended and will end again. An unsent webhook for the previous end is dropped.
+ * @returns a function that reverts the change
  */
 export async function reregisterWebhook(
   context: OpsContext,
@@ -77,12 +76,12 @@ export async function reregisterWebhook(
       return () => table.delete("webhook", run.run_id, 1);
     }
     const data = { ...row.data, ...UNSENT };
-    if (await table.replace({ ...row, due_at: after(now(), LOOK_MS), data }))
+    if (await table.replace({ ...row, due_at: after(now(), POLL_MS), data }))
       return () => table.replace({ ...row, version: row.version + 1 });
   }
 }
 
-/** The run has ended, and its values can still be read: what is to be sent, is due. False when that is not stored yet. Never rejects. */
+/** Schedules the webhook of an ended run while its values can still be read. False if storing failed. Never rejects. */
 export async function scheduleWebhook(context: OpsContext, { run_id, thread_id }: RunKey): Promise<boolean> {
   const { timers, storage, logger } = context;
   try {
@@ -97,28 +96,31 @@ export async function scheduleWebhook(context: OpsContext, { run_id, thread_id }
       return true;
     }
   } catch (error) {
-    logger.warn({ err: error, run_id }, "the end of a run with a webhook is noted later");
+    logger.warn(
+      { err: error, run_id },
+      "a webhook could not be scheduled at the end of its run, and will be later",
+    );
     return false;
   }
 }
 
-/** Send what is due, or look whether the run has ended. */
+/** Sends a due webhook, or checks whether its run has ended. */
 export async function fireWebhook(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
   const row = timer as WebhookRow;
   const table = context.timers?.table as TimerTable;
   const { webhooks } = context.settings;
   if (row.data.failed_at !== null || !webhooks) return void (await table.delete("webhook", row.id));
-  const end = row.data.payload === null ? await lookForEnd(context, row) : {};
+  const end = row.data.payload === null ? await findEnd(context, row) : {};
   if (end) return webhookSender(webhooks).send(context, { ...row, data: { ...row.data, ...end } }, at);
   const run = await context.storage.runs.get(row.data.thread_id, row.id);
   const isGone = !run && Date.parse(at) - Date.parse(row.created_at) > ACCEPTING_MS;
   if (isGone) await table.delete("webhook", row.id);
-  else await table.replace({ ...row, due_at: after(at, run && isDelayed(run) ? RARE_LOOK_MS : LOOK_MS) });
+  else await table.replace({ ...row, due_at: after(at, run && isDelayed(run) ? DELAYED_POLL_MS : POLL_MS) });
 }
 
 type End = Pick<WebhookData, "payload" | "attempt">;
 
-async function lookForEnd(context: OpsContext, { id, data }: WebhookRow): Promise<End | undefined> {
+async function findEnd(context: OpsContext, { id, data }: WebhookRow): Promise<End | undefined> {
   const run = await context.storage.runs.get(data.thread_id, id);
   if (!run || !isFinished(run)) return undefined;
   return endOf(withParts(context, { caller: data.caller ?? undefined }), run);
@@ -129,7 +131,7 @@ const endOf = async (context: OpsContext, run: RunRow): Promise<End> => ({
   attempt: run.attempt ?? 1,
 });
 
-/** The run as `GET` shows it, with what it answers; values that cannot be read are none. */
+/** The run as `GET` returns it, with its values; `values` is null if they cannot be read. */
 async function payloadOf(context: OpsContext, row: RunRow): Promise<string> {
   const run = runModel(row);
   const values = await storedValues(context, row).catch((error: unknown) => {

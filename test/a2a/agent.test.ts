@@ -1,4 +1,4 @@
-/** Graphs as agents of the Agent2Agent protocol, asked by the official client. */
+/** Graphs served as Agent2Agent (A2A) agents, called through the official client. */
 import { type Message, Role, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import { type Client, ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ const graphs = { chat, custom, fail, gate, vault };
 const start = (settings: Partial<Settings> = {}) =>
   startTestServer({ graphs, settings: { a2a: true, ...settings } });
 
-/** A client of one agent, as it is found by its card. */
+/** Connects to one agent through its agent card. */
 function connect(url: string, agent: string, headers: Record<string, string> = {}): Promise<Client> {
   const fetchImpl: typeof fetch = (input, init) =>
     fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers } });
@@ -74,8 +74,8 @@ async function collect(stream: AsyncGenerator<StreamResponse>): Promise<StreamRe
   return payloads;
 }
 
-describe("an agent", () => {
-  it("is found by its card, which clients of both versions read", async () => {
+describe("an A2A agent", () => {
+  it("an agent card is readable by clients of both protocol versions", async () => {
     const { url, request } = await start({ graph_descriptions: { chat: "Says it again." } });
     const { body } = await request("GET", "/a2a/chat/.well-known/agent-card.json");
     expect(body).toMatchObject({
@@ -93,7 +93,7 @@ describe("an agent", () => {
     expect((await request("GET", "/a2a/nobody/.well-known/agent-card.json")).status).toBe(404);
   });
 
-  it("answers a message, and goes on in its context", async () => {
+  it("a message is answered and the next one continues the same context", async () => {
     const { url } = await start();
     const client = await connect(url, "chat");
     const first = (await client.sendMessage(send(text("hello")))) as Task;
@@ -107,7 +107,7 @@ describe("an agent", () => {
     expect(outputOf(await client.getTask(byId(first.id)))).toEqual(outputOf(first));
   });
 
-  it("is given data where it takes no messages", async () => {
+  it("a graph without messages accepts its input as data", async () => {
     const { url } = await start();
     const client = await connect(url, "custom");
     const task = (await client.sendMessage(send(data({ count: 1 })))) as Task;
@@ -115,14 +115,14 @@ describe("an agent", () => {
     await expect(client.sendMessage(send(text("one")))).rejects.toThrow("send its input as data");
   });
 
-  it("fails with the message of the run, and nothing more", async () => {
+  it("a failed task shows only the error message of the run", async () => {
     const { url } = await start();
     const task = (await (await connect(url, "fail")).sendMessage(send(data({ x: 1 })))) as Task;
     expect(task.status?.state).toBe(TaskState.TASK_STATE_FAILED);
     expect(texts(task.status?.message?.parts)).toEqual(["kaboom"]);
   });
 
-  it("streams what it tells, its output and its end", async () => {
+  it("a stream contains custom events, the output and the final status", async () => {
     const { url } = await start();
     const events = await collect((await connect(url, "custom")).sendMessageStream(send(data({ count: 1 }))));
     expect(events.map((event) => event?.$case)).toEqual([
@@ -139,8 +139,8 @@ describe("an agent", () => {
   });
 });
 
-describe("a task", () => {
-  it("waits for an answer, and goes on with it under its id", async () => {
+describe("an A2A task", () => {
+  it("a task that requires input resumes with the answer under the same id", async () => {
     const { url } = await start();
     const client = await connect(url, "vault");
     const asked = (await client.sendMessage(send(data({ topic: "cats" })))) as Task;
@@ -159,7 +159,7 @@ describe("a task", () => {
     expect(JSON.stringify([asked, answered, last])).not.toContain(CLASSIFIED);
   });
 
-  it("goes on without its client, is followed, and is cancelled", async () => {
+  it("a task started with returnImmediately can be followed and cancelled", async () => {
     const { url } = await start();
     const client = await connect(url, "gate");
     const name = newId();
@@ -177,7 +177,7 @@ describe("a task", () => {
     );
   });
 
-  it("is stopped when its client goes, as the setting says", async () => {
+  it("a task is cancelled when its client disconnects under on_disconnect cancel", async () => {
     const { url, service } = await start();
     const client = await connect(url, "gate");
     const name = newId();
@@ -191,8 +191,8 @@ describe("a task", () => {
   });
 });
 
-describe("who calls", () => {
-  it("has tasks and contexts of its own", async () => {
+describe("A2A callers", () => {
+  it("a user cannot see or continue the tasks and contexts of another user", async () => {
     const { url, request } = await startTestServer({
       graphs,
       settings: { a2a: true },
@@ -213,7 +213,7 @@ describe("who calls", () => {
   it.each([
     ["SendMessage", { "A2A-Version": "1.0" }, "taskPushNotificationConfig"],
     ["message/send", {}, "pushNotificationConfig"],
-  ])("that asks for push notifications by %s is refused", async (method, headers, field) => {
+  ])("push notifications requested by %s are rejected", async (method, headers, field) => {
     const { request } = await start();
     const isLegacy = method === "message/send";
     const message = isLegacy
@@ -226,7 +226,7 @@ describe("who calls", () => {
     expect((await request("POST", "/threads/search", {})).body).toEqual([]);
   });
 
-  it("may be of version 0.3, as those that name none are", async () => {
+  it("a client without a version header is served as version 0.3", async () => {
     const { request } = await start();
     const message = {
       kind: "message",
@@ -253,8 +253,8 @@ describe("who calls", () => {
   });
 });
 
-describe("frames that are lost", () => {
-  it("do not keep a task from telling how it ended", async () => {
+describe("A2A tasks with lost frames", () => {
+  it("a task still reports its final status and output when frames are lost", async () => {
     const { url, service } = await start();
     const { runs } = service;
     const streamAndWait = runs.streamAndWait.bind(runs);
@@ -270,7 +270,7 @@ describe("frames that are lost", () => {
   }
 });
 
-describe("what is no message", () => {
+describe("invalid A2A requests", () => {
   const V1 = { "A2A-Version": "1.0" };
   const raw = (fields: object) => {
     const message = { messageId: "1", role: "ROLE_USER", parts: [{ text: "hello" }], ...fields };
@@ -278,17 +278,17 @@ describe("what is no message", () => {
   };
 
   it.each([
-    ["no JSON", "{", V1, -32700],
-    ["nothing", "", V1, -32602],
-    ["several at once", "[]", V1, -32600],
-    ["another version", "{}", { "A2A-Version": "9.9" }, -32009],
+    ["invalid JSON", "{", V1, -32700],
+    ["an empty body", "", V1, -32602],
+    ["a batch", "[]", V1, -32600],
+    ["an unsupported version", "{}", { "A2A-Version": "9.9" }, -32009],
     ["an unknown method", { jsonrpc: "2.0", id: 1, method: "Nothing", params: {} }, V1, -32601],
-    ["no task", { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "../../x" } }, V1, -32001],
-    ["no context", raw({ contextId: "x" }), V1, -32602],
-    ["a file", raw({ parts: [{ raw: "eA==" }] }), V1, -32005],
-    ["no message", { jsonrpc: "2.0", id: 1, method: "SendMessage", params: {} }, V1, -32602],
-    ["a list of tasks", { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} }, V1, -32004],
-  ])("%s", async (_what, body, headers, code) => {
+    ["an unknown task", { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "../../x" } }, V1, -32001],
+    ["an invalid context id", raw({ contextId: "x" }), V1, -32602],
+    ["a file part", raw({ parts: [{ raw: "eA==" }] }), V1, -32005],
+    ["a missing message", { jsonrpc: "2.0", id: 1, method: "SendMessage", params: {} }, V1, -32602],
+    ["ListTasks", { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} }, V1, -32004],
+  ])("%s is rejected with its error code", async (_what, body, headers, code) => {
     const { request } = await start();
     expect(await request("POST", "/a2a/chat", body, headers)).toMatchObject({
       status: 200,
@@ -296,7 +296,7 @@ describe("what is no message", () => {
     });
   });
 
-  it("what is too large, a page of another origin, and a graph that there is not", async () => {
+  it("oversized bodies, foreign origins and unknown graphs are rejected", async () => {
     const { request } = await start({ body_limit: 1000 });
     expect((await request("POST", "/a2a/chat", { text: "x".repeat(2000) })).status).toBe(413);
     expect((await request("POST", "/a2a/chat", {}, { Origin: "https://evil.example" })).status).toBe(403);
@@ -304,13 +304,13 @@ describe("what is no message", () => {
     expect((await request("GET", "/a2a/chat")).status).toBe(404);
   });
 
-  it("nothing is served while the setting is off", async () => {
+  it("A2A routes return 404 while the setting is off", async () => {
     const { request } = await startTestServer({ graphs });
     expect((await request("POST", "/a2a/chat", {})).status).toBe(404);
     expect((await request("GET", "/.well-known/agent-card.json")).status).toBe(404);
   });
 
-  it("faults of the server are not told", async () => {
+  it("internal errors are not exposed to clients", async () => {
     const { request, service } = await start();
     service.threads.create = () => Promise.reject(new Error("postgres://user:word@host is away"));
     const { text } = await request("POST", "/a2a/chat", raw({}), V1);

@@ -60,7 +60,7 @@ describe("reading without a loadable graph", () => {
     await rm(join(seeded.project.dir, "vault.ts"));
     const { card, stderr } = await cardOf(seeded.vault, "--raw");
     expect(card.thread.values).toEqual({ n: 2, secret: "classified" });
-    expect(stderr).toBe("warn  --raw: this shows what clients of the server never see\n");
+    expect(stderr).toBe("warn  --raw: the output includes state keys that are hidden from clients\n");
   });
 
   it("a thread of an unconfigured graph shows only configured keys and prints a warning", async () => {

@@ -80,7 +80,7 @@ describe("messages under pnpm", () => {
     expect((await run("doctor")).stdout).toContain("pnpm exec graph-serve init my-agent");
     const id = "0198c0de-0000-7000-8000-000000000001";
     expect((await run("threads", "get", id)).stderr).toContain(
-      "this command is pnpm exec graph-serve inspect",
+      "this command was renamed to pnpm exec graph-serve inspect",
     );
   });
 });

@@ -185,7 +185,7 @@ describe("dev", () => {
     await new Promise((resolve) => second.server.close(resolve));
     await project.put("graph-server.config.json", { ...config(second.port), welcome_message: "moved" });
     const url = `http://127.0.0.1:${second.port}`;
-    await dev.stderr.until(new RegExp(`the server is at ${url} now, no longer at ${dev.url}\n`));
+    await dev.stderr.until(new RegExp(`the server moved from ${dev.url} to ${url}\n`));
     expect((await fetch(`${url}/ok`)).status).toBe(200);
   });
 
@@ -199,7 +199,7 @@ describe("dev", () => {
     await project.put("graph-server.config.json", {});
     const dev = startCli(["dev"], { cwd: project.dir });
     expect(await dev.exit).toBe(2);
-    expect(dev.stderr.text).toContain("there is no graph");
+    expect(dev.stderr.text).toContain("no graphs to serve");
     expect(dev.stderr.text).toContain("graph-serve init");
   });
 });
@@ -252,7 +252,7 @@ describe("hot reload in dev", () => {
     expect((await run("other")).status).toBe(200);
 
     await project.put("other.ts", echoGraph("changed"));
-    await dev.stderr.until(/reloaded other\.ts in \d+ ms; graph "agent" still does not load\n/);
+    await dev.stderr.until(/reloaded other\.ts in \d+ ms; graph "agent" still fails to load\n/);
     const before = dev.stderr.text.length;
     await project.put("graph.ts", echoGraph("mended"));
     await dev.stderr.until(/reloaded graph\.ts in \d+ ms\n/, before);
@@ -324,7 +324,7 @@ describe("hot reload in dev", () => {
       echoGraph("${process.env.GREETING_WORD}").replaceAll('"${', "`${").replace('}: "', "}: `"),
     );
     const dev = await startDev(["-p", "0"]);
-    expect(dev.stderr.text).toContain("variables of .env\n");
+    expect(dev.stderr.text).toContain("loaded variables from .env\n");
     expect(await say(dev.url, "hi")).toBe("hello: hi");
     await project.put(".env", "GREETING_WORD=ciao\n");
     await dev.stderr.until(/reloaded \.env/);

@@ -122,7 +122,7 @@ describe("dockerfile", () => {
     const refused = await make();
     expect([refused.code, refused.stderr]).toEqual([
       2,
-      expect.stringContaining("there is already Dockerfile"),
+      expect.stringContaining("already exists: Dockerfile"),
     ]);
     expect(await read("Dockerfile")).toBe("mine");
     expect((await make("--force", "--json")).stdout).toContain('"Dockerfile"');
@@ -131,7 +131,7 @@ describe("dockerfile", () => {
   });
 
   it.each([
-    ["no lock file", {}, "make it with: npm install"],
+    ["no lock file", {}, "run npm install"],
     [
       "no graph",
       { "package-lock.json": "{}", "graph-server.config.json": "{}" },

@@ -45,7 +45,7 @@ describe("a healthy project", () => {
       "graph agent",
       "storage",
     ]);
-    expect(of("storage").detail).toBe("sqlite: not there yet, the first run makes it");
+    expect(of("storage").detail).toBe("sqlite: not created yet, the first run creates it");
     expect(of("graph agent").detail).toContain("1 node");
   });
 

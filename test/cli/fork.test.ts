@@ -145,7 +145,7 @@ describe("calls that would have no effect", () => {
       /input has no key zz[^]*its keys are: .*messages/,
     ],
     ["an unknown namespace", ["inspect", "state", "IDLE", "--ns", "none:1"], 2, /in the namespace "none:1"/],
-    ["a missing folder", ["threads", "list", "--cwd", "./nowhere"], 2, /--cwd names no folder: .*nowhere/],
+    ["a missing folder", ["threads", "list", "--cwd", "./nowhere"], 2, /--cwd is not an existing folder: .*nowhere/],
     ["a missing file", ["diff", "one.json", "two.json"], 2, /there is no file .*one\.json/],
   ])("%s is rejected", async (_, argv, code, message) => {
     const thread = await idle();
@@ -158,7 +158,7 @@ describe("calls that would have no effect", () => {
   it("input with one unknown key runs and causes a warning", async () => {
     const { code, stderr } = await project.run(["run", "--input", '{"messages":["hi"],"zz":1}']);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^warn {2}the graph's input has no key zz, which is left out; its keys are: .*$/m);
+    expect(stderr).toMatch(/^warn {2}the graph's input has no key zz, which is ignored; its keys are: .*$/m);
   });
 });
 

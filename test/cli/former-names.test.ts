@@ -77,7 +77,7 @@ describe("a former flag", () => {
     const wordsOf = (line: string) => line.replace("THREAD", seeded.chat).split(" ");
     const [old, current] = [await run(...wordsOf(before), "--json"), await run(...wordsOf(now), "--json")];
     expect(old.stdout).toBe(current.stdout);
-    expect(old.stderr).toMatch(/^note {2}--(at|from) is --checkpoint now\n/);
+    expect(old.stderr).toMatch(/^note {2}--(at|from) was renamed to --checkpoint\n/);
   });
 
   it("--env-file works like --env", async () => {
@@ -88,7 +88,7 @@ describe("a former flag", () => {
     ];
     expect(current).toMatchObject({ code: 0, stderr: "" });
     expect(current.stdout).toContain("3456");
-    expect(old).toMatchObject({ stdout: current.stdout, stderr: "note  --env-file is --env now\n" });
+    expect(old).toMatchObject({ stdout: current.stdout, stderr: "note  --env-file was renamed to --env\n" });
   });
 
   it("fork and state set accept --at", async () => {
@@ -98,7 +98,7 @@ describe("a former flag", () => {
     ]) {
       const { code, stderr } = await run(...argv);
       expect({ argv, code }).toEqual({ argv, code: 0 });
-      expect(stderr).toContain("--at is --checkpoint now");
+      expect(stderr).toContain("--at was renamed to --checkpoint");
     }
   });
 });

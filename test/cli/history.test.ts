@@ -116,7 +116,7 @@ describe("history", () => {
   it.each([["--reverse"], ["--node", "reply"]])("--graph cannot be combined with %s", async (...flags) => {
     const { code, stderr } = await history([seeded.chat, "--graph", ...flags]);
     expect(code).toBe(2);
-    expect(stderr).toContain("exclude each other");
+    expect(stderr).toContain("cannot be combined");
   });
 
   it("a state edit is shown as an update", async () => {

@@ -88,7 +88,7 @@ describe("init", () => {
     await project.put("bot/graph.ts", "mine");
     const { code, stderr } = await init("bot", "-t", "minimal");
     expect(code).toBe(2);
-    expect(stderr).toContain("there is already graph.ts");
+    expect(stderr).toContain("already exists: graph.ts");
     expect(await read("bot/graph.ts")).toBe("mine");
     expect(await readdir(join(project.dir, "bot"))).toEqual(["graph.ts"]);
   });

@@ -81,7 +81,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     await put(AUTH);
     const { code, stderr } = await cli([command, "-p", "0"], { cwd: project.dir });
     expect(code).toBe(2);
-    expect(stderr).toContain('error  "auth" is not applied here: every caller could use every thread');
+    expect(stderr).toContain('error  "auth" is not applied: every caller could access every thread');
     expect(stderr).toMatch(/langgraph\.json:\d+/);
     expect(stderr).toContain("GRAPH_SERVE_AUTH");
   });

@@ -116,7 +116,7 @@ describe("the error boundary", () => {
     };
     const stderr = new Capture();
     expect(await main(["config", "schema"], io(stdout, stderr))).toBe(70);
-    expect(stderr.text).toContain("error  this is a fault of graph-serve: broken pipe organ");
+    expect(stderr.text).toContain("error  internal error of graph-serve: broken pipe organ");
     expect(stderr.text).toContain("--verbose");
     expect(stderr.text).not.toContain("    at ");
     const verbose = new Capture();

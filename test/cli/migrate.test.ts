@@ -54,7 +54,7 @@ describe("migrate on sqlite", () => {
 
   it("text output is a table", async () => {
     const { stdout, stderr } = await migrate("status", ...at);
-    expect(stdout).toMatch(/^PART +VERSION +OF THIS RELEASE +UP WOULD\ntables +not there +\d+ +make it\n/);
+    expect(stdout).toMatch(/^PART +VERSION +REQUIRED +ACTION\ntables +missing +\d+ +create\n/);
     expect(stderr).toContain("graph-serve migrate up does it");
     expect((await migrate("up", ...at)).stdout).toMatch(/BEFORE\ntables +\d+ +\d+ +0\n/);
   });
@@ -79,7 +79,7 @@ describe("migrate on sqlite", () => {
 
   it("scheme memory has nothing to migrate", async () => {
     const { code, stderr } = await migrate("status", "--checkpointer-scheme", "memory");
-    expect([code, stderr]).toEqual([0, "memory\nthis storage has no versions: there is nothing to do\n"]);
+    expect([code, stderr]).toEqual([0, "memory\nthis storage has no schema versions: nothing to migrate\n"]);
   });
 });
 

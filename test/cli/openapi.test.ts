@@ -43,8 +43,8 @@ describe("openapi", () => {
     const { code, stdout } = await openapi("--check", "openapi.json");
     expect(code).toBe(1);
     expect(stdout).toContain("/info/title changed");
-    expect(stdout).toContain("/paths/~1info is missing in the file");
-    expect(stdout).toContain("/paths/~1extra is only in the file");
+    expect(stdout).toContain("/paths/~1info is missing from the file");
+    expect(stdout).toContain("/paths/~1extra exists only in the file");
   });
 
   it("a missing file exits with code 2", async () => {

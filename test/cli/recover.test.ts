@@ -40,7 +40,7 @@ describe("recover", () => {
   it("recover prints an empty list if no run is unfinished", async () => {
     const { code, stdout } = await run("recover", "--json");
     expect([code, JSON.parse(stdout)]).toEqual([0, { items: [], next: null, applied: false }]);
-    expect((await run("recover")).stderr).toBe("no run was left unfinished\n");
+    expect((await run("recover")).stderr).toBe("no unfinished runs\n");
   });
 
   it("recover without --apply changes no runs", async () => {

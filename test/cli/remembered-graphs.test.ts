@@ -57,7 +57,7 @@ describe("a graph file used by run", () => {
     expect(await call(`run --thread ${thread} --resume true`)).toMatchObject({ code: 0 });
     const again = await asked();
     expect(await call(`fork ${again} --run`)).toMatchObject({ code: 0 });
-    expect((await call("run --message hello")).stderr).toContain("there is no graph");
+    expect((await call("run --message hello")).stderr).toContain("no graphs to serve");
   });
 
   it("values are hidden if the file no longer loads", async () => {

@@ -222,7 +222,7 @@ describe("a run selected with --run", () => {
   ])("%s is rejected without --execute", async (...flag) => {
     const refused = await cli(["replay", "0198c0de", ...flag], { cwd: project.dir });
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(`${flag[0]} goes with --execute`);
+    expect(refused.stderr).toContain(`${flag[0]} requires --execute`);
   });
 
   it("--run cannot be combined with a checkpoint", async () => {
@@ -230,7 +230,7 @@ describe("a run selected with --run", () => {
       cwd: project.dir,
     });
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain("--run and a checkpoint both say where to begin");
+    expect(refused.stderr).toContain("--run and a checkpoint cannot be combined");
   });
 });
 

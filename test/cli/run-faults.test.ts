@@ -154,7 +154,7 @@ describe("a failing run", () => {
     expect(code).toBe(1);
     expect(stderr).toContain(FAULT);
     expect(stderr).toMatch(CAUSE);
-    expect(stderr).toMatch(/\n {7}and \d+ frames of libraries\n/);
+    expect(stderr).toMatch(/\n {7}and \d+ library frames\n/);
     const json = await run("run", "--json", ...INPUT);
     expect(json.stderr).toContain(FAULT);
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { message: "Error: could not bill" } });

@@ -183,7 +183,7 @@ describe("run in this process", () => {
 
   it("scheme memory prints no next command", async () => {
     const { stderr } = await run(["--message", "hi", "--checkpointer-scheme", "memory"]);
-    expect(stderr).toContain("the thread ends with this command");
+    expect(stderr).toContain("the thread is discarded when this command exits");
     expect(stderr).not.toContain("next ");
   });
 });
@@ -191,13 +191,13 @@ describe("run in this process", () => {
 describe("run flags", () => {
   it.each([
     [[], "there is nothing to run"],
-    [["--message", "a", "-i", "{}"], "--input and --message exclude each other"],
+    [["--message", "a", "-i", "{}"], "--input and --message cannot be combined"],
     [["--message", "a", "--resume", "1"], "--resume and --goto take no input"],
     [["--resume", "1"], "--resume needs the thread that waits"],
     [["-i", "{"], "--input is not JSON"],
     [["-i", "@nowhere.json"], "nowhere.json cannot be read"],
     [["--message", "a", "--context", "[1]"], "--context must be a JSON object"],
-    [["--message", "a", "--stream", "valus"], '--stream does not know "valus"'],
+    [["--message", "a", "--stream", "valus"], 'invalid value "valus" for --stream'],
     [["--message", "a", "--url", "ftp://x"], "--url must be an http address"],
   ])("%j is a usage error", async (argv, message) => {
     const { code, stdout, stderr } = await run(argv);
@@ -271,7 +271,7 @@ describe("run on a server", () => {
   it("scheme memory uses the running dev server", async () => {
     await project.put(".graph-serve/dev.json", { url: server.url, pid: process.pid });
     const { stdout, stderr } = await run(["--checkpointer-scheme", "memory", "--message", "hi"]);
-    expect(stderr).toContain(`asking the dev server at ${server.url}`);
+    expect(stderr).toContain(`using the dev server at ${server.url}`);
     expect(stdout).toContain("echo: hi");
   });
 });

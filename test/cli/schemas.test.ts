@@ -93,7 +93,7 @@ describe("unknown types", () => {
     await project.put("dated.ts", dated("n: z.number()"));
     const { stdout, stderr } = await run("schemas", "./dated.ts:graph", "--kind", "input,output");
     expect(JSON.parse(stdout)).toMatchObject({ input_schema: { properties: { n: { type: "number" } } } });
-    expect(stderr).toBe("note  input: at: z.date() has no JSON schema, so its type is not known\n");
+    expect(stderr).toBe("note  input: at: z.date() has no JSON schema, so its type is unknown\n");
   });
 
   it("a breaking change of another key is still reported", async () => {
@@ -146,8 +146,8 @@ describe("bad input", () => {
     [["schemas", "--kind", "inptu"], 'did you mean "input"?'],
     [["schemas", "--format", "xml"], "see graph-serve schemas --help"],
     [["schemas", "--check"], "add --out DIR"],
-    [["schemas", "--strict"], "add --check, or leave --strict out"],
-    [["schemas", "--check", "--out", "schemas", "--format", "ts"], "leave --format ts out"],
+    [["schemas", "--strict"], "add --check, or remove --strict"],
+    [["schemas", "--check", "--out", "schemas", "--format", "ts"], "remove --format ts"],
     [["schemas", "nowhere"], "the graphs: agent, notes, broken"],
     [["schemas", "--check", "--out", "nothing-here"], "write them first"],
   ])("%j is rejected with a hint", async (argv, hint) => {

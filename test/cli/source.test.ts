@@ -191,13 +191,13 @@ describe("read commands", () => {
     const argv = ["threads", "list", "--checkpointer-scheme", "memory", "--json"];
     const alone = await read(argv);
     expect(alone.code).toBe(3);
-    expect(alone.stdout).toContain("no dev server runs");
+    expect(alone.stdout).toContain("no dev server is running");
     const server = await serveSeeded(seeded.project);
     await seeded.project.put(".graph-serve/dev.json", { url: server.url, pid: process.pid });
     try {
       const { code, stdout, stderr } = await read(argv);
       expect(code).toBe(0);
-      expect(stderr).toContain(`asking the dev server at ${server.url}`);
+      expect(stderr).toContain(`using the dev server at ${server.url}`);
       expect((JSON.parse(stdout) as { items: unknown[] }).items).toHaveLength(4);
     } finally {
       await server.close(0);

@@ -59,11 +59,11 @@ describe("better-sqlite3 without its native module", () => {
   it("dev falls back to memory, prints the build command, and serves other commands", async () => {
     const dev = graphServe(PNPM, "dev", "./graph.ts", "-p", "0");
     const said = await saidUntil(dev, "storage memory");
-    expect(said).toContain("threads are held in memory");
+    expect(said).toContain("threads are kept in memory");
     expect(said).toContain("run: pnpm approve-builds better-sqlite3");
     const run = await finished(graphServe(PNPM, "run", "./graph.ts", "--message", "hi", "--json"));
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain("asking the dev server");
+    expect(run.stderr).toContain("using the dev server");
     expect(existsSync(join(project.dir, ".graph-serve/dev.db"))).toBe(false);
   });
 

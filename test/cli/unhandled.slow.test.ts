@@ -118,7 +118,7 @@ describe("an unhandled rejection", () => {
     expect(answer.body).toMatchObject({ status: "error", error: "never awaited" });
     expect((await other).body).toMatchObject({ done: "yes" });
     expect((await request("GET", `/threads/${thread}`)).body).toMatchObject({ status: "error" });
-    const logged = server.lines.find(({ msg }) => msg === "nothing handled an error of a graph");
+    const logged = server.lines.find(({ msg }) => msg === "unhandled error in a graph");
     const { run_id } = answer.body as { run_id: string };
     expect(logged).toMatchObject({ level: 50, run_id, err: { message: "never awaited" } });
     server.child.kill("SIGUSR2");
@@ -164,7 +164,7 @@ describe("an unhandled rejection", () => {
     const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "reject", waits: true }));
     expect(answer.body).toMatchObject({ status: "error", error: "never awaited" });
     expect((await request("GET", "/ok")).status).toBe(200);
-    expect(server.log).toContain("nothing handled an error of a graph");
+    expect(server.log).toContain("unhandled error in a graph");
   });
 
   it("the run of the run command fails", async () => {
@@ -199,7 +199,7 @@ cases:
     await project.put("loose.ts", `${loose}\nvoid Promise.reject(new Error("at import"));\n`);
     const { code, stdout, stderr } = await finish(graphServe("run", "./loose.ts", "-i", "{}", "--json"));
     expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
-    expect(stderr).toContain("error  nothing handled an error\n       Error: at import");
+    expect(stderr).toContain("error  unhandled error\n       Error: at import");
     expect(code).toBe(1);
   });
 });
@@ -326,7 +326,7 @@ cases:
     );
     const server = new Started("start");
     const { request } = await server.api();
-    await expect.poll(() => server.log, PATIENCE).toContain("a graph would have ended the process");
+    await expect.poll(() => server.log, PATIENCE).toContain("a graph tried to exit the process");
     expect((await request("GET", "/ok")).status).toBe(200);
   });
 });

@@ -46,7 +46,7 @@ describe("validate", () => {
     await project.put("graph-server.config.json", {});
     const { code, stdout } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
-    expect(stdout).toContain("there is no graph to load");
+    expect(stdout).toContain("no graphs to load");
   });
 
   it("the storage is not opened", async () => {

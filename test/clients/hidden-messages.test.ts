@@ -190,8 +190,8 @@ describe("startup log", () => {
 
   it("names each graph with held tokens and its hidden keys", async () => {
     expect(await started(graphs, { hold_messages: true })).toEqual([
-      "tokens of narrow wait for the end of their node (hold_messages): hidden plan, outline",
-      "tokens of parent wait for the end of their node (hold_messages): hidden child|answer, child|plan, child|outline",
+      "tokens of narrow are held until their node ends (hold_messages): hidden plan, outline",
+      "tokens of parent are held until their node ends (hold_messages): hidden child|answer, child|plan, child|outline",
     ]);
   });
 
@@ -237,7 +237,7 @@ describe("a subgraph called inside a node", () => {
     expect(saidBy(events)).toEqual({});
     expect(new Set(inside(events))).toEqual(new Set(["updates"]));
     expect(JSON.stringify(events)).not.toContain("inner word");
-    expect(logger.of("warn").filter((text) => text.includes("does not declare"))).toHaveLength(1);
+    expect(logger.of("warn").filter((text) => text.includes("calls an undeclared subgraph"))).toHaveLength(1);
   });
 
   it("streams messages but not values without hold_messages", async () => {

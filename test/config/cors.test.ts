@@ -97,7 +97,7 @@ describe("CORS settings", () => {
     "%s is not an origin and causes a warning",
     async (origin) => {
       const { warnings } = await own({ cors_origins: [origin] });
-      expect(warnings).toEqual([expect.stringContaining(`cors_origins: "${origin}" matches no origin`)]);
+      expect(warnings).toEqual([expect.stringContaining(`cors_origins: "${origin}" is not an origin`)]);
     },
   );
 

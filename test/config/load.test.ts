@@ -323,14 +323,14 @@ describe("invalid configurations", () => {
   ])("malformed JSON is reported with its line: %j", async (content, line) => {
     await put("graph-server.config.json", content);
     const error = await failure();
-    expect(error.message).toContain("this is not JSON");
+    expect(error.message).toContain("invalid JSON");
     expect(error.location?.line).toBe(line);
   });
 
   it("malformed YAML is reported with its line", async () => {
     await put("graph-server.config.yaml", "port: 1\nhost: [a\n");
     const error = await failure();
-    expect(error.message).toContain("this is not YAML");
+    expect(error.message).toContain("invalid YAML");
     expect(error.location?.line).toBeGreaterThan(1);
   });
 

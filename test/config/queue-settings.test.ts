@@ -30,7 +30,7 @@ describe("conflicting queue settings", () => {
       "a queue with resume_runs false",
       { ...postgres, queue: "postgres", resume_runs: false },
       "resume_runs is false",
-      "leave resume_runs out",
+      "remove resume_runs",
     ],
   ])("a service with %s is rejected", async (_, settings, message, hint) => {
     await expect(openService({ graphs: { graph }, settings })).rejects.toMatchObject({

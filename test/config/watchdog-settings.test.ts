@@ -10,7 +10,7 @@ describe("watchdog settings", () => {
     [
       "a health port without the watchdog",
       { health_port: 2031, stall_warning_seconds: 0 },
-      "health_port needs the watchdog, and stall_warning_seconds 0 switches it off",
+      "health_port needs the watchdog, and stall_warning_seconds 0 disables it",
     ],
     [
       "an exit limit below the warning limit",

@@ -150,6 +150,6 @@ test("a declaration that cannot be read keeps its keys and the reason", async ()
   expect(state_schema).toMatchObject({
     properties: { n: {} },
     "x-source": "channels",
-    "x-unknown": expect.stringContaining("its declaration cannot be put into JSON schema") as string,
+    "x-unknown": expect.stringContaining("its declaration cannot be converted to JSON schema") as string,
   });
 });

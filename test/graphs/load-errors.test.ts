@@ -206,7 +206,7 @@ describe("promises", () => {
 
   test("a pending top-level await is reported", async () => {
     const error = await lateFailure(1, "endless-import.mjs");
-    expect(error.message).toBe("./endless-import.mjs is not evaluated after 30 s");
+    expect(error.message).toBe("./endless-import.mjs was not evaluated within 30 s");
     expect(error.hint).toContain("top-level await");
   });
 

@@ -122,7 +122,7 @@ describe("values that cannot be serialized", () => {
           JSON.parse(toJson(make(), "updates"));
         } catch (error) {
           expect(error).toBeInstanceOf(UnserializableError);
-          expect((error as Error).message).toMatch(/^what the run yields cannot be sent: updates\S* \S/);
+          expect((error as Error).message).toMatch(/^the output of the run cannot be sent: updates\S* \S/);
         }
       }),
       { numRuns: 500 },

@@ -10,13 +10,16 @@ const OTHER = "key-of-the-batch-jobs";
 const settings = { api_keys: [OTHER, { name: "chat page", key: OURS }] };
 const thread = `/threads/${THREAD_ID}`;
 
-describe("with API keys", () => {
+describe("a server with API keys", () => {
   it.each([
     ["x-api-key", { "x-api-key": OURS }],
     ["a Bearer token", { authorization: `Bearer ${OURS}` }],
-    ["a bearer token in lower case", { authorization: `bearer ${OURS}` }],
-    ["the second of two headers", { "x-api-key": "somebody-elses", authorization: `Bearer ${OTHER}` }],
-  ])("%s lets a request in", async (_what, headers) => {
+    ["a lowercase bearer token", { authorization: `bearer ${OURS}` }],
+    [
+      "a valid bearer token next to an invalid x-api-key",
+      { "x-api-key": "somebody-elses", authorization: `Bearer ${OTHER}` },
+    ],
+  ])("%s is accepted", async (_what, headers) => {
     const { request } = await serve(fakeService({ settings }));
     expect((await request("GET", thread, undefined, headers)).status).toBe(200);
   });
@@ -25,36 +28,36 @@ describe("with API keys", () => {
     ["no key", {}],
     ["an unknown key", { "x-api-key": "key-of-the-chat-pagE" }],
     ["part of a key", { "x-api-key": OURS.slice(0, -1) }],
-    ["a key and more", { "x-api-key": `${OURS}x` }],
+    ["a key with an extra character", { "x-api-key": `${OURS}x` }],
     ["an empty key", { "x-api-key": "" }],
     ["the name of a key", { "x-api-key": "chat page" }],
-    ["another scheme", { authorization: `Basic ${OURS}` }],
-    ["a bare token", { authorization: OURS }],
-  ])("%s is refused with 401", async (_what, headers) => {
+    ["a Basic authorization header", { authorization: `Basic ${OURS}` }],
+    ["a key without a scheme", { authorization: OURS }],
+  ])("%s is rejected with 401", async (_what, headers) => {
     const { request } = await serve(fakeService({ settings }));
     const answer = await request("GET", thread, undefined, headers);
     expect(answer).toMatchObject({ status: 401, body: { code: "unauthorized" } });
     expect(answer.headers.get("www-authenticate")).toBe("Bearer");
   });
 
-  it("a key in the query does not count", async () => {
+  it("a key in the query string is not accepted", async () => {
     const { request } = await serve(fakeService({ settings }));
     expect((await request("GET", `${thread}?x-api-key=${OURS}`)).status).toBe(401);
   });
 
-  it("unknown routes are refused as known ones", async () => {
+  it("an unknown route without a key returns 401, not 404", async () => {
     const { request } = await serve(fakeService({ settings }));
     expect((await request("GET", "/nothing")).status).toBe(401);
     expect((await request("PUT", thread)).status).toBe(401);
   });
 
-  it("a page of another origin reads the refusal", async () => {
+  it("a 401 response has CORS headers", async () => {
     const { request } = await serve(fakeService({ settings: { ...settings, cors_origins: ["*"] } }));
     const answer = await request("GET", thread, undefined, { origin: "https://app.example" });
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
   });
 
-  it("a preflight needs no key", async () => {
+  it("a preflight request needs no key", async () => {
     const { request } = await serve(fakeService({ settings }));
     const answer = await request("OPTIONS", thread, undefined, {
       origin: "https://app.example",
@@ -65,7 +68,7 @@ describe("with API keys", () => {
     expect(answer.headers.get("access-control-allow-headers")).toBe("x-api-key");
   });
 
-  it("every route of the table but the open ones needs one", async () => {
+  it("every route except the open ones requires a key", async () => {
     const { request } = await serve(fakeService({ settings }));
     const open: string[] = [];
     for (const { method, path } of ROUTES) {
@@ -76,7 +79,7 @@ describe("with API keys", () => {
     expect(open.sort()).toEqual(["/api/health", "/info", "/ok", "/ready"]);
   });
 
-  it("the settings say which routes are open", async () => {
+  it("open_routes replaces the default open routes", async () => {
     const open_routes = ["/docs" as const, "/openapi.json" as const];
     const { request } = await serve(fakeService({ settings: { ...settings, open_routes } }));
     for (const path of ["/docs/", "/docs/swagger-ui.css", "/openapi.json"])
@@ -85,7 +88,7 @@ describe("with API keys", () => {
       expect((await request("GET", path)).status).toBe(401);
   });
 
-  it("the log tells the key's name, never the key", async () => {
+  it("the log contains the key's name and never the key", async () => {
     const logger = recordingLogger();
     const { request, ...server } = await serve(fakeService({ settings, logger }));
     await request("GET", thread, undefined, { "x-api-key": OURS });
@@ -99,8 +102,8 @@ describe("with API keys", () => {
   });
 });
 
-describe("without API keys", () => {
-  it("any key is as good as none", async () => {
+describe("a server without API keys", () => {
+  it("any x-api-key header is accepted", async () => {
     const { request } = await serve(fakeService());
     expect((await request("GET", thread)).status).toBe(200);
     expect((await request("GET", thread, undefined, { "x-api-key": "whatever" })).status).toBe(200);
@@ -110,13 +113,13 @@ describe("without API keys", () => {
 describe("the OpenAPI document with API keys", () => {
   const document = buildOpenApi(ROUTES, { openRoutes: ["/ok"] });
 
-  it("names both ways to send one", () => {
+  it("the document lists both security schemes", () => {
     expect(Object.keys(document.components.securitySchemes ?? {})).toEqual(["api_key", "bearer"]);
     expect(document.security).toEqual([{ api_key: [] }, { bearer: [] }]);
     expect(buildOpenApi(ROUTES)).not.toHaveProperty("security");
   });
 
-  it("marks open routes and documents the refusal", () => {
+  it("open routes are marked and the others document 401", () => {
     const operation = (path: string) =>
       document.paths[path]?.get as { responses: object; security?: unknown };
     expect(operation("/ok").security).toEqual([]);
@@ -125,7 +128,7 @@ describe("the OpenAPI document with API keys", () => {
     expect(operation("/info").responses).toHaveProperty("401");
   });
 
-  it("is what the server serves", async () => {
+  it("the served document contains the security schemes", async () => {
     const { request } = await serve(fakeService({ settings }));
     const { body } = await request("GET", "/openapi.json", undefined, { "x-api-key": OURS });
     expect(body).toHaveProperty("components.securitySchemes.api_key");

@@ -17,7 +17,7 @@ const answering =
     answer as Identity;
 
 describe("the auth function", () => {
-  it("is told method, path and headers", async () => {
+  it("the auth function receives method, path and headers", async () => {
     const authenticate = vi.fn<Authenticate>(() => ({ identity: "ann" }));
     const { request } = await startTestServer({ graphs, authenticate });
     await request("POST", "/threads/search?x=1", {}, { authorization: "Bearer t0ken" });
@@ -30,7 +30,7 @@ describe("the auth function", () => {
 
   it.each([
     ["null", answering(null)],
-    ["nothing", answering(undefined)],
+    ["undefined", answering(undefined)],
     ["a promise of null", () => Promise.resolve(null)],
     [
       "an exception",
@@ -38,8 +38,8 @@ describe("the auth function", () => {
         throw new Error("bad signature");
       },
     ],
-    ["a rejection", () => Promise.reject(new Error("bad signature"))],
-  ] as [string, Authenticate][])("refuses with 401 by %s", async (_what, authenticate) => {
+    ["a rejected promise", () => Promise.reject(new Error("bad signature"))],
+  ] as [string, Authenticate][])("a request is rejected with 401 by %s", async (_what, authenticate) => {
     const { request } = await startTestServer({ graphs, authenticate });
     const answer = await request("POST", "/threads", {});
     expect(answer).toMatchObject({ status: 401, body: { code: "unauthorized" } });
@@ -49,15 +49,15 @@ describe("the auth function", () => {
 
   it.each([
     ["true", true],
-    ["a text", "ann"],
-    ["no identity", { metadata: { owner: "ann" } }],
+    ["a string", "ann"],
+    ["a missing identity", { metadata: { owner: "ann" } }],
     ["an empty identity", { identity: "" }],
     ["an empty scope", { identity: "ann", metadata: {} }],
     ["a nested scope", { identity: "ann", metadata: { owner: { id: 1 } } }],
-    ["a scope that is no number", { identity: "ann", metadata: { level: Number.NaN } }],
-    ["a scope of nothing", { identity: "ann", metadata: { owner: undefined } }],
-    ["a scope of the server's", { identity: "ann", metadata: { graph_id: "chat" } }],
-  ])("%s lets nobody in", async (_what, answer) => {
+    ["a scope of NaN", { identity: "ann", metadata: { level: Number.NaN } }],
+    ["an undefined scope", { identity: "ann", metadata: { owner: undefined } }],
+    ["a reserved scope", { identity: "ann", metadata: { graph_id: "chat" } }],
+  ])("an auth result with %s is rejected with 500", async (_what, answer) => {
     const logger = recordingLogger();
     const { request } = await startTestServer({ graphs, authenticate: answering(answer), logger });
     expect((await request("POST", "/threads/search", {})).status).toBe(500);
@@ -66,7 +66,7 @@ describe("the auth function", () => {
     ).toContain("the auth function's answer is not valid");
   });
 
-  it("is not asked for open routes", async () => {
+  it("open routes do not call the auth function", async () => {
     const authenticate = vi.fn<Authenticate>(() => null);
     const { request } = await startTestServer({ graphs, authenticate });
     for (const path of ["/ok", "/info", "/api/health"]) expect((await request("GET", path)).status).toBe(200);
@@ -75,7 +75,7 @@ describe("the auth function", () => {
       expect((await request("GET", path)).status).toBe(401);
   });
 
-  it("works beside API keys", async () => {
+  it("a request needs both a user and a key when API keys are set", async () => {
     const authenticate: Authenticate = ({ headers }) =>
       headers.authorization === "Bearer ann" ? { identity: "ann" } : null;
     const settings = { api_keys: ["key-of-the-chat-page"] };
@@ -89,7 +89,7 @@ describe("the auth function", () => {
     ]);
   });
 
-  it("gives the log the user's name", async () => {
+  it("the log contains the user's name", async () => {
     const logger = recordingLogger();
     const authenticate = answering({ identity: "ann", token: "s3cret" });
     const { request, ...server } = await startTestServer({ graphs, authenticate, logger });
@@ -119,7 +119,7 @@ describe("the setting auth", () => {
   };
   const request = { method: "GET", path: "/", headers: {} };
 
-  it.each(["./auth.ts:authenticate", "./auth.ts"])("%s names a TypeScript function", async (auth) => {
+  it.each(["./auth.ts:authenticate", "./auth.ts"])("%s loads a TypeScript function", async (auth) => {
     const service = await open(await folder(files), auth);
     expect(await service.authenticate?.(request)).toEqual({
       user: { identity: "ann1" },
@@ -127,7 +127,7 @@ describe("the setting auth", () => {
     });
   });
 
-  it("is loaded anew with the graphs", async () => {
+  it("the auth function is reloaded together with the graphs", async () => {
     const dir = await folder(files);
     const service = await open(dir, "./auth.ts");
     expect(service.watchedFiles()).toEqual([join(dir, "auth.ts"), join(dir, "name.ts")]);
@@ -143,19 +143,19 @@ describe("the setting auth", () => {
     ["./none.ts", "file ./none.ts not found"],
     ["./auth.ts:check", 'no function "check"'],
     ["./name.ts:name", 'no function "name"'],
-  ])("%s is an error that says why", async (auth, message) => {
+  ])("%s is rejected as a configuration error", async (auth, message) => {
     const opening = open(await folder(files), auth);
     await expect(opening).rejects.toThrow(ConfigError);
     await expect(opening).rejects.toThrow(message);
   });
 
-  it("is not needed to look at threads", async () => {
+  it("the auth function is not loaded for offline access", async () => {
     const service = await openService({ graphs, settings: { auth: "./none.ts" }, standIns: true });
     onTestFinished(() => service.close(0));
     expect(service.authenticate).toBeUndefined();
   });
 
-  it("cannot be left out of what is served", async () => {
+  it("a service without its auth function cannot be served", async () => {
     const auth = { graphs, settings: { auth: "./none.ts" }, readOnly: true };
     const service = await openService(auth);
     onTestFinished(() => service.close(0));

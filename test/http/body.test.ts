@@ -6,7 +6,7 @@ import type { ThreadCreateRequest } from "../../src/models/thread.js";
 import { serve, type TestServer } from "../helpers/app.js";
 import { fakeService, someThread } from "../helpers/fake-service.js";
 
-/** A server that remembers the bodies of POST /threads. */
+/** A server that records the bodies of POST /threads. */
 async function recorder(bodyLimit = 4096): Promise<TestServer & { seen: ThreadCreateRequest[] }> {
   const seen: ThreadCreateRequest[] = [];
   const threads = {
@@ -24,7 +24,7 @@ const nestedObject = (depth: number) => `{"metadata":${'{"a":'.repeat(depth - 1)
 
 describe("request bodies", () => {
   it.each(["application/json", "text/plain", "application/octet-stream", ""])(
-    "reads JSON sent as %j",
+    "JSON sent as %j is parsed",
     async (type) => {
       const { request, seen } = await recorder();
       const answer = await request("POST", "/threads", '{"metadata":{"a":1}}', { "content-type": type });
@@ -33,13 +33,13 @@ describe("request bodies", () => {
     },
   );
 
-  it.each(["", "  \n", "\uFEFF"])("takes %j for an empty object", async (text) => {
+  it.each(["", "  \n", "\uFEFF"])("%j is read as an empty object", async (text) => {
     const { request, seen } = await recorder();
     expect((await request("POST", "/threads", text)).status).toBe(200);
     expect(seen).toEqual([{}]);
   });
 
-  it("says why a body is no JSON", async () => {
+  it("invalid JSON is rejected with the reason", async () => {
     const { request } = await recorder();
     const answer = await request("POST", "/threads", '{"a": tru}');
     expect(answer.status).toBe(422);
@@ -51,35 +51,41 @@ describe("request bodies", () => {
     });
   });
 
-  it.each(["null", "3", '"text"', "[]", "true"])("refuses %s, which is no object", async (text) => {
-    const { request } = await recorder();
-    const answer = await request("POST", "/threads", text);
-    expect(answer.status).toBe(422);
-    expect(answer.body).toMatchObject({ detail: [{ loc: ["body"], msg: "must be object", type: "type" }] });
-  });
+  it.each(["null", "3", '"text"', "[]", "true"])(
+    "%s is rejected because it is not an object",
+    async (text) => {
+      const { request } = await recorder();
+      const answer = await request("POST", "/threads", text);
+      expect(answer.status).toBe(422);
+      expect(answer.body).toMatchObject({ detail: [{ loc: ["body"], msg: "must be object", type: "type" }] });
+    },
+  );
 
-  it("refuses bytes that are not UTF-8", async () => {
+  it("invalid UTF-8 is rejected", async () => {
     const { request } = await recorder();
     const answer = await request("POST", "/threads", Buffer.from([0x22, 0xff, 0xfe, 0x22]));
     expect(answer.body).toMatchObject({ detail: [{ type: "utf8_invalid" }] });
   });
 
-  it.each([nested, nestedObject])("accepts the greatest depth and no more", async (build) => {
-    const { request } = await recorder();
-    const deepest = await request("POST", "/threads", build(MAX_DEPTH));
-    expect(deepest.text).not.toContain("too_deep");
-    const deeper = await request("POST", "/threads", build(MAX_DEPTH + 1));
-    expect(deeper.status).toBe(422);
-    expect(deeper.body).toMatchObject({ detail: [{ type: "too_deep" }] });
-  });
+  it.each([nested, nestedObject])(
+    "a body at the maximum depth is accepted and a deeper one is rejected",
+    async (build) => {
+      const { request } = await recorder();
+      const deepest = await request("POST", "/threads", build(MAX_DEPTH));
+      expect(deepest.text).not.toContain("too_deep");
+      const deeper = await request("POST", "/threads", build(MAX_DEPTH + 1));
+      expect(deeper.status).toBe(422);
+      expect(deeper.body).toMatchObject({ detail: [{ type: "too_deep" }] });
+    },
+  );
 
-  it("survives a million brackets", async () => {
+  it("a million nested brackets are rejected", async () => {
     const { request } = await recorder(4_000_000);
     const answer = await request("POST", "/threads", nested(1_000_000));
     expect(answer.body).toMatchObject({ detail: [{ type: "too_deep" }] });
   });
 
-  it("refuses more than 500,000 values before it parses them, and counts none in strings", async () => {
+  it("more than 500,000 values are rejected before parsing, not counting string contents", async () => {
     const { request } = await recorder(4_000_000);
     const many = await request("POST", "/threads", `{"metadata":{"a":[${"{},".repeat(300_000)}1]}}`);
     expect(many).toMatchObject({ status: 422, body: { detail: [{ type: "too_many_values" }] } });
@@ -88,7 +94,7 @@ describe("request bodies", () => {
   });
 
   it.each([{ metadata: { a: "x\0" } }, { metadata: { "\0": 1 } }, { metadata: { a: [["\0"]] } }])(
-    "refuses a NUL in %j",
+    "a NUL character in %j is rejected",
     async (body) => {
       const { request, seen } = await recorder();
       const answer = await request("POST", "/threads", body);
@@ -98,13 +104,13 @@ describe("request bodies", () => {
     },
   );
 
-  it("accepts a backslash followed by u0000", async () => {
+  it("a backslash followed by u0000 is accepted", async () => {
     const { request, seen } = await recorder();
     expect((await request("POST", "/threads", { metadata: { a: "\\u0000" } })).status).toBe(200);
     expect(seen).toEqual([{ metadata: { a: "\\u0000" } }]);
   });
 
-  it("keeps __proto__ keys as data", async () => {
+  it("__proto__ keys are treated as data", async () => {
     const { request, seen } = await recorder();
     await request("POST", "/threads", '{"metadata":{"__proto__":{"polluted":true}},"__proto__":{"ttl":-1}}');
     expect(Object.hasOwn(seen[0]?.metadata ?? {}, "__proto__")).toBe(true);
@@ -112,8 +118,8 @@ describe("request bodies", () => {
   });
 });
 
-describe("body limit", () => {
-  it("refuses a longer body with 413", async () => {
+describe("body_limit", () => {
+  it("a larger body is rejected with 413", async () => {
     const { request, seen } = await recorder();
     const answer = await request("POST", "/threads", { metadata: { a: "x".repeat(5000) } });
     expect(answer.status).toBe(413);
@@ -124,7 +130,7 @@ describe("body limit", () => {
     expect(seen).toEqual([]);
   });
 
-  it("counts the bytes of a body of unknown length", async () => {
+  it("a chunked body is counted as it arrives", async () => {
     const { fetch } = await recorder();
     const body = new ReadableStream({
       start(controller) {
@@ -136,13 +142,13 @@ describe("body limit", () => {
     expect((await fetch("POST", "/threads", undefined, init)).status).toBe(413);
   });
 
-  it("serves the same connection after a refusal", async () => {
+  it("a connection stays usable after a 413", async () => {
     const { request } = await recorder();
     await request("POST", "/threads", "x".repeat(100_000));
     expect((await request("POST", "/threads", {})).status).toBe(200);
   });
 
-  it("accepts a body of exactly the limit", async () => {
+  it("a body of exactly the limit is accepted", async () => {
     const { request } = await recorder();
     expect((await request("POST", "/threads", `{}${" ".repeat(4094)}`)).status).toBe(200);
   });
@@ -151,13 +157,13 @@ describe("body limit", () => {
 describe("content encodings", () => {
   const gzip = { "content-encoding": "gzip" };
 
-  it("inflates gzip", async () => {
+  it("a gzip body is decompressed", async () => {
     const { request, seen } = await recorder();
     await request("POST", "/threads", gzipSync('{"metadata":{"a":1}}'), gzip);
     expect(seen).toEqual([{ metadata: { a: 1 } }]);
   });
 
-  it("applies the limit to the inflated size", async () => {
+  it("the limit applies to the decompressed size", async () => {
     const { request } = await recorder();
     expect((await request("POST", "/threads", gzipSync(" ".repeat(1_000_000)), gzip)).status).toBe(413);
   });
@@ -165,7 +171,7 @@ describe("content encodings", () => {
   it.each([
     ["gzip", "{}"],
     ["br", "{}"],
-  ])("refuses %s that it cannot read", async (encoding, body) => {
+  ])("an invalid %s body is rejected", async (encoding, body) => {
     const { request } = await recorder();
     const answer = await request("POST", "/threads", body, { "content-encoding": encoding });
     expect(answer.status).toBe(422);
@@ -173,8 +179,8 @@ describe("content encodings", () => {
   });
 });
 
-describe("clients that leave", () => {
-  it("stays up when a body ends early", async () => {
+describe("clients that disconnect while sending a body", () => {
+  it("the server survives a body that ends early", async () => {
     const { url, request, seen } = await recorder();
     const aborted = new Promise<void>((resolve) => {
       const req = httpRequest(`${url}/threads`, { method: "POST", headers: { "content-length": 100 } });
@@ -186,7 +192,7 @@ describe("clients that leave", () => {
     expect(seen).toEqual([]);
   });
 
-  it("answers others while a body stalls", async () => {
+  it("a stalled body does not block other requests", async () => {
     const { url, request } = await recorder();
     const stalled = httpRequest(`${url}/threads`, { method: "POST", headers: { "content-length": 100 } });
     stalled.on("error", () => undefined);

@@ -1,4 +1,4 @@
-/** The clock of a process beside its database's: `/ready`, the log and the findings of `doctor` say how they differ. */
+/** Clock skew between a process and its database, as reported by `/ready`, the log and `doctor`. */
 import { expect, it, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -30,7 +30,7 @@ function clockTests(settings: () => Partial<Settings>): void {
   it.each([
     [5000, "5.0 s ahead of"],
     [-90_000, "90.0 s behind"],
-  ])("a clock that is wrong by %i ms is reported", async (shiftMs, words) => {
+  ])("a clock skew of %i ms is reported", async (shiftMs, words) => {
     const { seconds, warned, finding } = await readiness(settings(), shiftMs);
     expect(Math.abs((seconds ?? 0) - shiftMs / 1000)).toBeLessThan(0.5);
     expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining("NTP") as string });
@@ -41,7 +41,7 @@ function clockTests(settings: () => Partial<Settings>): void {
     );
   });
 
-  it("a clock that is right is reported as such", async () => {
+  it("a synchronized clock is reported as such", async () => {
     const { seconds, warned, finding } = await readiness(settings(), 0);
     expect(Math.abs(seconds ?? 1)).toBeLessThan(0.5);
     expect(finding).toMatchObject({ ok: true, detail: expect.stringMatching(/^within 0\.\d s/) as string });
@@ -53,6 +53,6 @@ withPostgres("clocks on postgres", (postgres) => clockTests(() => settingsOf(pos
 withMongodb("clocks on mongodb", (mongodb) => clockTests(() => settingsOf(mongodb().options())));
 withRedis("clocks on redis", (redis) => clockTests(() => settingsOf(redis.options())));
 
-it("a storage in this process has no clock of its own", async () => {
+it("in-process storage reports no clock skew", async () => {
   expect(await readiness({}, 5000)).toEqual({ seconds: undefined, warned: [], finding: undefined });
 });

@@ -1,4 +1,4 @@
-/** What browsers let pages do with the server: the documentation, and pages of other origins. */
+/** The API documentation in a browser, and browser requests from pages of other origins. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
@@ -14,31 +14,31 @@ describeWithChromium("documentation in Chromium", () => {
     const open_routes = ["/docs" as const, "/openapi.json" as const];
     const { url } = await startTestServer({ graphs: { chat }, settings: { open_routes, ...settings } });
     const tab = await show();
-    // Colours are then what they are, not on their way there.
+    // Skips color transitions, so that contrast is measured on the final colors.
     await tab.page.emulateMedia({ reducedMotion: "reduce" });
     await tab.page.goto(`${url}/docs/`);
     await tab.page.locator(".opblock").first().waitFor();
     return tab;
   }
 
-  /** Neither a fault of accessibility, nor anything that the policy or the console complains of. */
+  /** Fails on accessibility violations, CSP violations and console errors. */
   async function expectSound({ page, faults }: Tab): Promise<void> {
     expect(await violationsOf(page)).toEqual([]);
     expect(faults).toEqual([]);
   }
 
-  /** Opens what the page says of a route. */
+  /** Expands the documentation of a route. */
   async function unfold(page: Page, route: string): Promise<void> {
     const [method = "", path = ""] = route.split(" ");
     const block = `.opblock-${method.toLowerCase()}:has([data-path="${path}"])`;
     await page.locator(`${block} .opblock-summary-control`).click();
   }
 
-  it("has no fault of accessibility, and nothing that its policy refuses", async () => {
+  it("the page has no accessibility or CSP violations", async () => {
     await expectSound(await open());
   });
 
-  it("has none where routes are open and tried out", async () => {
+  it("the page has no violations with routes expanded and tried out", async () => {
     const tab = await open();
     for (const route of [
       "GET /ok",
@@ -58,7 +58,7 @@ describeWithChromium("documentation in Chromium", () => {
     await expectSound(tab);
   });
 
-  it("has none where a key is asked for", async () => {
+  it("the page has no violations when an API key is required", async () => {
     const tab = await open({ api_keys: ["key-of-a-reader"] });
     await tab.page.locator(".auth-wrapper .authorize").click();
     await tab.page.locator(".dialog-ux input").first().waitFor();
@@ -69,7 +69,7 @@ describeWithChromium("documentation in Chromium", () => {
 describeWithChromium("a web page in Chromium", () => {
   const open = useChromium();
 
-  /** What a page gets that reads the threads, then makes one. */
+  /** Opens a page that reads the threads and then creates one. */
   async function attempt(address: string) {
     const server = await startTestServer({ graphs: { chat } });
     await server.service.threads.create({ metadata: { note: "of this machine" } });
@@ -82,13 +82,13 @@ describeWithChromium("a web page in Chromium", () => {
     return { seen, threads: await server.service.threads.count({}) };
   }
 
-  it("of a foreign origin neither reads threads nor makes one", async () => {
+  it("a page of a foreign origin can neither read nor create threads", async () => {
     const { seen, threads } = await attempt("data:text/html,<p>somewhere else");
     expect(seen).toContain("TypeError");
     expect(threads).toBe(1);
   });
 
-  it("of another port of this machine does both", async () => {
+  it("a page on another local port can read and create threads", async () => {
     const page = createServer((_req, res) => res.setHeader("content-type", "text/html").end("<p>here"));
     await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void page.close());

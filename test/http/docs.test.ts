@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { serve } from "../helpers/app.js";
 import { fakeService } from "../helpers/fake-service.js";
 
-describe("documentation", () => {
-  it("is a page of local files alone", async () => {
+describe("the documentation page", () => {
+  it("the page loads local files only", async () => {
     const { request } = await serve(fakeService());
     const { headers, text } = await request("GET", "/docs/");
     expect(headers.get("content-type")).toContain("text/html");
@@ -13,7 +13,7 @@ describe("documentation", () => {
     for (const source of sources) expect((await request("GET", `/docs/${source}`)).status, source).toBe(200);
   });
 
-  it("runs no script and no style of the page itself, and lets nobody frame it", async () => {
+  it("the CSP forbids inline scripts, inline styles and framing", async () => {
     const { request } = await serve(fakeService());
     const policy = (await request("GET", "/docs/")).headers.get("content-security-policy");
     const directives = new Map(
@@ -33,7 +33,7 @@ describe("documentation", () => {
     expect(policy).not.toContain("unsafe");
   });
 
-  it("shows our document and asks no validator", async () => {
+  it("the page shows our OpenAPI document and calls no validator service", async () => {
     const { request } = await serve(fakeService());
     const { text } = await request("GET", "/docs/page.js");
     expect(text).toContain('url: "../openapi.json"');
@@ -47,21 +47,21 @@ describe("documentation", () => {
     "/docs/swagger-ui-bundle.js.map",
     "/docs/nope.js",
     "/docs/..%2fpackage.json",
-  ])("has no %s", async (path) => {
+  ])("%s returns 404", async (path) => {
     const { request } = await serve(fakeService());
     const { status, text } = await request("GET", path);
     expect(status).toBe(404);
     expect(text).not.toContain("petstore");
   });
 
-  it("redirects to its folder", async () => {
+  it("/docs redirects to /docs/", async () => {
     const { request } = await serve(fakeService());
     expect((await request("GET", "/docs")).text).toContain("swagger-ui");
   });
 });
 
 describe("install telemetry", () => {
-  it("does not come with the package", async () => {
+  it("production dependencies contain no install telemetry", async () => {
     const lock = JSON.parse(await readFile("package-lock.json", "utf8")) as {
       packages: Record<string, { dev?: boolean; hasInstallScript?: boolean }>;
     };
@@ -73,7 +73,7 @@ describe("install telemetry", () => {
     expect(runOnInstall.map(([path]) => path)).toEqual(["node_modules/better-sqlite3"]);
   });
 
-  it("is off while this project itself is installed", async () => {
+  it("install telemetry is off for this project", async () => {
     const { scarfSettings } = JSON.parse(await readFile("package.json", "utf8")) as { scarfSettings: object };
     expect(scarfSettings).toEqual({ enabled: false });
   });

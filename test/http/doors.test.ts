@@ -1,4 +1,7 @@
-/** Whatever one door refuses, all doors refuse, and no refusal keeps a thread: HTTP, streams, WebSocket, MCP and A2A. */
+/**
+ * Every entry point (HTTP, streams, WebSocket, MCP and A2A) rejects the same invalid input and leaves the
+ * thread idle.
+ */
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
@@ -6,7 +9,7 @@ import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 
-/** Stands where the doubtful value goes. */
+/** Placeholder for the invalid value. */
 const PLACE = '"PLACE"';
 const input = { messages: [{ role: "user", content: "hi" }], extra: "PLACE" };
 
@@ -50,7 +53,7 @@ const DOORS: Record<string, Door> = {
     const socket = new WebSocket(url);
     await once(socket, "open");
     const answered = once(socket, "message").then(([answer]) => String(answer));
-    // The protocol itself refuses a text that is not UTF-8, with this code.
+    // The WebSocket protocol rejects invalid UTF-8 text with close code 1007.
     const closed = once(socket, "close").then(([code]) =>
       code === 1007 ? "is not valid UTF-8" : String(code),
     );
@@ -64,7 +67,10 @@ const DOORS: Record<string, Door> = {
 };
 
 const REFUSALS: Record<string, { value: string; says: string }> = {
-  "nested too deeply": { value: "[".repeat(5000) + "]".repeat(5000), says: "nested deeper than 200 levels" },
+  "JSON nested too deeply": {
+    value: "[".repeat(5000) + "]".repeat(5000),
+    says: "nested deeper than 200 levels",
+  },
   "too many values": { value: `[${"0,".repeat(600_000)}0]`, says: "holds more than 500,000 values" },
   "a NUL character": { value: '"a\\u0000b"', says: "a NUL character (U+0000) is not allowed" },
   "invalid JSON": { value: "{,}", says: "is not valid JSON" },
@@ -72,7 +78,7 @@ const REFUSALS: Record<string, { value: string; says: string }> = {
 };
 
 describe.each(Object.keys(DOORS))("%s", (name) => {
-  it.each(Object.keys(REFUSALS))("refuses %s, and the thread stays free", async (kind) => {
+  it.each(Object.keys(REFUSALS))("%s is rejected and the thread stays idle", async (kind) => {
     const server = await startTestServer({
       graphs: { chat },
       settings: { mcp: true, a2a: true, crons: true },

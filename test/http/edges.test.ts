@@ -1,4 +1,4 @@
-/** What a client could do to others at the edge of the server: two hosts, upgrades without end, pages of other sites. */
+/** Requests that could affect other clients: two Host headers, repeated upgrades, cross-site requests. */
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
@@ -9,7 +9,7 @@ import { graph as gate } from "../fixtures/graphs/gate.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { byHeader } from "../helpers/two-users.js";
 
-/** All that the server sends on one connection, until it ends it. */
+/** Returns all data that the server sends on one connection until it closes. */
 async function exchange({ url }: TestServer, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -21,8 +21,8 @@ async function exchange({ url }: TestServer, text: string): Promise<string> {
 
 const statuses = (text: string) => [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
 
-describe("a request", () => {
-  it("with two hosts is refused", async () => {
+describe("suspicious requests", () => {
+  it("a request with two Host headers is rejected", async () => {
     const server = await startTestServer({ graphs: { chat } });
     const text = "GET /ok HTTP/1.1\r\nHost: localhost\r\nhost: evil.example\r\nConnection: close\r\n\r\n";
     const answer = await exchange(server, text);
@@ -30,7 +30,7 @@ describe("a request", () => {
     expect(answer).toContain("more than one Host header");
   });
 
-  it("that asks for another protocol is answered, and is the last of its connection", async () => {
+  it("an unsupported protocol upgrade is answered as plain HTTP and closes the connection", async () => {
     const server = await startTestServer({ graphs: { chat } });
     const warned = vi.fn();
     process.on("warning", warned);
@@ -41,7 +41,7 @@ describe("a request", () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("of a page of another site cannot stop a run by leaving", async () => {
+  it("a cross-site request cannot cancel a run by disconnecting", async () => {
     const server = await startTestServer({ graphs: { gate } });
     const name = newId();
     const input = { gate: name };
@@ -70,8 +70,8 @@ describe("a request", () => {
   });
 });
 
-describe("the auth function", () => {
-  it("that never answers is given up, and the log says so", async () => {
+describe("limits of the auth function", () => {
+  it("an auth function that never answers times out with 503 and a log message", async () => {
     const lines: string[] = [];
     const logger = Object.assign(() => undefined, {
       debug: () => undefined,
@@ -94,7 +94,7 @@ describe("the auth function", () => {
   it.each([
     [1_000, 200],
     [1_001, 500],
-  ])("that gives an identity of %i characters is answered with %i", async (length, status) => {
+  ])("an identity of %i characters is answered with %i", async (length, status) => {
     const server = await startTestServer({
       graphs: { chat },
       authenticate: () => ({ identity: "a".repeat(length) }),
@@ -110,7 +110,7 @@ it("a webhook is not sent to an IPv4-compatible IPv6 address", () => {
   expect(outbound.allows("2606:4700::1111")).toBe(true);
 });
 
-it("a user who opens many MCP sessions takes none of another user", async () => {
+it("a user who opens many MCP sessions does not evict those of other users", async () => {
   const server = await startTestServer({ graphs: { chat }, authenticate: byHeader, settings: { mcp: true } });
   const accept = "application/json, text/event-stream";
   const post = (user: string, method: string, session?: string) =>

@@ -1,4 +1,4 @@
-/** Clients that write what is not set as `name=`: on every route such a value is one left out. */
+/** Some clients send unset parameters as `name=`. Every route treats an empty value as an omitted one. */
 import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/route-table.js";
 import { pathParameters, type Route } from "../../src/http/core/route.js";
@@ -8,7 +8,10 @@ import { webhooks } from "../helpers/webhook-receiver.js";
 
 const withQuery = ROUTES.filter(({ query }) => query).map((route): [string, Route] => [route.id, route]);
 
-/** A server with runs that have ended, one of them without a thread, and the path of a route for them. */
+/**
+ * Returns a server with finished runs, one of them stateless, and a function that returns the path of a route
+ * for them.
+ */
 async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => string }> {
   const server = await startTestServer({ graphs: { chat }, settings: { crons: true, webhooks } });
   const ask = async (request: string, body?: unknown) => {
@@ -33,14 +36,14 @@ async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => s
   };
 }
 
-/** What stays the same when the request is made again. */
+/** The part of a response that is equal when the request is repeated. */
 const shape = ({ status, body }: Answer) => ({
   status,
   body: JSON.stringify(body)?.replace(/"[0-9a-f-]{36}"|"\d{4}-[^"]+Z"/g, '"id or time"'),
 });
 
-describe("an empty query value", () => {
-  it.each(withQuery)("of %s is one left out", async (_id, route) => {
+describe("empty query values", () => {
+  it.each(withQuery)("an empty value of %s is treated as omitted", async (_id, route) => {
     const { server, pathOf } = await open();
     const required = route.query?.required ?? [];
     const given = required.map((name) => `${name}=x`);
@@ -57,7 +60,7 @@ describe("an empty query value", () => {
     expect(without.status).toBeLessThan(300);
   });
 
-  it("does not stand in for one that is required", async () => {
+  it("an empty value does not satisfy a required parameter", async () => {
     const { server } = await open();
     expect(await server.request("GET", "/store/items?key=&namespace=")).toMatchObject({
       status: 422,
@@ -65,7 +68,7 @@ describe("an empty query value", () => {
     });
   });
 
-  it("beside another one leaves that one alone", async () => {
+  it("an empty value next to a non-empty one is ignored", async () => {
     const { server, pathOf } = await open();
     const list = ROUTES.find(({ id }) => id === "list_runs") as Route;
     expect(

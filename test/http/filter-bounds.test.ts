@@ -1,4 +1,4 @@
-/** Filters that would take long to compare are refused, at every door; what is refused says why. */
+/** Filters that are expensive to compare are rejected on every route, with the reason. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -27,10 +27,10 @@ const doors: [path: string, field: string][] = [
 
 const tooLarge: [what: string, filter: object][] = [
   ["a long list", { list: LONG }],
-  ["lists in lists", { list: Array.from({ length: 40 }, () => LONG.slice(0, 40)) }],
+  ["nested lists", { list: Array.from({ length: 40 }, () => LONG.slice(0, 40)) }],
   ["many keys", Object.fromEntries(LONG.slice(0, 1001).map((key) => [`k${key}`, 1]))],
-  ["objects in objects", nested(3, 10)],
-  ["a long text", { text: "x".repeat(64 * 1024 + 1) }],
+  ["nested objects", nested(3, 10)],
+  ["a long string", { text: "x".repeat(64 * 1024 + 1) }],
   ["long keys", { ["x".repeat(40_000)]: { ["y".repeat(40_000)]: 1 } }],
 ];
 
@@ -40,8 +40,8 @@ async function open(): Promise<TestServer> {
   return server;
 }
 
-describe("a filter that is too large", () => {
-  it.each(doors)("is refused by %s as %s", async (path, field) => {
+describe("an oversized filter", () => {
+  it.each(doors)("%s rejects an oversized %s filter", async (path, field) => {
     const { request } = await open();
     for (const [what, filter] of tooLarge) {
       const answer = await request("POST", path, { [field]: filter });
@@ -51,7 +51,7 @@ describe("a filter that is too large", () => {
         detail: [
           {
             loc: ["body", field],
-            msg: expect.stringMatching(/may hold \d+ (values|characters) at most/) as string,
+            msg: expect.stringMatching(/may contain at most \d+ (values|characters)/) as string,
             type: "filter_too_large",
           },
         ],
@@ -62,7 +62,7 @@ describe("a filter that is too large", () => {
     expect((await request("POST", path, { [field]: largest })).status).toBe(200);
   });
 
-  it("holds nobody up, nor does the largest that is compared", async () => {
+  it("neither an oversized filter nor the largest accepted one blocks the event loop", async () => {
     const { request } = await open();
     for (const list of [LONG.toReversed(), LONG.slice(-999).toReversed()]) {
       const search = request("POST", "/threads/search", { metadata: { list } });
@@ -76,7 +76,7 @@ describe("a filter that is too large", () => {
       }
       const { status, body } = await searched;
       expect(status === 422 || (body as unknown[]).length === 1).toBe(true);
-      // It took 23 s.
+      // Without the limit this took 23 s.
       expect(longest).toBeLessThan(2000);
     }
   });
@@ -87,20 +87,24 @@ describe("other lists of a search", () => {
 
   it.each<[what: string, body: object, loc: (string | number)[]]>([
     ["ids", { ids: LONG.slice(0, 1001).map(() => id) }, ["body", "ids"]],
-    ["a path to extract", { extract: { x: "values" + ".a".repeat(500) } }, ["body", "extract", "x"]],
     [
-      "paths to extract",
+      "the length of an extract path",
+      { extract: { x: "values" + ".a".repeat(500) } },
+      ["body", "extract", "x"],
+    ],
+    [
+      "the number of extract paths",
       { extract: Object.fromEntries(LONG.slice(0, 11).map((n) => [n, "values"])) },
       ["body", "extract"],
     ],
-  ])("are bounded: %s", async (_what, body, loc) => {
+  ])("a search limits %s", async (_what, body, loc) => {
     const { request } = await open();
     const answer = await request("POST", "/threads/search", body);
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ detail: [{ loc }] });
   });
 
-  it("name each field once", async () => {
+  it("duplicate select fields are returned once", async () => {
     const { request } = await open();
     const select = LONG.map((index) => (index % 2 ? "thread_id" : "status"));
     const { body } = await request("POST", "/threads/search", { select });
@@ -112,7 +116,7 @@ describe("metadata of a thread", () => {
   const keys = (from: number, to: number) =>
     Object.fromEntries(LONG.slice(from, to).map((key) => [`k${key}`, key]));
 
-  it("has no more keys than are kept searchable", async () => {
+  it("a thread accepts at most as many metadata keys as are searchable", async () => {
     const { request } = await open();
     const refused = {
       code: "invalid_request",

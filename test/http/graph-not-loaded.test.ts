@@ -1,4 +1,4 @@
-/** A graph whose module does not load: its threads are read, and what needs its code says why it cannot be had. */
+/** A graph whose module does not load: its threads stay readable, and requests that need its code explain the error. */
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { openService } from "../../src/service/service.js";
 import { recordingLogger } from "../helpers/service.js";
 import { serve, type TestServer } from "../helpers/app.js";
 
-/** Asks inside of a subgraph, so that two namespaces hold checkpoints of a thread that waits. */
+/** Interrupts inside a subgraph, so that an interrupted thread has checkpoints in two namespaces. */
 const GOOD = `
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ topic: Annotation<string>, answer: Annotation<string> });
@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-it("its threads are read, their values hidden, and the log says so once", async () => {
+it("threads of a graph that does not load are readable with hidden values and one warning", async () => {
   const logger = recordingLogger();
   const { request } = await open(logger);
   const read = async (path: string) => {
@@ -73,7 +73,7 @@ it("its threads are read, their values hidden, and the log says so once", async 
   expect(logger.of("error")).toEqual([]);
 });
 
-it("what needs its code answers 409 with the place of the fault in one line", async () => {
+it("requests that need the graph's code return 409 with the error and its location", async () => {
   const { request, service } = await open();
   const run = { assistant_id: "agent", input: { topic: "dogs" } };
   const seed = { supersteps: [{ updates: [{ values: { topic: "dogs" }, as_node: "inner" }] }] };
@@ -93,7 +93,7 @@ it("what needs its code answers 409 with the place of the fault in one line", as
       body: {
         code: "graph_not_loaded",
         detail:
-          'graph "agent" does not load: ./graph.ts throws when it is imported: Error: no key: in the environment; put right what ./graph.ts:2 does',
+          'graph "agent" does not load: ./graph.ts throws when it is imported: Error: no key: in the environment; fix the error at ./graph.ts:2',
       },
     });
   }
@@ -105,7 +105,7 @@ it("what needs its code answers 409 with the place of the fault in one line", as
   });
 });
 
-it("a copy of its thread has the state of its subgraphs too, and goes on when the graph is mended", async () => {
+it("a copied thread includes subgraph state and resumes after the graph is fixed", async () => {
   const { request, service } = await open();
   const copy = (await request("POST", `/threads/${thread}/copy`)).body as { thread_id: string };
   await graphFile(GOOD);
@@ -119,7 +119,7 @@ it("a copy of its thread has the state of its subgraphs too, and goes on when th
   }
 });
 
-it("a save that does not load leaves the last version that did, and tells why", async () => {
+it("a failed reload keeps the previous version and reports the error", async () => {
   await graphFile(GOOD);
   const { request, service } = await open();
   await graphFile(BROKEN);
@@ -131,14 +131,14 @@ it("a save that does not load leaves the last version that did, and tells why", 
   expect(service.watchedFiles()).toEqual([join(dir, "graph.ts")]);
 });
 
-it("what keeps it from loading now is told, not what did at first", async () => {
+it("the latest load error is reported instead of the first one", async () => {
   const { service } = await open();
   await graphFile('throw new Error("another fault");');
   await service.reload();
   expect(service.graphFaults().get("agent")?.message).toContain("another fault");
 });
 
-it("a factory that throws where a thread is read is logged once, and forgotten when it gives a graph again", async () => {
+it("an error of a graph factory is logged once and cleared when the factory succeeds", async () => {
   const logger = recordingLogger();
   await graphFile(`${GOOD.replace("export const graph", "const made")}
 export function graph() {

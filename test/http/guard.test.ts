@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { serve } from "../helpers/app.js";
 import { fakeService, someThread, THREAD_ID } from "../helpers/fake-service.js";
 
-/** The status of GET /ok with a Host header of one's own, which fetch does not allow. */
+/** Returns the status of GET /ok with a custom Host header, which fetch does not allow. */
 function statusFor(port: number, host: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const req = httpRequest({ host: "127.0.0.1", port, path: "/ok", headers: { host } }, (res) => {
@@ -25,7 +25,7 @@ describe("host guard", () => {
     "10.1.2.3",
     "[::1]:80",
     "[::1]",
-  ])("answers to %s", async (host) => {
+  ])("Host %s is accepted", async (host) => {
     const { port } = await serve(fakeService());
     expect(await statusFor(port, host)).toBe(200);
   });
@@ -36,12 +36,12 @@ describe("host guard", () => {
     "127.0.0.1.evil.example:80",
     "notlocalhost",
     "a@localhost",
-  ])("refuses %j", async (host) => {
+  ])("Host %j is rejected", async (host) => {
     const { port } = await serve(fakeService());
     expect(await statusFor(port, host)).toBe(403);
   });
 
-  it("answers to the names of the settings", async () => {
+  it("hosts from the settings host and allowed_hosts are accepted", async () => {
     const { port } = await serve(
       fakeService({ settings: { host: "Graphs.internal", allowed_hosts: ["api.example"] } }),
     );
@@ -50,12 +50,12 @@ describe("host guard", () => {
     expect(await statusFor(port, "www.api.example")).toBe(403);
   });
 
-  it("answers to every name when * is allowed", async () => {
+  it("every host is accepted when allowed_hosts contains *", async () => {
     const { port } = await serve(fakeService({ settings: { allowed_hosts: ["*"] } }));
     expect(await statusFor(port, "evil.example")).toBe(200);
   });
 
-  it("is off on a public address without names", async () => {
+  it("the guard is off on a public address without configured hosts", async () => {
     const open = await serve(fakeService(), { host: "0.0.0.0" });
     expect(await statusFor(open.port, "graphs.example")).toBe(200);
     const named = await serve(fakeService({ settings: { allowed_hosts: ["api.example"] } }), {
@@ -64,7 +64,7 @@ describe("host guard", () => {
     expect(await statusFor(named.port, "graphs.example")).toBe(403);
   });
 
-  it("refuses after it has allowed", async () => {
+  it("a host is rejected after another host was accepted", async () => {
     const { port } = await serve(fakeService());
     expect(await statusFor(port, "localhost")).toBe(200);
     expect(await statusFor(port, "evil.example")).toBe(403);
@@ -76,7 +76,7 @@ const origin = (value: string) => ({ origin: value });
 describe("origin guard", () => {
   const only = { cors_origins: ["https://app.example"] };
 
-  it("refuses writes of a foreign page", async () => {
+  it("a write from a foreign origin is rejected", async () => {
     const { request } = await serve(fakeService({ settings: only }));
     const answer = await request("POST", "/threads", "{}", {
       ...origin("https://evil.example"),
@@ -88,31 +88,31 @@ describe("origin guard", () => {
     });
   });
 
-  it.each(["POST", "PATCH", "DELETE"])("refuses %s of an opaque origin", async (method) => {
+  it.each(["POST", "PATCH", "DELETE"])("a %s request from an opaque origin is rejected", async (method) => {
     const { request } = await serve(fakeService({ settings: only }));
     expect((await request(method, `/threads/${THREAD_ID}`, undefined, origin("null"))).status).toBe(403);
   });
 
-  it("lets an allowed page write", async () => {
+  it("a write from an allowed origin is accepted", async () => {
     const { request } = await serve(fakeService({ settings: only }));
     const answer = await request("POST", "/threads", "{}", origin("https://app.example"));
     expect(answer.status).toBe(200);
     expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
   });
 
-  it("lets the server's own pages write", async () => {
+  it("a write from the server's own origin is accepted", async () => {
     const { url, request } = await serve(fakeService({ settings: only }));
     expect((await request("POST", "/threads", "{}", origin(url))).status).toBe(200);
   });
 
-  it("lets any page read without allowing it", async () => {
+  it("a read from any origin is answered without CORS headers", async () => {
     const { request } = await serve(fakeService({ settings: only }));
     const answer = await request("GET", "/ok", undefined, origin("https://evil.example"));
     expect(answer.status).toBe(200);
     expect(answer.headers.has("access-control-allow-origin")).toBe(false);
   });
 
-  it("lets any page write where the settings say so", async () => {
+  it("a write from any origin is accepted when cors_origins contains *", async () => {
     const { request } = await serve(fakeService({ settings: { cors_origins: ["*"] } }));
     expect((await request("POST", "/threads", "{}", origin("https://evil.example"))).status).toBe(200);
   });
@@ -124,7 +124,7 @@ describe("origin guard", () => {
     "http://127.0.0.1:8080",
     "http://127.9.8.7",
     "http://[::1]:3000",
-  ])("lets %s, which is this machine, write by default", async (value) => {
+  ])("local origin %s may write by default", async (value) => {
     const { request } = await serve(fakeService());
     const answer = await request("POST", "/threads", "{}", origin(value));
     expect(answer.status).toBe(200);
@@ -145,7 +145,7 @@ describe("origin guard", () => {
     "http://evil.example/http://localhost",
     "http://localhost@evil.example",
     "",
-  ])("refuses %j by default, whatever the body is called", async (value) => {
+  ])("origin %j is rejected by default for every content type", async (value) => {
     const create = vi.fn(async () => someThread);
     const { request } = await serve(fakeService({ threads: { create } }));
     for (const type of ["text/plain", "application/json", "application/x-www-form-urlencoded"]) {
@@ -156,7 +156,7 @@ describe("origin guard", () => {
     expect(create).not.toHaveBeenCalled();
   });
 
-  it("lets a page write whose origin is one of the pattern, and whole", async () => {
+  it("cors_origin_regex must match the whole origin", async () => {
     const settings = { cors_origins: [], cors_origin_regex: "https://[a-z]+\\.example\\.com|http://dev" };
     const { request } = await serve(fakeService({ settings }));
     const statuses = await Promise.all(
@@ -173,14 +173,14 @@ describe("origin guard", () => {
   });
 });
 
-describe("CORS", () => {
+describe("CORS headers", () => {
   const preflight = {
     ...origin("http://localhost:3000"),
     "access-control-request-method": "POST",
     "access-control-request-headers": "x-api-key,content-type,last-event-id",
   };
 
-  it("answers a preflight with 204", async () => {
+  it("a preflight request is answered with 204", async () => {
     const { request } = await serve(fakeService());
     const answer = await request("OPTIONS", `/threads/${THREAD_ID}/runs/stream`, undefined, preflight);
     expect(answer).toMatchObject({ status: 204, text: "" });
@@ -191,7 +191,7 @@ describe("CORS", () => {
     });
   });
 
-  it("allows the headers of the settings alone", async () => {
+  it("only the headers and methods from the settings are allowed", async () => {
     const { request } = await serve(
       fakeService({ settings: { cors_headers: ["content-type"], cors_methods: ["GET"] } }),
     );
@@ -200,7 +200,7 @@ describe("CORS", () => {
     expect(headers.get("access-control-allow-methods")).toBe("GET");
   });
 
-  it("exposes the headers that clients read", async () => {
+  it("the headers that clients read are exposed", async () => {
     const { request } = await serve(fakeService());
     const { headers } = await request("GET", "/ok", undefined, origin("http://localhost"));
     expect(headers.get("access-control-expose-headers")).toBe(
@@ -208,14 +208,14 @@ describe("CORS", () => {
     );
   });
 
-  it("marks errors too", async () => {
+  it("an error response has CORS headers", async () => {
     const { request } = await serve(fakeService());
     const { status, headers } = await request("GET", "/nope", undefined, origin("http://localhost"));
     expect(status).toBe(404);
     expect(headers.get("access-control-allow-origin")).toBe("http://localhost");
   });
 
-  it("allows a foreign page nothing", async () => {
+  it("a foreign origin gets no CORS headers", async () => {
     const { request } = await serve(fakeService());
     const foreign = { ...preflight, ...origin("https://evil.example") };
     const { status, headers } = await request("OPTIONS", "/threads", undefined, foreign);
@@ -223,14 +223,14 @@ describe("CORS", () => {
     expect(headers.has("access-control-allow-origin")).toBe(false);
   });
 
-  it("of any origin names none", async () => {
+  it("allow-origin is * when every origin is allowed", async () => {
     const { request } = await serve(fakeService({ settings: { cors_origins: ["*"] } }));
     const { headers } = await request("GET", "/ok", undefined, origin("https://app.example"));
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.has("access-control-allow-credentials")).toBe(false);
   });
 
-  it("with credentials names the origin, also where any will do", async () => {
+  it("allow-origin names the origin when credentials are allowed", async () => {
     for (const cors_origins of [["*"], ["https://app.example"]]) {
       const { request } = await serve(fakeService({ settings: { cors_origins, cors_credentials: true } }));
       const { headers } = await request("GET", "/ok", undefined, origin("https://app.example"));
@@ -239,7 +239,7 @@ describe("CORS", () => {
     }
   });
 
-  it("takes * for every method and every header, and adds what else is exposed and how long it holds", async () => {
+  it("wildcard methods and headers, extra exposed headers and max age are applied", async () => {
     const settings = {
       cors_methods: ["*"],
       cors_headers: ["*"],

@@ -1,4 +1,7 @@
-/** `select` on a thread's history: the fields that were asked for, `changed_keys` among them, on every backend. */
+/**
+ * `select` on a thread's history: only the requested fields are returned, including `changed_keys`, on every
+ * backend.
+ */
 import {
   Annotation,
   END,
@@ -21,10 +24,10 @@ const State = Annotation.Root({
   text: Annotation<string>,
   done: Annotation<number[]>({ reducer: (all, more) => all.concat(more), default: () => [] }),
 });
-/** So long that savers keep it apart. */
+/** Long enough that checkpointers store it separately. */
 const LONG = "kept apart ".repeat(1000);
 
-/** Writes a long text once, then sends each item to a worker of its own. */
+/** Writes a long text once, then sends each item to its own worker. */
 const fan = new StateGraph(State)
   .addNode("plan", () => ({ text: LONG, items: [1, 2] }))
   .addNode("work", ({ items }) => ({ done: items }))
@@ -38,7 +41,7 @@ const fan = new StateGraph(State)
   .compile({ name: "fan" });
 
 const asks = new StateGraph(MessagesAnnotation)
-  .addNode("ask", () => (interrupt("go on?"), {}))
+  .addNode("ask", () => (interrupt("continue?"), {}))
   .addEdge(START, "ask")
   .compile({ name: "asks" });
 
@@ -71,7 +74,7 @@ const changed = (states: SelectedState[]) => states.map(({ changed_keys }) => ch
 
 onEveryBackend("select on a history", (backend) => {
   it.each(Object.keys(graphs) as (keyof typeof graphs)[])(
-    "tells of %s what the whole states tell, without their values",
+    "select returns the same fields of %s as the full states, without values",
     async (graph) => {
       const input = { messages: [{ role: "user", content: "hi" }], topic: "tea", items: [] };
       const { server, path } = await ran(await keptStorage(backend()), graph, input);
@@ -84,13 +87,13 @@ onEveryBackend("select on a history", (backend) => {
     },
   );
 
-  it("names the keys that each superstep wrote, and no hidden one", async () => {
+  it("changed_keys lists the visible keys that each superstep wrote", async () => {
     const storage = await keptStorage(backend());
     const { server, path } = await ran(storage, "fan", { items: [] });
     const [head] = await history(server, path);
     const states = await history(server, path, { select: ["changed_keys"] });
     expect(changed(states)).toEqual([[], ["done"], ["items", "text"], ["items"], []]);
-    // The checkpoint before the last one of a page is in no list.
+    // The parent of a page's last checkpoint is not on the page.
     const page = { before: head?.checkpoint?.checkpoint_id ?? "", limit: 1, select: ["changed_keys"] };
     expect(await history(server, path, page)).toEqual([{ changed_keys: ["done"] }]);
     const hidden = await ran(storage, "hitl", { topic: "tea" });
@@ -101,7 +104,7 @@ onEveryBackend("select on a history", (backend) => {
     ]);
   });
 
-  it("tells of a checkpoint that was resumed with an update of what is not read", async () => {
+  it("a checkpoint resumed with an update of an unselected key matches the full states", async () => {
     const input = { messages: [{ role: "user", content: "hi", id: "first" }] };
     const { server, path } = await ran(await keptStorage(backend()), "asks", input);
     const update = { messages: [{ type: "remove", id: "first", content: "" }] };
@@ -113,7 +116,7 @@ onEveryBackend("select on a history", (backend) => {
     expect(await history(server, path, { select: WITHOUT_VALUES })).toEqual(expected);
   });
 
-  it("compares a branch with the checkpoint that it came from", async () => {
+  it("changed_keys of a fork compares it with its parent checkpoint", async () => {
     const { server, path } = await ran(await keptStorage(backend()), "fan", { items: [] });
     const states = await history(server, path);
     const oldest = states.at(-2)?.checkpoint ?? undefined;
@@ -123,7 +126,7 @@ onEveryBackend("select on a history", (backend) => {
     expect(fork).toEqual({ changed_keys: ["text"], parent_checkpoint: oldest });
   });
 
-  it("reads no value that is kept apart and was not asked for", async () => {
+  it("values stored separately are not read unless selected", async () => {
     const { name } = backend();
     const storage = await keptStorage(backend());
     const { server, path } = await ran(storage, "fan", { items: [] });
@@ -136,11 +139,11 @@ onEveryBackend("select on a history", (backend) => {
     });
     const long = () => loaded.filter((text) => text.includes("kept apart")).length;
     await history(server, path, { select: ["checkpoint", "changed_keys", "created_at", "next"] });
-    // These keep a checkpoint as one document.
+    // These backends store a checkpoint as one document.
     const keepsWhole = ["mongodb", "a custom storage"].includes(name);
     if (!keepsWhole) expect(long()).toBe(0);
     await history(server, path, { select: ["checkpoint", "changed_keys", "created_at", "tasks"] });
-    // What the task wrote stands beside its checkpoint, once.
+    // The task's writes are stored with its checkpoint, once.
     if (!keepsWhole) expect(long()).toBe(1);
     await history(server, path, { select: ["values"] });
     expect(long()).toBeGreaterThan(2);
@@ -148,7 +151,7 @@ onEveryBackend("select on a history", (backend) => {
 });
 
 describe("select on a history", () => {
-  it("is a query of GET too, and refuses unknown fields", async () => {
+  it("select works as a GET query and rejects unknown fields", async () => {
     const server = await startTestServer({ graphs });
     const { thread_id } = await server.service.threads.create({});
     await server.service.runs.create(thread_id, { assistant_id: "fan", input: { items: [] } });
@@ -160,7 +163,7 @@ describe("select on a history", () => {
     expect(refused.text).toContain("changed_keys");
   });
 
-  it("gives whole states, without changed_keys, when it is left out or empty", async () => {
+  it("an omitted or empty select returns full states without changed_keys", async () => {
     const server = await startTestServer({ graphs });
     const { thread_id } = await server.service.threads.create({});
     await server.service.runs.create(thread_id, { assistant_id: "fan", input: { items: [] } });

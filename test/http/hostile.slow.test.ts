@@ -1,4 +1,4 @@
-/** What an attacker or a broken client may send, to every endpoint of a real service. */
+/** Sends the input of attackers and broken clients to every endpoint of a real service. */
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { once } from "node:events";
@@ -23,7 +23,7 @@ async function open(): Promise<TestServer> {
   return server;
 }
 
-/** Still serving, and the thread still runs. */
+/** Checks that the server still responds and the thread still runs. */
 async function expectAlive({ request }: TestServer): Promise<void> {
   expect((await request("GET", "/api/health")).status).toBe(200);
   await request("POST", "/threads", { thread_id: THREAD, if_exists: "do_nothing" });
@@ -34,7 +34,7 @@ async function expectAlive({ request }: TestServer): Promise<void> {
 
 const tells = /\bat \S+ \(|node:internal|node_modules|\/src\/|\.ts:\d|\.js:\d/;
 
-/** A refusal that tells nothing of our insides, or a success. */
+/** Checks that the answer is a success, or an error without internal details. */
 function expectSafe(what: string, answer: Answer): void {
   expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).toBeLessThan(500);
   expect(answer.text, what).not.toMatch(tells);
@@ -77,7 +77,7 @@ const refusedBodies: [what: string, body: string, status: number][] = [
 ];
 
 describe("hostile bodies", () => {
-  it.each(withBody)("are refused by $method $path", async ({ method, path }) => {
+  it.each(withBody)("malformed bodies are rejected by $method $path", async ({ method, path }) => {
     const server = await open();
     for (const [what, body, status] of refusedBodies) {
       const answer = await server.request(method, fill(path), body);
@@ -90,8 +90,9 @@ describe("hostile bodies", () => {
 
   const wrong = [0, -1, 1.5, "", "x", true, [], [[]], [null], {}, { a: {} }, { $ne: 1 }, 1e300];
 
-  // What is no such body all its routes refuse alike, so that one of them is asked; any other goes to each.
-  it.each(byBody)("with wrong fields break nothing in $names", async ({ body, routes, fields }) => {
+  // Routes that share a body schema reject an invalid body alike, so it is sent to one of them. A valid body
+  // is sent to all.
+  it.each(byBody)("wrong field values do not cause a 500 in $names", async ({ body, routes, fields }) => {
     const server = await open();
     for (const name of fields) {
       for (const value of wrong) {
@@ -120,8 +121,8 @@ const poisons: [what: string, value: unknown][] = [
   ["lone surrogates", { a: "\ud800", "\udfff": 1 }],
 ];
 
-describe("poison", () => {
-  it.each(poisons)("of %s breaks no thread", async (_what, poison) => {
+describe("poisoned values", () => {
+  it.each(poisons)("%s in any field breaks no thread", async (_what, poison) => {
     const server = await open();
     const thread = `/threads/${THREAD}`;
     const attacks: [string, string, unknown][] = [
@@ -172,7 +173,7 @@ describe("hostile paths", () => {
     "0",
   ];
 
-  it.each(withId)("are refused by $method $path", async ({ method, path }) => {
+  it.each(withId)("malformed ids are rejected by $method $path", async ({ method, path }) => {
     const server = await open();
     for (const id of ids) {
       const filled = path.replace(/\{\w+\}/g, id);
@@ -187,7 +188,7 @@ describe("hostile paths", () => {
     await expectAlive(server);
   });
 
-  it.each(["TRACE", "PROPFIND", "PUT"])("are refused with method %s", async (method) => {
+  it.each(["TRACE", "PROPFIND", "PUT"])("method %s is rejected with 405", async (method) => {
     const server = await open();
     const status = await new Promise((resolve, reject) => {
       httpRequest(`${server.url}/threads`, { method }, (res) => resolve(res.resume().statusCode))
@@ -199,23 +200,23 @@ describe("hostile paths", () => {
   });
 });
 
-describe("broken HTTP", () => {
+describe("malformed HTTP", () => {
   it.each([
-    ["no HTTP at all", "hello\r\n\r\n"],
+    ["a request that is not HTTP", "hello\r\n\r\n"],
     [
-      "two lengths",
+      "two Content-Length headers",
       "POST /threads HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}",
     ],
     [
-      "a length and chunks",
+      "Content-Length with chunked encoding",
       "POST /threads HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n",
     ],
     [
-      "a broken chunk",
+      "an invalid chunk",
       "POST /threads HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
     ],
-    ["huge headers", `GET /ok HTTP/1.1\r\nhost: localhost\r\nx: ${"x".repeat(100_000)}\r\n\r\n`],
-  ])("of %s leaves the server up", async (_what, text) => {
+    ["oversized headers", `GET /ok HTTP/1.1\r\nhost: localhost\r\nx: ${"x".repeat(100_000)}\r\n\r\n`],
+  ])("the server survives %s", async (_what, text) => {
     const server = await open();
     const socket = connect(server.port, "127.0.0.1").resume();
     socket.on("error", () => undefined);

@@ -25,7 +25,7 @@ async function startWith(http_app: string, settings: Partial<Settings> = {}, fol
   return { ...(await serve(service)), logger };
 }
 
-/** The answer to a request whose target is sent as it stands. */
+/** Sends a request with an unnormalized target and returns its status line. */
 function rawStatus({ port }: TestServer, target: string): Promise<string> {
   return new Promise((done, reject) => {
     const socket = connect(port, "127.0.0.1", () =>
@@ -50,7 +50,7 @@ const APPS = [
 ];
 
 describe.each(APPS)("the app %s", (app) => {
-  it("answers what is its own, before the routes", async () => {
+  it("the app's own routes are matched before the server's routes", async () => {
     const { request } = await startWith(app);
     expect((await request("GET", "/hello?name=you")).body).toEqual({ hello: "you" });
     expect((await request("GET", "/info")).body).toEqual({ shadowed: true });
@@ -61,14 +61,14 @@ describe.each(APPS)("the app %s", (app) => {
     });
   });
 
-  it("keeps closed what it does not let pass", async () => {
+  it("requests that the app rejects do not reach the server's routes", async () => {
     const { request } = await startWith(app);
     expect(await request("POST", "/threads", {})).toMatchObject({ status: 403, text: "closed" });
     expect((await request("POST", "/threads", {}, { "x-door": "throw" })).status).toBe(401);
     expect((await request("POST", "/threads/search", {})).status).toBe(403);
   });
 
-  it("lets a whole conversation pass", async () => {
+  it("requests that the app passes on reach every server route", async () => {
     const { request, fetch } = await startWith(app);
     const json = { ...open, "content-type": "application/json" };
     const made = await request("POST", "/threads", { metadata: { note: "ünï" } }, json);
@@ -96,14 +96,14 @@ describe.each(APPS)("the app %s", (app) => {
     "http://localhost/ok/../threads/search",
     "/THREADS/search",
     "/%74hreads/search",
-  ])("cannot be walked around by %s", async (target) => {
+  ])("the app cannot be bypassed with the target %s", async (target) => {
     const status = await rawStatus(await startWith(app), target);
     expect(status).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 });
 
-describe("an app of Hono", () => {
-  it("adds headers to the answers of the routes", async () => {
+describe("a Hono app", () => {
+  it("the app can add headers to responses of the server's routes", async () => {
     const { request } = await startWith("./hono.ts:app");
     const { headers, status, body } = await request("POST", "/threads/search", {}, open);
     expect({ status, body }).toEqual({ status: 200, body: [] });
@@ -112,7 +112,7 @@ describe("an app of Hono", () => {
     expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   });
 
-  it("changes the body that it read as JSON for the routes", async () => {
+  it("the app can change the parsed body for the server's routes", async () => {
     const { request } = await startWith("./hono.ts:app");
     const { body } = await request("POST", "/threads", {}, open);
     const path = `/threads/${(body as { thread_id: string }).thread_id}/runs`;
@@ -128,12 +128,12 @@ describe("an app of Hono", () => {
     ["late", 403, "changed my mind"],
     ["not found", 404, "404 Not Found"],
     ["throw", 401, "no key"],
-  ])("that refuses in the way %s is obeyed", async (door, status, text) => {
+  ])("a rejection by %s is returned to the client", async (door, status, text) => {
     const { request } = await startWith("./hono.ts:app");
     expect(await request("POST", "/threads/search", {}, { "x-door": door })).toMatchObject({ status, text });
   });
 
-  it("may read the body before the routes do", async () => {
+  it("the app can read the body before the server's routes do", async () => {
     const { request } = await startWith("./hono.ts:app");
     const answer = await request("POST", "/threads", { metadata: { a: "b".repeat(50_000) } }, open);
     expect(answer.headers.get("x-signed")).toBe("50021");
@@ -141,14 +141,14 @@ describe("an app of Hono", () => {
     expect((await request("POST", "/threads", "not json", open)).status).toBe(422);
   });
 
-  it("that reads more than the limit leaves the routes a 413", async () => {
+  it("a body over the limit that the app has read is rejected with 413", async () => {
     const { request } = await startWith("./hono.ts:app", { body_limit: 2000 });
     const large = { metadata: { a: "b".repeat(50_000) } };
     expect((await request("POST", "/threads", large, open)).status).toBe(413);
     expect((await request("POST", "/echo", large)).body).toEqual({ got: large });
   });
 
-  it("streams, and is told where a request comes from", async () => {
+  it("the app can stream and sees the client's address and URL", async () => {
     const { request } = await startWith("./hono.ts:app");
     const events = await request("GET", "/events");
     expect(events.text).toBe("data: 1\n\ndata: 2\n\n");
@@ -160,21 +160,21 @@ describe("an app of Hono", () => {
     expect(await request("HEAD", "/hello")).toMatchObject({ status: 200, text: "" });
   });
 
-  it("answers its own faults", async () => {
+  it("the app handles its own errors", async () => {
     const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { request } = await startWith("./hono.ts:app");
     expect(await request("GET", "/throws")).toMatchObject({ status: 500, text: "Internal Server Error" });
     expect(error).toHaveBeenCalled();
   });
 
-  it("may be exported as a promise", async () => {
+  it("the app can be exported as a promise", async () => {
     const { request } = await startWith("./others.ts:promised");
     expect((await request("GET", "/hello")).body).toEqual({ hello: "later" });
   });
 });
 
-describe("an app of Express", () => {
-  it("that refuses with an error is obeyed", async () => {
+describe("an Express app", () => {
+  it("an error passed to next is returned to the client", async () => {
     const { request, logger } = await startWith("./express.ts:app");
     expect(await request("POST", "/threads", {}, { "x-door": "throw" })).toMatchObject({
       status: 401,
@@ -188,42 +188,42 @@ describe("an app of Express", () => {
   });
 });
 
-describe("another fetch handler", () => {
-  it("refuses with 404 too", async () => {
+describe("a custom fetch handler", () => {
+  it("a 404 from the handler is returned to the client", async () => {
     const { request } = await startWith("./others.ts:fetching");
     const answer = await request("GET", "/threads", undefined, { "x-door": "not found" });
     expect(answer).toMatchObject({ status: 404, text: "nothing here" });
   });
 
-  it("that answers no Response is a fault", async () => {
+  it("a handler that returns no Response causes a 500", async () => {
     const { request, logger } = await startWith("./others.ts:wrong");
     expect((await request("GET", "/ok")).status).toBe(500);
     expect(logger.of("error")).toEqual(["request failed"]);
   });
 });
 
-describe("keys", () => {
-  it("are asked for before the app", async () => {
+describe("API keys with an app", () => {
+  it("API keys are checked before the app runs", async () => {
     const { request } = await startWith("./hono.ts:app", { api_keys: ["a-long-key"] });
     expect((await request("GET", "/hello")).status).toBe(401);
     expect((await request("GET", "/hello", undefined, { "x-api-key": "a-long-key" })).status).toBe(200);
   });
 });
 
-describe("an app that is none", () => {
+describe("an invalid app", () => {
   it.each([
     ["./nowhere.ts:app", "http_app: file ./nowhere.ts not found"],
     ["./hono.ts:nothing", 'http_app: ./hono.ts has no export "nothing"'],
     ["./others.ts:number", "http_app: ./others.ts:number is not an app"],
     ["./others.ts:unclear", "http_app: ./others.ts:unclear is not an app"],
     ["./others.ts:App", "http_app: ./others.ts:App is not an app"],
-  ])("%s keeps the service from opening", async (http_app, message) => {
+  ])("%s is rejected as a configuration error", async (http_app, message) => {
     await expect(startWith(http_app)).rejects.toMatchObject({ code: "config_invalid", message });
   });
 });
 
-describe("an app that is edited", () => {
-  it("is loaded anew, and a broken one leaves the last good one", async () => {
+describe("an edited app", () => {
+  it("the app is hot reloaded, and a broken version keeps the previous one", async () => {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-app-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const write = (text: string) =>

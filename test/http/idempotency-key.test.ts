@@ -1,4 +1,4 @@
-/** The header Idempotency-Key, on every route that makes a run. */
+/** The Idempotency-Key header on every route that creates a run. */
 import { describe, expect, it } from "vitest";
 import { graphs, says } from "../clients/open.js";
 import { startTestServer } from "../helpers/app.js";
@@ -9,7 +9,7 @@ const hello = { assistant_id: "chat", input: says("hello") };
 
 describe("the header Idempotency-Key", () => {
   it.each(["", "/wait", "/stream"])(
-    "makes one run of two requests to /threads/{thread_id}/runs%s",
+    "repeated requests to /threads/{thread_id}/runs%s create one run",
     async (route) => {
       const { request } = await startTestServer({ graphs });
       const { thread_id } = (await request("POST", "/threads", {})).body as { thread_id: string };
@@ -26,19 +26,22 @@ describe("the header Idempotency-Key", () => {
     },
   );
 
-  it.each(["", "/wait", "/stream"])("makes one run of requests to /runs%s, also later", async (route) => {
-    const { request } = await startTestServer({ graphs });
-    const ask = () => request("POST", `/runs${route}`, hello, KEY);
-    const [first, second] = await Promise.all([ask(), ask()]);
-    const again = await ask();
-    expect([first.status, second.status, again.status]).toEqual([200, 200, 200]);
-    const placeOf = ({ headers }: typeof first) => headers.get("content-location");
-    expect([placeOf(second), placeOf(again)]).toEqual([placeOf(first), placeOf(first)]);
-    if (route === "/wait") expect(again.body).toEqual(first.body);
-    expect((await request("POST", "/threads/search", {})).body).toHaveLength(1);
-  });
+  it.each(["", "/wait", "/stream"])(
+    "repeated requests to /runs%s create one run, even after it ended",
+    async (route) => {
+      const { request } = await startTestServer({ graphs });
+      const ask = () => request("POST", `/runs${route}`, hello, KEY);
+      const [first, second] = await Promise.all([ask(), ask()]);
+      const again = await ask();
+      expect([first.status, second.status, again.status]).toEqual([200, 200, 200]);
+      const placeOf = ({ headers }: typeof first) => headers.get("content-location");
+      expect([placeOf(second), placeOf(again)]).toEqual([placeOf(first), placeOf(first)]);
+      if (route === "/wait") expect(again.body).toEqual(first.body);
+      expect((await request("POST", "/threads/search", {})).body).toHaveLength(1);
+    },
+  );
 
-  it("is the field of the body too, and is refused with another one", async () => {
+  it("the header equals the idempotency_key field and is rejected for a different request", async () => {
     const { request } = await startTestServer({ graphs });
     const first = await request("POST", "/runs", hello, KEY);
     const again = await request("POST", "/runs", { ...hello, idempotency_key: "order-17" });
@@ -49,7 +52,7 @@ describe("the header Idempotency-Key", () => {
     expect([long.status, long.text]).toEqual([422, expect.stringContaining("1 to 255 characters")]);
   });
 
-  it("is its user's: the same key of another makes another run", async () => {
+  it("the same key of another user creates another run", async () => {
     const { ann, anna } = await openTwoUsers();
     const run = { assistant_id: "chat", input: secretInput };
     const [first, second] = [await ann("POST /runs", run, KEY), await anna("POST /runs", run, KEY)];

@@ -1,4 +1,7 @@
-/** Bodies that are being read share a budget: the largest make room, and small ones are read meanwhile. */
+/**
+ * Request bodies being read share a memory budget: the largest ones are rejected first, small ones are still
+ * accepted.
+ */
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { gzipSync } from "node:zlib";
@@ -13,7 +16,7 @@ async function smallServer() {
   return serve(fakeService({ settings: { max_incoming_bytes: 2 * MB }, threads }));
 }
 
-/** A request that has sent `bytes` of a body of 10 MB. */
+/** Starts a request with a 10 MB body and sends the first `bytes` of it. */
 function begin(url: string, bytes: number) {
   const headers = { "content-length": 10 * MB };
   const request = httpRequest(`${url}/threads`, { method: "POST", headers });
@@ -24,7 +27,7 @@ function begin(url: string, bytes: number) {
   return { answer, leave: () => request.destroy() };
 }
 
-it("large bodies make room for others, and small ones are accepted", async () => {
+it("the largest body is rejected when the budget is full, and small bodies are accepted", async () => {
   const { url, request } = await smallServer();
   const large = [0.9, 0.8, 0.7].map((size) => begin(url, size * MB));
   const refused: unknown[] = [];
@@ -34,14 +37,14 @@ it("large bodies make room for others, and small ones are accepted", async () =>
     void answer.then(note, () => undefined);
   }
   await expect.poll(() => refused).toEqual([[503, "1"]]);
-  // Two of them are left, and neither is refused for a small one until there is no room for all.
+  // Two large bodies remain. They are not rejected for a small body while the budget has room.
   expect((await request("POST", "/threads", {})).status).toBe(200);
   expect(refused).toHaveLength(1);
   expect((await request("POST", "/threads", { metadata: { a: "x".repeat(0.6 * MB) } })).status).toBe(200);
   for (const one of large) one.leave();
 });
 
-it("inflated bytes count", async () => {
+it("decompressed bytes count against the budget", async () => {
   const { request } = await smallServer();
   const text = JSON.stringify({ metadata: { a: "x".repeat(3 * MB) } });
   const headers = { "content-encoding": "gzip" };
@@ -50,11 +53,11 @@ it("inflated bytes count", async () => {
   expect((await request("POST", "/threads", gzipSync("{}"), headers)).status).toBe(200);
 });
 
-it("bodies that were read or cut off make room again", async () => {
+it("finished and aborted bodies free the budget", async () => {
   const { url, request } = await smallServer();
   for (let turn = 0; turn < 5; turn++) {
     const body = { metadata: { a: "x".repeat(1.5 * MB) } };
-    // The server may not have noticed yet that the client of the last turn has left.
+    // The server may not have noticed yet that the previous client disconnected.
     await expect.poll(async () => (await request("POST", "/threads", body)).status).toBe(200);
     const { answer, leave } = begin(url, 1.5 * MB);
     await request("GET", "/ok");

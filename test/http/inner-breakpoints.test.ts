@@ -1,4 +1,4 @@
-/** Breakpoints inside of the graphs that nodes are: `child:node`. */
+/** Breakpoints inside subgraphs: `child:node`. */
 import { Annotation, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
@@ -43,7 +43,7 @@ interface At {
   next: string[];
   tasks: { state: At | null }[];
 }
-/** Where the thread stopped, from the outside in. */
+/** The nodes where the thread stopped, outermost first. */
 const placesOf = ({ next, tasks }: At): string[] => [
   ...next,
   ...tasks.flatMap(({ state }) => (state ? placesOf(state) : [])),
@@ -60,8 +60,8 @@ async function open(settings: Partial<Settings> = {}) {
   return { ...server, client, newThread, run, stoppedAt };
 }
 
-describe("a run with breakpoints inside of a graph that is a node", () => {
-  it("stops there, however deep, and goes on from there", async () => {
+describe("breakpoints inside a subgraph", () => {
+  it("a run stops at a breakpoint at any depth and resumes from there", async () => {
     const { client, newThread, run, stoppedAt } = await open();
     const thread = await newThread();
     const stops = { interruptBefore: ["child:leaf:write"], interruptAfter: ["child:plan"] };
@@ -84,7 +84,7 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
     expect(await stoppedAt(again)).toEqual(["child", "leaf"]);
   });
 
-  it("stops no other run of the graph", async () => {
+  it("breakpoints of one run do not affect other runs of the graph", async () => {
     const { newThread, run, stoppedAt } = await open();
     const [stops, goes] = [await newThread(), await newThread()];
     await Promise.all([run(stops, { interruptBefore: ["child:leaf"] }), run(goes, {})]);
@@ -94,7 +94,7 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
     expect(await stoppedAt(stops)).toEqual([]);
   });
 
-  it("is known to have stopped there when its process died meanwhile", async () => {
+  it("a thread that stopped at a breakpoint before a crash is recognized", async () => {
     const bound = graph.withConfig({}) as unknown as ServedGraph;
     bound.checkpointer = new MemorySaver();
     type Asked = Parameters<typeof withInnerBreakpoints>[1];
@@ -113,7 +113,7 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
     expect(await ended({ interrupt_before: ["child:*"] })).toBe(false);
   });
 
-  it("is asked of no state where nothing says that a run may stop, since a graph may be another server's", async () => {
+  it("the graph's state is not read for a run without breakpoints", async () => {
     const bound = graph.withConfig({}) as unknown as ServedGraph;
     const asked = () => Promise.reject(new Error("was asked"));
     bound.getState = asked;
@@ -126,23 +126,23 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
     await expect(isAtBreakpoint(stops, {}, config)).rejects.toThrow("was asked");
   });
 
-  it("is left to the server of a graph that does not tell its nodes", () => {
+  it("a remote graph with unknown nodes is left unchanged", () => {
     const { nodes: _, ...far } = graph as unknown as ServedGraph;
     expect(withInnerBreakpoints(far, { interrupt_before: ["unknown"] })).toBe(far);
   });
 
-  it("is left to LangGraph where a workflow of functions does not tell its tasks", () => {
+  it("a functional workflow with unknown tasks is left unchanged", () => {
     const { __start__: _, ...tasks } = graph.nodes as Record<string, unknown>;
     const workflow = { ...(graph as unknown as ServedGraph), nodes: tasks } as ServedGraph;
     expect(withInnerBreakpoints(workflow, { interrupt_before: ["task"] })).toBe(workflow);
   });
 
-  it("takes names that lead nowhere for nothing once it is accepted: its graph may have been another then", () => {
+  it("unknown names are ignored for an accepted run, since the graph may have changed", () => {
     const served = graph as unknown as ServedGraph;
     expect(withInnerBreakpoints(served, { interrupt_before: ["opne", "chlid:leaf"] }, true)).toBe(served);
   });
 
-  it("is left out under compat: langgraph, and the others hold", async () => {
+  it("unknown names are ignored under compat: langgraph, and the others apply", async () => {
     const { request, newThread } = await open({ compat: "langgraph" });
     const body = { assistant_id: "graph", input: { log: [] }, interrupt_before: ["no_such_node", "open"] };
     const path = `/threads/${await newThread()}`;
@@ -151,17 +151,17 @@ describe("a run with breakpoints inside of a graph that is a node", () => {
   });
 
   it.each([
-    ["opne", /there is no node "opne", did you mean "open"\?; there are open, child/],
-    ["child:laef", /there is no node "laef", did you mean "leaf"\?; there are plan, leaf/],
-    ["chlid:leaf", /there is no node "chlid", did you mean "child"\?; there are open, child/],
-    ["open:x", /the node "open" is no graph/],
+    ["opne", /there is no node "opne", did you mean "open"\?; the nodes are open, child/],
+    ["child:laef", /there is no node "laef", did you mean "leaf"\?; the nodes are plan, leaf/],
+    ["chlid:leaf", /there is no node "chlid", did you mean "child"\?; the nodes are open, child/],
+    ["open:x", /the node "open" is not a subgraph/],
     [
       "called:read",
-      /the node "called" is no graph; a graph that its function calls stops where it was compiled to/,
+      /the node "called" is not a subgraph; a graph that its function calls stops only at the breakpoints it was compiled with/,
     ],
-    ["forgetful:think", /the graph of node "forgetful" keeps no checkpoints/],
+    ["forgetful:think", /the graph of node "forgetful" stores no checkpoints/],
     ["child:leaf:", /there is no node ""/],
-  ])("is refused where %s leads to nothing that it could stop at", async (name, why) => {
+  ])("the breakpoint %s is rejected", async (name, why) => {
     const { request, newThread } = await open();
     const path = `/threads/${await newThread()}/runs`;
     for (const field of ["interrupt_before", "interrupt_after"]) {

@@ -1,4 +1,4 @@
-/** Frames that are kept in memory for readers: one limit for all of them, however slowly they are read. */
+/** Frames buffered in memory for readers share one limit, regardless of how slowly they are read. */
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
@@ -9,12 +9,12 @@ import { allEvents } from "../helpers/sse.js";
 
 const MB = 1024 * 1024;
 const LIMIT = 32 * MB;
-/** More than the system buffers of a connection without a reader. */
+/** More data than the OS buffers for a connection that is not read. */
 const FRAMES = 12;
 
 const State = Annotation.Root({ done: Annotation<boolean> });
 
-/** Writes large custom events, then is done. */
+/** A graph that writes large custom events. */
 const flood = new StateGraph(State)
   .addNode("flood", (_state, { writer }) => {
     for (let index = 0; index < FRAMES; index += 1) writer?.({ index, text: "x".repeat(MB) });
@@ -31,7 +31,7 @@ async function open() {
   const settings = { max_kept_frame_bytes: LIMIT, metrics: true };
   const server = await startTestServer({ graphs: { flood }, logger, settings });
   const newThread = async () => (await server.service.threads.create({})).thread_id;
-  /** A run whose client never reads what it asked for. */
+  /** Starts a streamed run whose client never reads. */
   const runUnread = async () => {
     const thread_id = await newThread();
     const body = JSON.stringify({ ...asked, on_disconnect: "continue" });
@@ -41,14 +41,14 @@ async function open() {
   return { server, logger, newThread, runUnread };
 }
 
-/** The run of a thread once it has ended. */
+/** Waits for the run of a thread to end and returns it. */
 async function ended({ service }: TestServer, threadId: string): Promise<Run> {
   const list = () => service.runs.list(threadId, {});
   await expect.poll(async () => (await list())[0]?.status).toMatch(/^(?!pending|running)/);
   return (await list())[0] as Run;
 }
 
-it("clients that never read keep no more frames in memory than the limit, and their runs succeed", async () => {
+it("unread streams buffer at most the configured bytes, and their runs succeed", async () => {
   const { server, logger, newThread, runUnread } = await open();
   let most = 0;
   const unread = [];
@@ -71,20 +71,20 @@ it("clients that never read keep no more frames in memory than the limit, and th
     "frames were dropped before slow clients had read them: those clients get a gap",
   );
 
-  // A client that reads gets everything, however many others do not.
+  // A client that reads still gets every frame.
   const stream = await server.fetch("POST", `/threads/${await newThread()}/runs/stream`, asked);
   const events = await allEvents(stream);
   expect(events.filter(({ event }) => event === "custom")).toHaveLength(FRAMES);
   expect(events.at(-1)?.event).toBe("end");
 
-  // Late, one gets a summary of a run whose frames are gone: explicitly fewer, none missing in between.
+  // A late reader gets a summary if the frames were dropped, never a stream with gaps.
   const [first] = runs as [Run];
   const path = `/threads/${first.thread_id}/runs/${first.run_id}/stream`;
   const late = await allEvents(await server.fetch("GET", path));
   expect(late.map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
 });
 
-it("a client that falls behind while frames are dropped is disconnected, and comes back to the end", async () => {
+it("a slow client whose frames were dropped is disconnected and gets a summary on reconnect", async () => {
   const { server, newThread, runUnread } = await open();
   const threadId = await newThread();
   const stream = await server.fetch("POST", `/threads/${threadId}/runs/stream`, {

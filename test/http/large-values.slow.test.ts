@@ -1,6 +1,6 @@
 /**
- * Lists longer than a call can have arguments, in everything that a client may send; and answers of many megabytes: what
- * is kept of them does not grow with them.
+ * Lists longer than the maximum number of call arguments, in every field a client can send, and responses of
+ * many megabytes that must not be buffered as a whole.
  */
 import { once } from "node:events";
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
@@ -18,7 +18,7 @@ const THREAD = "0197f0a0-0000-7000-8000-000000000009";
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, items: Annotation<unknown[]> });
 
-/** Keeps `items`; what its caller sent along is not looked at. */
+/** Keeps `items` and ignores all other input. */
 const graph = new StateGraph(State)
   .addNode("keep", () => ({}))
   .addEdge(START, "keep")
@@ -59,7 +59,7 @@ const doors: [what: string, method: string, path: string, body: object][] = [
 ];
 
 it.each(["memory", "sqlite"])(
-  "lists of 150,000 elements are kept like any other on %s",
+  "lists of 150,000 elements are stored on %s",
   { timeout: 120_000 },
   async (scheme) => {
     const { request } = await startTestServer({
@@ -83,38 +83,42 @@ it.each(["memory", "sqlite"])(
   },
 );
 
-describe("answers that nobody reads", () => {
+describe("unread responses", () => {
   const large = { ...someThread, values: { text: "x".repeat(20 * MB) } };
   const warned = (logger: ReturnType<typeof recordingLogger>, text: string) =>
     logger.of("warn").filter((message) => message.includes(text)).length;
 
-  it("are cut off for the sake of others when too much is unread", { timeout: 60_000 }, async () => {
-    const logger = recordingLogger();
-    const service = fakeService({
-      logger,
-      settings: { max_unread_bytes: 110 * MB },
-      threads: { get: async () => ({ ...large }) },
-    });
-    const { url, request } = await serve(service);
-    const before = await bytesInUse();
-    for (let index = 0; index < 30; index += 1) {
-      const socket = await mute(url, `/threads/${THREAD_ID}`);
-      await once(socket, "readable");
-      expect(warned(logger, "cut off")).toBe(Math.max(0, index - 4));
-    }
-    expect((await bytesInUse()) - before).toBeLessThan(140 * MB);
-    // Who reads gets all of it, whatever others do.
-    const answer = await request("GET", `/threads/${THREAD_ID}`);
-    expect((answer.body as typeof large).values.text).toHaveLength(20 * MB);
-    expect(warned(logger, "of all it had read nothing for longest")).toBe(26);
-  });
+  it(
+    "the slowest clients are disconnected when unread data exceeds max_unread_bytes",
+    { timeout: 60_000 },
+    async () => {
+      const logger = recordingLogger();
+      const service = fakeService({
+        logger,
+        settings: { max_unread_bytes: 110 * MB },
+        threads: { get: async () => ({ ...large }) },
+      });
+      const { url, request } = await serve(service);
+      const before = await bytesInUse();
+      for (let index = 0; index < 30; index += 1) {
+        const socket = await mute(url, `/threads/${THREAD_ID}`);
+        await once(socket, "readable");
+        expect(warned(logger, "cut off")).toBe(Math.max(0, index - 4));
+      }
+      expect((await bytesInUse()) - before).toBeLessThan(140 * MB);
+      // A client that reads gets the full response.
+      const answer = await request("GET", `/threads/${THREAD_ID}`);
+      expect((answer.body as typeof large).values.text).toHaveLength(20 * MB);
+      expect(warned(logger, "of all it had read nothing for longest")).toBe(26);
+    },
+  );
 });
 
-describe("a list of large things", () => {
+describe("a list of large items", () => {
   const COUNT = 60;
   const LARGE = "x".repeat(2 * MB);
 
-  /** A server with as many states, runs, threads and items, each of 2 MB. */
+  /** A server with `COUNT` states, runs, threads and items of 2 MB each. */
   async function open() {
     const graph = new StateGraph(Annotation.Root({ text: Annotation<string> }))
       .addNode("node", () => ({}))
@@ -132,7 +136,7 @@ describe("a list of large things", () => {
     return { server, thread_id };
   }
 
-  it("is read as its client reads, and whole in the end", { timeout: 120_000 }, async () => {
+  it("a list is streamed with back-pressure and complete when read", { timeout: 120_000 }, async () => {
     const { server, thread_id } = await open();
     const lists: [method: string, path: string, body?: string][] = [
       ["GET", `/threads/${thread_id}/runs?limit=${COUNT}`],
@@ -144,7 +148,7 @@ describe("a list of large things", () => {
       const before = await bytesInUse();
       const socket = await mute(server.url, path, method, body);
       await once(socket, "readable");
-      // The whole list is of 120 MB, and twice as much as text of objects.
+      // The whole list is 120 MB, and twice as much when serialized.
       expect((await bytesInUse()) - before, path).toBeLessThan(70 * MB);
       socket.destroy();
       const { body: whole } = await server.request(method, path, body);

@@ -1,4 +1,4 @@
-/** Metrics without a prom-client that loads. */
+/** The metrics setting when prom-client is missing or broken. */
 import type { createRequire } from "node:module";
 import { describe, expect, it, vi } from "vitest";
 import { ConfigError } from "../../src/support/errors.js";
@@ -25,11 +25,11 @@ const broken = () => {
   throw new Error("no good");
 };
 
-describe("metrics with a package", () => {
+describe("metrics with the prom-client package", () => {
   it.each([
-    ["that is missing", missing, "the package prom-client is not installed", "npm install prom-client"],
-    ["that is broken", broken, "prom-client does not load: no good", undefined],
-  ])("%s are a configuration error", async (_what, load, message, hint) => {
+    ["missing", missing, "the package prom-client is not installed", "npm install prom-client"],
+    ["broken", broken, "prom-client does not load: no good", undefined],
+  ])("a %s package is a configuration error", async (_what, load, message, hint) => {
     prom.load = load;
     const error = await openService({ graphs: { chat }, settings: { metrics: true } }).catch(
       (thrown: unknown) => thrown,

@@ -15,13 +15,13 @@ import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 
-/** With the real prom-client, as it is installed beside this package. */
+/** Starts a server with the installed prom-client package. */
 async function open(settings = { metrics: true }) {
   const service = await openService({ graphs: { chat, fail, gate }, settings });
   const server = await serve(service);
   const thread = (await service.threads.create({})).thread_id;
   const scrape = async () => parseFigures((await server.request("GET", "/metrics")).text);
-  /** The figures whose names begin so; of a histogram its count. */
+  /** The metrics whose names start with `prefix`; for a histogram, its count. */
   const figures = async (prefix: string): Promise<Record<string, number>> => {
     const found = (await scrape()).filter(({ name }) => name.startsWith(`graph_serve_${prefix}`));
     const shown = found.filter(({ name }) => !/_(bucket|sum|created)$/.test(name));
@@ -35,7 +35,7 @@ async function open(settings = { metrics: true }) {
   return { server, thread, figures, scrape };
 }
 
-/** As another process does that takes them for cut off. */
+/** Simulates another process taking over the runs. */
 function takeRuns(file: string): void {
   const database = new Database(file);
   database.prepare("UPDATE gs_runs SET owner = 'another', attempt = attempt + 1").run();
@@ -44,12 +44,12 @@ function takeRuns(file: string): void {
 
 interface Figure {
   name: string;
-  /** As they are written: `{graph="chat"}`, or nothing. */
+  /** Labels in exposition format, such as `{graph="chat"}`, or an empty string. */
   labels: string;
   value: number;
 }
 
-/** Prometheus's text format, read strictly: every line is a comment of a known kind or a sample of a declared type. */
+/** Strict parser of the Prometheus text format: each line must be a known comment or a sample of a declared metric. */
 function parseFigures(text: string): Figure[] {
   const types = new Map<string, string>();
   const figures: Figure[] = [];
@@ -74,14 +74,14 @@ function parseFigures(text: string): Figure[] {
 const say = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hi" }] } };
 
 describe("/metrics", () => {
-  it("is what prom-client gives", async () => {
+  it("the response has the content type of the Prometheus text format", async () => {
     const { server } = await open();
     const answer = await server.request("GET", "/metrics");
     expect(answer.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expectDocumented("GET", "/metrics", answer);
   });
 
-  it("has all other figures while the storage is away", async () => {
+  it("other metrics are reported while the storage is unavailable", async () => {
     const away = () => Promise.reject(new StorageUnavailableError("is away"));
     const deadRuns = { list: away, count: away, revive: away, forget: away };
     const memory = { checkpointer_scheme: "memory", checkpointer_options: {}, max_queued_runs: 0 } as const;
@@ -93,7 +93,7 @@ describe("/metrics", () => {
     expect(text).toMatch(/^graph_serve_runs_active 0$/m);
   });
 
-  it("counts runs and their tokens", async () => {
+  it("runs and their tokens are counted", async () => {
     const { server, thread, figures } = await open();
     const run = await server.request("POST", `/threads/${thread}/runs`, say);
     await server.request("POST", `/threads/${thread}/runs`, { assistant_id: "fail", input: { x: 0 } });
@@ -114,9 +114,9 @@ describe("/metrics", () => {
   });
 
   it.each([
-    { counted: "given_back", what: "what the process gives back when it ends" },
-    { counted: "lost", what: "what another process had taken when it ends", taken: true },
-  ])("counts apart $what", async ({ counted, taken = false }) => {
+    { counted: "given_back", what: "a run requeued at shutdown" },
+    { counted: "lost", what: "a run taken over by another process", taken: true },
+  ])("$what is counted with its own status", async ({ counted, taken = false }) => {
     const cwd = mkdtempSync(join(tmpdir(), "graph-serve-metrics-"));
     onTestFinished(() => rmSync(cwd, { recursive: true }));
     const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "store.sqlite" };
@@ -133,7 +133,7 @@ describe("/metrics", () => {
     ]);
   });
 
-  it("follows streams and runs in flight", async () => {
+  it("open streams and active runs are tracked", async () => {
     const { server, thread, figures } = await open();
     const name = newId();
     const body = { assistant_id: "gate", input: { gate: name } };
@@ -158,7 +158,7 @@ describe("/metrics", () => {
     });
   });
 
-  it("counts a stream no longer once its reader has gone", async () => {
+  it("a stream is no longer counted after its client disconnects", async () => {
     const { server, thread, figures } = await open();
     const name = newId();
     const gone = new AbortController();
@@ -174,7 +174,7 @@ describe("/metrics", () => {
     expect(await figures("streams_open")).toEqual({ streams_open: 0 });
   });
 
-  it("times the storage", async () => {
+  it("storage calls are timed", async () => {
     const { server, thread, figures } = await open();
     await server.request("POST", `/threads/${thread}/runs`, say);
     await server.request("PUT", "/store/items", { namespace: ["a"], key: "k", value: {} });
@@ -184,7 +184,7 @@ describe("/metrics", () => {
     expect(calls['storage_seconds{operation="runs.insert"}']).toBe(1);
   });
 
-  it("has no more series after many threads than after a few", async () => {
+  it("the number of series does not grow with the number of threads", async () => {
     const { server, scrape } = await open();
     const runOn = async (count: number) => {
       for (let index = 0; index < count; index += 1) {
@@ -200,7 +200,7 @@ describe("/metrics", () => {
     const few = await series();
     await runOn(20);
     const many = await series();
-    // What the server does by the clock calls the storage by other operations now and then; of those there are few.
+    // Periodic tasks add a few more storage operations, so series by operation are excluded.
     const byRequest = (all: string[]) => all.filter((each) => !each.includes("operation="));
     expect(byRequest(many)).toEqual(byRequest(few));
     const operations = many.flatMap((each) => /_count\{operation="(.*)"\}/.exec(each)?.[1] ?? []);
@@ -212,7 +212,7 @@ describe("/metrics", () => {
     expect([...names].sort()).toEqual(["graph", "kind", "le", "operation", "status"]);
   });
 
-  it("is scraped while runs go on", async () => {
+  it("concurrent scrapes and runs do not interfere", async () => {
     const { server, thread, scrape } = await open();
     const runs = Array.from({ length: 10 }, () => server.request("POST", `/threads/${thread}/runs`, say));
     const scrapes = await Promise.all(Array.from({ length: 10 }, () => scrape()));
@@ -222,7 +222,7 @@ describe("/metrics", () => {
     expect(counts.map(({ value }) => value)).toEqual([10]);
   });
 
-  it("is not there while the setting is off", async () => {
+  it("/metrics returns 404 while the setting is off", async () => {
     const { server } = await open({ metrics: false });
     const answer = await server.request("GET", "/metrics");
     expect(answer).toMatchObject({ status: 404, body: { code: "route_not_found" } });

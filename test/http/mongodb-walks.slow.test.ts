@@ -1,4 +1,4 @@
-/** The longest of what every backend is asked over HTTP, on MongoDB. */
+/** The slowest HTTP tests of every backend, on MongoDB. */
 import { onMongodb } from "../helpers/backends.js";
 import { scopes } from "./on-backends/scopes.js";
 import { hiddenKeys } from "./on-backends/thread-writers.js";

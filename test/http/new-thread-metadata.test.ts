@@ -1,4 +1,4 @@
-/** A thread that a run creates carries the run's metadata, on every backend: clients search for their threads by it. */
+/** A thread created by a run gets the run's metadata on every backend, so that clients can search for it. */
 import { expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -9,7 +9,7 @@ import { byHeader } from "../helpers/two-users.js";
 
 const input = { messages: [{ role: "user", content: "hello" }] };
 
-onEveryBackend("a thread that a run creates", (backend) => {
+onEveryBackend("a thread created by a run", (backend) => {
   const open = async (more: Partial<Parameters<typeof startTestServer>[0]> = {}) => {
     const server = await startTestServer({
       graphs: { chat },
@@ -29,7 +29,7 @@ onEveryBackend("a thread that a run creates", (backend) => {
   const run = (metadata: object, more: object = {}) => ({ assistant_id: "chat", input, metadata, ...more });
   const creating = { if_not_exists: "create" };
 
-  it("is found by the run's metadata, whichever route started it", async () => {
+  it("the thread is found by the run's metadata, whichever route started the run", async () => {
     const { user, send, found } = await open();
     const metadata = { user, nested: { random: "123" } };
     const threads = [newId(), newId(), newId(), newId()];
@@ -51,7 +51,7 @@ onEveryBackend("a thread that a run creates", (backend) => {
     });
   });
 
-  it("keeps the metadata of its creation: later runs add none", async () => {
+  it("metadata of later runs is not added to the thread", async () => {
     const { user, send, found } = await open();
     const [made, existing] = [newId(), newId()];
     await send(`/threads/${made}/runs/wait`, run({ user }, creating));
@@ -63,7 +63,7 @@ onEveryBackend("a thread that a run creates", (backend) => {
     expect(await found({ later: user })).toEqual([]);
   });
 
-  it("has it while a delayed run waits", async () => {
+  it("the thread has the metadata while its delayed run waits", async () => {
     if (backend().name === "a custom storage") return;
     const { user, send, found } = await open({ settings: { delayed_runs: true } });
     const thread = newId();
@@ -71,7 +71,7 @@ onEveryBackend("a thread that a run creates", (backend) => {
     expect((await found({ user })).map(({ thread_id }) => thread_id)).toEqual([thread]);
   });
 
-  it("belongs to the caller, whatever the metadata says", async () => {
+  it("the thread belongs to the caller even if the metadata names another owner", async () => {
     const { user, send, found } = await open({ authenticate: byHeader });
     const [ann, bob] = [{ user: `ann-${user}` }, { user: `bob-${user}` }];
     await send(`/threads/${newId()}/runs/wait`, run({ topic: user, owner: bob.user }, creating), ann);
@@ -82,8 +82,8 @@ onEveryBackend("a thread that a run creates", (backend) => {
   });
 });
 
-withPostgres("a thread that a queued run creates", (postgres) => {
-  it("has the run's metadata before a worker takes the run", async () => {
+withPostgres("a thread created by a queued run", (postgres) => {
+  it("the thread has the run's metadata before a worker claims the run", async () => {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const settings = { ...storage, queue: "postgres", role: "api", stream: "postgres" } as const;
     const server = await startTestServer({ graphs: { chat }, settings });

@@ -1,4 +1,4 @@
-/** One walk through every exit of the server: what a graph's output leaves out is in no answer, whatever is asked. */
+/** Calls every route and checks that values outside a graph's output schema are never returned. */
 import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/route-table.js";
 import { startTestServer } from "../helpers/app.js";
@@ -22,7 +22,10 @@ import { webhooks } from "../helpers/webhook-receiver.js";
 const { WALKED, ...graphs } = exported;
 const routes = new Set<string>();
 
-/** Whether messages are held: else they are streamed as the graphs make them, and not looked at. */
+/**
+ * Returns the leaks found by `walk`. Message frames are only checked under `hold_messages`: otherwise they
+ * are streamed unfiltered.
+ */
 async function sightsOf(hold_messages: boolean, walk: (walker: Walker) => Promise<void>): Promise<string[]> {
   const settings = { list_all_assistants: true, metrics: true, crons: true, webhooks, hold_messages };
   const walker = new Walker(await startTestServer({ graphs, settings }), { messages: hold_messages });
@@ -32,39 +35,42 @@ async function sightsOf(hold_messages: boolean, walk: (walker: Walker) => Promis
   return [...walker.sights].sort();
 }
 
-describe.each(WALKED)("what $id hides", (walked) => {
+describe.each(WALKED)("hidden values of $id", (walked) => {
   type Walk = [string, (walker: Walker, walked: exported.Walked) => Promise<void>];
   const streaming: Walk[] = [
     ["a stream", walkStreams],
-    ["an answer that was waited for", walkAnswers],
-    ["a run that is joined", walkJoins],
-    ["the events of a thread", walkEvents],
+    ["the result of a waited run", walkAnswers],
+    ["a joined run", walkJoins],
+    ["thread events", walkEvents],
   ];
   const walks: Walk[] = [
     ...streaming,
-    ["the description of the graph", walkAssistant],
+    ["the graph description", walkAssistant],
     ["a thread, its history and its copies", walkThread],
-    ["the answer to a write", walkWrites],
+    ["the result of a write", walkWrites],
     ["a cron", walkCrons],
-    ["a webhook that does not arrive", walkWebhooks],
+    ["an undeliverable webhook", walkWebhooks],
   ];
-  it.each(walks)("is not in %s", async (_, walk) => {
+  it.each(walks)("hidden values are absent from %s", async (_, walk) => {
     expect(await sightsOf(false, (walker) => walk(walker, walked))).toEqual([]);
   });
-  it.each(streaming)("is not in %s under hold_messages, not even in messages", async (_, walk) => {
-    expect(await sightsOf(true, (walker) => walk(walker, walked))).toEqual([]);
-  });
+  it.each(streaming)(
+    "hidden values are absent from %s under hold_messages, even from messages",
+    async (_, walk) => {
+      expect(await sightsOf(true, (walker) => walk(walker, walked))).toEqual([]);
+    },
+  );
 });
 
-it("what graphs hide is in no answer of any other route", async () => {
+it("hidden values are absent from all other routes", async () => {
   expect(await sightsOf(true, walkTheRest)).toEqual([]);
 });
 
-it("the walk for hidden values asked every route", () => {
+it("the search for hidden values covers every route", () => {
   expect(ROUTES.map(({ id }) => id).filter((id) => !routes.has(id))).toEqual([]);
 });
 
-it.each(WALKED)("what $id hides is on the command line with --raw alone", async (walked) => {
+it.each(WALKED)("hidden values of $id appear on the command line only with --raw", async (walked) => {
   const offline = await openOffline(walked);
   expect(await walkOffline(offline)).toEqual([]);
   expect(await walkRaw(offline)).not.toEqual([]);

@@ -1,4 +1,4 @@
-/** U+0000 in what a graph streams: not every database and client takes it, so every frame has U+FFFD instead. */
+/** Some databases and clients reject U+0000, so every frame contains U+FFFD instead. */
 import { AIMessage } from "@langchain/core/messages";
 import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
@@ -30,7 +30,7 @@ const CUSTOM = ["a\uFFFDb", { name: "step\uFFFD", "key\uFFFD": 1, escaped: "\\u0
 const dataOf = (events: readonly SseEvent[], name: string): unknown[] =>
   events.filter(({ event }) => event === name).map(({ data }) => data);
 
-/** A run on a thread of its own: its answer's text and its path. */
+/** Streams a run on a new thread. Returns its events and the path of its stream. */
 async function streamed(server: TestServer, messages: string[]) {
   const response = await server.fetch("POST", `/threads/${crypto.randomUUID()}/runs/stream`, {
     ...{ assistant_id: "graph", input: { messages }, stream_mode: MODES },
@@ -43,7 +43,7 @@ onEveryBackend("NUL in a stream", (backend) => {
   const open = async () =>
     serve(await openTestService({ graphs: { graph }, storage: await keptStorage(backend()) }));
 
-  it("is U+FFFD, live and when the run is joined afterwards", async () => {
+  it("NUL is replaced in live and in joined streams", async () => {
     const server = await open();
     const { path, events } = await streamed(server, []);
     expect(dataOf(events, "custom")).toEqual(CUSTOM);
@@ -55,7 +55,7 @@ onEveryBackend("NUL in a stream", (backend) => {
     expect(await allEvents(await server.fetch("GET", path))).toEqual(events);
   });
 
-  it("is U+FFFD in the error frame, also for another process", async () => {
+  it("NUL is replaced in the error frame, also for another process", async () => {
     const server = await open();
     const { path, events } = await streamed(server, ["hi"]);
     expect(dataOf(events, "error")).toMatchObject([{ message: "g\uFFFDh" }]);
@@ -63,7 +63,7 @@ onEveryBackend("NUL in a stream", (backend) => {
     expect(text).not.toMatch(NUL);
   });
 
-  it("is U+FFFD in the events of the thread", async () => {
+  it("NUL is replaced in thread events", async () => {
     const server = await open();
     const thread = crypto.randomUUID();
     const events = await openEvents(server, thread);

@@ -17,7 +17,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-/** Every object below `value`, with the path to it. */
+/** Yields every object below `value` with its path. */
 function* walk(value: unknown, path = ""): Generator<[string, Json]> {
   if (typeof value !== "object" || value === null) return;
   yield [path, value as Json];
@@ -25,17 +25,17 @@ function* walk(value: unknown, path = ""): Generator<[string, Json]> {
 }
 
 describe("the OpenAPI document", () => {
-  it("is valid OpenAPI 3.1", async () => {
+  it("the document is valid OpenAPI 3.1", async () => {
     const result = await new Validator().validate(JSON.parse(JSON.stringify(document)) as Json);
     expect(result.errors).toBeUndefined();
     expect(result.valid).toBe(true);
   });
 
-  it("is the same each time", () => {
+  it("the document is deterministic", () => {
     expect(JSON.stringify(buildOpenApi(ROUTES))).toBe(JSON.stringify(document));
   });
 
-  it("is what the server serves", async () => {
+  it("the served document equals the built one", async () => {
     const { request } = await serve(fakeService({ settings: { crons: true, webhooks } }));
     expect((await request("GET", "/openapi.json")).body).toEqual(JSON.parse(JSON.stringify(document)));
   });
@@ -60,11 +60,11 @@ describe("the OpenAPI document", () => {
     "ThreadStateModel",
     "ThreadStateSearchRequest",
     "ThreadStateUpdateRequest",
-  ])("has the component %s", (name) => {
+  ])("the document contains the component %s", (name) => {
     expect(schemas).toHaveProperty(name);
   });
 
-  it("describes every field", () => {
+  it("every field has a description", () => {
     const silent: string[] = [];
     for (const [path, node] of walk(schemas)) {
       if (!path.endsWith("/properties")) continue;
@@ -75,7 +75,7 @@ describe("the OpenAPI document", () => {
     expect(silent).toEqual([]);
   });
 
-  it("describes every component, parameter, response and header", () => {
+  it("every component, parameter, response and header has a description", () => {
     const parts = [
       ...Object.values(schemas),
       ...operations.flatMap(({ operation }) => [
@@ -89,7 +89,7 @@ describe("the OpenAPI document", () => {
     expect(parts.filter(({ description }) => !description)).toEqual([]);
   });
 
-  it("refers to components that exist", () => {
+  it("every reference resolves to a component", () => {
     const references = [...walk(document)]
       .map(([, node]) => node.$ref)
       .filter((ref) => typeof ref === "string");
@@ -97,12 +97,12 @@ describe("the OpenAPI document", () => {
     for (const ref of references) expect(schemas).toHaveProperty(ref.replace("#/components/schemas/", ""));
   });
 
-  it("gives every operation an id of its own", () => {
+  it("every operation has a unique id", () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(operations.length);
   });
 
-  it("lists the statuses of a run", () => {
+  it("creating a run documents its status codes and headers", () => {
     const run = operations.find(({ name }) => name === "POST /threads/{thread_id}/runs");
     const responses = run?.operation.responses as Record<string, { headers?: Json }>;
     expect(Object.keys(responses)).toEqual([

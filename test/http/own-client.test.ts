@@ -1,4 +1,7 @@
-/** LangGraph's SDK without a URL, inside graphs and inside an app of `http_app`: it reaches the server of its process. */
+/**
+ * LangGraph's SDK client without a URL, inside graphs and inside an `http_app`: it connects to the server of
+ * its own process.
+ */
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { RemoteGraph } from "@langchain/langgraph/remote";
 import { Client } from "@langchain/langgraph-sdk";
@@ -23,7 +26,7 @@ const input = { messages: [{ role: "user", content: "hi" }] };
 
 type Work = (client: Client, thread: string) => Promise<unknown>;
 
-/** What the node of the graph `caller` does with a client of its own. */
+/** Actions of the `caller` graph's node with an SDK client without a URL. */
 const works: Record<string, Work> = {
   wait: (client) => client.runs.wait(null, "chat", { input }),
   whoami: (client) => client.runs.wait(null, "whoami", { input: {} }),
@@ -88,7 +91,7 @@ const guarded: Partial<ServiceOptions> = { authenticate: byHeader, settings: { a
 const headersOf = (user: string) => ({ user, "x-api-key": KEY });
 
 describe("a client without a URL in a graph", () => {
-  it("runs another graph, waits for it and streams it", async () => {
+  it("the client can run, join and stream another graph", async () => {
     const { ask } = await open();
     expect(await ask("wait")).toMatchObject({ messages: [{}, { content: "You said: hi" }] });
     expect(await ask("remote")).toMatchObject({ messages: [{}, { content: "You said: hi" }] });
@@ -97,7 +100,7 @@ describe("a client without a URL in a graph", () => {
     expect(events.filter((event) => event === "messages").length).toBeGreaterThan(1);
   });
 
-  it("is refused what would wait for its own run", async () => {
+  it("a call that would wait for its own run is rejected with 409", async () => {
     const { server } = await open();
     const { thread_id } = await server.service.threads.create({});
     const body = { assistant_id: "caller", input: { work: "itself", about: thread_id } };
@@ -105,17 +108,17 @@ describe("a client without a URL in a graph", () => {
     expect(values).toMatchObject({ result: { status: 409 } });
   });
 
-  it("reads and writes the store", async () => {
+  it("the client can read and write the store", async () => {
     const { ask } = await open();
     expect(await ask("store")).toEqual({ text: "hello" });
   });
 
-  it("interrupts the run that it waits for when its call is aborted", async () => {
+  it("an aborted call interrupts the run that it waits for", async () => {
     const { ask } = await open();
     expect(await ask("leave", newId())).toBe("changed my mind");
   });
 
-  it("starts runs that are no part of its own: their tokens are not in its stream", async () => {
+  it("tokens of a run started by the client are not in the caller's stream", async () => {
     const { server } = await open();
     const body = { assistant_id: "caller", input: { work: "wait", about: "" } };
     const stream_mode = ["messages", "values", "events"];
@@ -126,7 +129,7 @@ describe("a client without a URL in a graph", () => {
     expect(events.filter(({ data }) => JSON.stringify(data).includes("on_chat_model_stream"))).toEqual([]);
   });
 
-  it("acts for the user of its run, with keys and users", async () => {
+  it("the client acts as the user of its run", async () => {
     const { server, ask } = await open(guarded);
     const topic = newId();
     const threads: Record<string, string> = {};
@@ -141,21 +144,21 @@ describe("a client without a URL in a graph", () => {
     expect(await ask("whoami", "", headersOf("ann"))).toMatchObject({ user: { identity: "ann" } });
   });
 
-  it("reaches the server of its run, of several in one process", async () => {
+  it("with several servers in one process, the client reaches the server of its run", async () => {
     const [first, second] = [await open(), await open(guarded)];
     const { thread_id } = await first.server.service.threads.create({});
     expect(await first.ask("read", thread_id)).toMatchObject({ thread_id });
     expect(await second.ask("read", thread_id, headersOf("ann"))).toEqual({ status: 404 });
   });
 
-  it("is a stranger to the server outside of its runs and requests", async () => {
+  it("a client outside of runs and requests is not authenticated", async () => {
     await open(guarded);
     await expect(new Client().threads.search()).rejects.toMatchObject({ status: 401 });
   });
 
-  it("is offered while a server listens, and no longer", async () => {
+  it("the client's default URL is set only while the server listens", async () => {
     const scope = globalThis as Record<symbol, unknown>;
-    // Servers of other tests may listen in this process.
+    // Servers of other tests may be listening in this process.
     const offered = () => [scope[URL_BASE], scope[FETCH]];
     const before = offered();
     const { server } = await open();
@@ -166,8 +169,8 @@ describe("a client without a URL in a graph", () => {
   });
 });
 
-describe.each(["hono", "node"])("a client without a URL in an app of http_app (%s)", (name) => {
-  it("acts for the user of the request", async () => {
+describe.each(["hono", "node"])("a client without a URL in an http_app (%s)", (name) => {
+  it("the client acts as the user of the request", async () => {
     const settings = {
       ...guarded.settings,
       http_app: `./own-client.ts:${name}`,
@@ -185,8 +188,8 @@ describe.each(["hono", "node"])("a client without a URL in an app of http_app (%
   });
 });
 
-withPostgres("a client without a URL in a graph of a queue", (postgres) => {
-  it("waits for a run where all places are taken by those that wait", async () => {
+withPostgres("a client without a URL in a queued graph", (postgres) => {
+  it("a run that waits for another run does not block it when all slots are in use", async () => {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const { ask } = await open({
       settings: { ...storage, queue: "postgres", stream: "postgres", max_concurrent_runs: 1 },

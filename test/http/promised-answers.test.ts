@@ -1,4 +1,4 @@
-/** What the document says of requests and answers, held against what the server takes and gives. */
+/** Checks the required fields and the answers in the OpenAPI document against the running server. */
 import { describe, expect, it } from "vitest";
 import type { Issue } from "../../src/support/errors.js";
 import { ASSISTANT_FIELDS } from "../../src/models/assistant.js";
@@ -39,7 +39,7 @@ function resolved(schema: Schema): Schema {
   return document.components.schemas[schema.$ref.split("/").at(-1) ?? ""] as Schema;
 }
 
-/** The least that a schema asks for. */
+/** The smallest value that satisfies a schema. */
 function leastOf(schema: Schema): unknown {
   const { type, required = [], properties = {}, items, format } = resolved(schema);
   if (type === "array") return items ? [leastOf(items)] : [];
@@ -56,16 +56,16 @@ async function missingIn(server: TestServer, request: string, body?: unknown): P
 
 const open = () => startTestServer({ graphs: { chat }, settings: { crons: true, webhooks } });
 
-describe("what the document says is required", () => {
+describe("required fields of the OpenAPI document", () => {
   const withBody = operations.filter(([, { requestBody }]) => requestBody);
 
-  it.each(withBody)("is all that the body of %s needs", async (request, { requestBody }) => {
+  it.each(withBody)("the required fields of %s are sufficient", async (request, { requestBody }) => {
     const body = leastOf(requestBody?.content["application/json"].schema ?? {});
     const query = request.endsWith("/store/items") ? "?key=k" : "";
     expect(await missingIn(await open(), request + query, body)).toEqual([]);
   });
 
-  it("is what the query needs", async () => {
+  it("exactly the documented query parameters are required", async () => {
     const server = await open();
     for (const [request, { parameters = [] }] of operations.filter(([name]) => name.startsWith("GET "))) {
       const required = parameters.filter((parameter) => parameter.in === "query" && parameter.required);
@@ -74,7 +74,7 @@ describe("what the document says is required", () => {
     }
   });
 
-  it("names the key of an item and the thread of runs to cancel", () => {
+  it("the item key and the thread of a run cancellation are required", () => {
     const [, item] = operations.find(([name]) => name === "GET /store/items") ?? [];
     expect(item?.parameters).toContainEqual(expect.objectContaining({ name: "key", required: true }));
     expect(document.components.schemas.CancelManyRequest).toMatchObject({ required: ["thread_id"] });
@@ -101,7 +101,7 @@ describe("answers with select", () => {
   it.each([
     ["/threads/search", THREAD_FIELDS.filter((field) => field !== "context")],
     ["/assistants/search", ASSISTANT_FIELDS],
-  ])("of %s hold the fields named, as documented", async (path, fields) => {
+  ])("%s returns exactly the selected fields", async (path, fields) => {
     const { ask } = await withRun();
     const whole = await ask("POST", path, {});
     expect(Object.keys(whole).sort()).toEqual([...fields].sort());
@@ -112,7 +112,7 @@ describe("answers with select", () => {
     }
   });
 
-  it("of the run list hold the fields named, as documented", async () => {
+  it("the run list returns exactly the selected fields", async () => {
     const { ask, runs } = await withRun();
     const whole = await ask("GET", runs);
     expect(Object.keys(whole).sort()).toEqual([...RUN_FIELDS].sort());

@@ -1,4 +1,4 @@
-/** Runs of several callers that wait for a process: whose come first. */
+/** The order of queued runs from several users. */
 import { expect, it, onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
@@ -8,7 +8,7 @@ import { startTestServer } from "../helpers/app.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { byHeader } from "../helpers/two-users.js";
 
-withPostgres("in the queue", (postgres) => {
+withPostgres("users in the queue", (postgres) => {
   async function open(max_concurrent_runs: number, more: Partial<Settings> = {}) {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const settings = { ...storage, queue: "postgres" as const, max_concurrent_runs, ...more };
@@ -16,7 +16,7 @@ withPostgres("in the queue", (postgres) => {
     onTestFinished(() => server.close());
     const names = new Map<string, string>();
     const order: string[] = [];
-    /** A run on a thread of its own, which ends when its gate is opened. Its name begins with its user's. */
+    /** Starts a run on a new thread that ends when its gate opens. The name starts with the user's name. */
     const start = async (name: string, thread = newId()) => {
       const key = newId();
       names.set(name, key);
@@ -32,7 +32,7 @@ withPostgres("in the queue", (postgres) => {
     return { start, ask, pass, order };
   }
 
-  it("who has as many waiting as may be is refused, and nobody else is", async () => {
+  it("only a user who exceeds max_waiting_runs_per_user is rejected", async () => {
     const { start, pass, order, ask } = await open(1, { max_waiting_runs_per_user: 2, max_waiting_runs: 5 });
     await start("ann 1");
     await expect.poll(() => order).toEqual(["ann 1"]);
@@ -50,7 +50,7 @@ withPostgres("in the queue", (postgres) => {
     await expect.poll(() => order, { timeout: 20_000 }).toHaveLength(7);
   });
 
-  it("callers take turns where there is one place", async () => {
+  it("users take turns when there is one slot", async () => {
     const { start, pass, order } = await open(1);
     const waiting = ["ann 2", "ann 3", "ann 4", "ann 5", "bea 1", "bea 2", "cleo 1"];
     await start("ann 1");
@@ -61,7 +61,7 @@ withPostgres("in the queue", (postgres) => {
     expect(order).toEqual(["ann 1", "ann 2", "bea 1", "cleo 1", "ann 3", "bea 2", "ann 4", "ann 5"]);
   });
 
-  it("who has less in flight comes first", async () => {
+  it("the user with fewer active runs comes first", async () => {
     const { start, pass, order } = await open(2);
     for (const name of ["ann 1", "ann 2"]) await start(name);
     await expect.poll(() => order).toHaveLength(2);
@@ -73,10 +73,10 @@ withPostgres("in the queue", (postgres) => {
     pass("ann 1");
   });
 
-  it("who waits behind runs of its own keeps nobody else from a free place", async () => {
+  it("runs blocked by their own thread do not keep other runs from a free slot", async () => {
     const { start, pass, order } = await open(52);
     const users = Array.from({ length: 51 }, (_, place) => `user${place}`);
-    // Zoe is served last, so that all others come before her.
+    // Zoe was served last, so all other users come before her.
     const thread = newId();
     await start("zoe 1", thread);
     await start("zoe 2", thread);

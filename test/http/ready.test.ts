@@ -9,12 +9,12 @@ import { withPostgres } from "../helpers/postgres.js";
 import { openTestService } from "../helpers/service.js";
 import { TcpRelay } from "../helpers/tcp-relay.js";
 
-/** Outages are noticed after two seconds, and their end when the broken connections have been given up. */
+/** An outage is noticed after two seconds; recovery takes until the broken connections are closed. */
 const PATIENCE = { timeout: 60_000, interval: 100 };
 const OUTAGE_TEST_MS = 120_000;
 
 describe("readiness", () => {
-  it("a server that takes runs is ready, with no key", async () => {
+  it("a server that accepts runs is ready without an API key", async () => {
     const { request } = await startTestServer({
       graphs: { gate },
       settings: { api_keys: ["correct-horse-battery"] },
@@ -23,7 +23,7 @@ describe("readiness", () => {
     expect([status, body]).toEqual([200, { ready: true }]);
   });
 
-  it("a server that drains is not", async () => {
+  it("a server that drains is not ready", async () => {
     const { request, service, ...server } = await startTestServer({ graphs: { gate } });
     const name = newId();
     const { thread_id } = await service.threads.create({});
@@ -35,7 +35,7 @@ describe("readiness", () => {
     const socket = connect(server.port, "127.0.0.1");
     onTestFinished(() => void socket.destroy());
     await once(socket, "connect");
-    // A request that is on its way when the signal comes.
+    // A request in flight when shutdown begins.
     socket.write("GET /ready HTTP/1.1\r\nhost: localhost\r\n");
     await request("GET", "/ok");
     const closed = server.close(60);
@@ -48,7 +48,7 @@ describe("readiness", () => {
     await closed;
   });
 
-  it("an embedded service that was closed is not", async () => {
+  it("an embedded service that was closed is not ready", async () => {
     const service = await openTestService({ graphs: { gate } });
     const { request } = await serve(service);
     await service.close(0);
@@ -59,7 +59,7 @@ describe("readiness", () => {
 });
 
 withPostgres("readiness on postgres", (postgres) => {
-  it("a worker that ends answers that it is not, until its runs have ended", async () => {
+  it("a worker that shuts down is not ready and answers until its runs have ended", async () => {
     const { max_queued_runs: _, ...storage } = postgres.options();
     const settings = { ...storage, queue: "postgres", stream: "postgres", metrics: true } as const;
     const api = await startTestServer({ graphs: { gate }, settings: { ...settings, role: "api" } });
@@ -78,31 +78,35 @@ withPostgres("readiness on postgres", (postgres) => {
     await expect(worker.request("GET", "/ok")).rejects.toThrow();
   });
 
-  it("the storage goes away and comes back", { timeout: OUTAGE_TEST_MS }, async () => {
-    const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
-    const { checkpointer_options } = postgres.options();
-    const { request } = await startTestServer({
-      graphs: { gate },
-      settings: {
-        checkpointer_scheme: "postgres",
-        checkpointer_uri: uri,
-        checkpointer_options: { ...checkpointer_options, pool_max_size: 2 },
-      },
-    });
-    // Before the service closes: it waits for its connections.
-    onTestFinished(() => relay.close());
-    const ready = () => request("GET", "/ready");
-    expect((await ready()).status).toBe(200);
-    relay.block();
-    // Many probes wait for one look at the storage.
-    const answers = await Promise.all(Array.from({ length: 20 }, ready));
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
-    expect(answers[0]?.body).toMatchObject({
-      code: "storage_unavailable",
-      detail: "the storage has not answered within 2 s",
-    });
-    expect((await request("GET", "/ok")).status).toBe(200);
-    relay.unblock();
-    await expect.poll(async () => (await ready()).status, PATIENCE).toBe(200);
-  });
+  it(
+    "a server is not ready during a storage outage and ready again afterwards",
+    { timeout: OUTAGE_TEST_MS },
+    async () => {
+      const { relay, uri } = await TcpRelay.before(postgres.uri, 5432);
+      const { checkpointer_options } = postgres.options();
+      const { request } = await startTestServer({
+        graphs: { gate },
+        settings: {
+          checkpointer_scheme: "postgres",
+          checkpointer_uri: uri,
+          checkpointer_options: { ...checkpointer_options, pool_max_size: 2 },
+        },
+      });
+      // Runs before the service closes, which waits for its connections.
+      onTestFinished(() => relay.close());
+      const ready = () => request("GET", "/ready");
+      expect((await ready()).status).toBe(200);
+      relay.block();
+      // Concurrent probes share one storage check.
+      const answers = await Promise.all(Array.from({ length: 20 }, ready));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+      expect(answers[0]?.body).toMatchObject({
+        code: "storage_unavailable",
+        detail: "the storage has not answered within 2 s",
+      });
+      expect((await request("GET", "/ok")).status).toBe(200);
+      relay.unblock();
+      await expect.poll(async () => (await ready()).status, PATIENCE).toBe(200);
+    },
+  );
 });

@@ -7,22 +7,22 @@ import { fakeService, lazy, RUN_ID, someRun, someThread, THREAD_ID } from "../he
 
 const thread = `/threads/${THREAD_ID}`;
 
-describe("headers of answers", () => {
-  it("carry type and length of JSON", async () => {
+describe("response headers", () => {
+  it("a JSON response has its content type and length", async () => {
     const { request } = await serve(fakeService());
     const answer = await request("GET", thread);
     expect(answer.headers.get("content-type")).toBe("application/json; charset=utf-8");
     expect(answer.headers.get("content-length")).toBe(String(Buffer.byteLength(answer.text)));
   });
 
-  it("count bytes, not characters", async () => {
+  it("content-length counts bytes, not characters", async () => {
     const { request } = await serve(
       fakeService({ threads: { get: async () => ({ ...someThread, values: { a: "ü🙂" } }) } }),
     );
     expect((await request("GET", thread)).body).toMatchObject({ values: { a: "ü🙂" } });
   });
 
-  it("name no framework and no etag", async () => {
+  it("a response reveals no framework and has no ETag", async () => {
     const { request } = await serve(fakeService());
     const { headers } = await request("GET", "/ok");
     expect(headers.get("x-powered-by")).toBeNull();
@@ -36,14 +36,14 @@ describe("headers of answers", () => {
     ["GET", "/docs/nope", 404],
     ["POST", `${thread}/runs/stream`, 200],
     ["GET", "/threads/%zz", 422],
-  ])("keep browsers from guessing what %s %s is", async (method, path, status) => {
+  ])("the response to %s %s has nosniff", async (method, path, status) => {
     const { request } = await serve(fakeService());
     const answer = await request(method, path, method === "POST" ? { assistant_id: "agent" } : undefined);
     expect(answer.status).toBe(status);
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  it("keep browsers from guessing also where a host or a key is refused", async () => {
+  it("responses to rejected origins and keys have nosniff", async () => {
     const settings = { api_keys: ["key-of-a-reader"], cors_origins: ["http://a.example"] };
     const { request } = await serve(fakeService({ settings }));
     const callers: Record<string, string>[] = [{}, { origin: "http://b.example" }];
@@ -54,17 +54,20 @@ describe("headers of answers", () => {
     }
   });
 
-  it.each(["/threads/search", "/assistants/search"])("of %s tell total and next page", async (path) => {
-    const page = { total: 25, next: 10 };
-    const find = async () => ({ items: lazy([]), ...page });
-    const search = async () => ({ items: [], ...page });
-    const { request } = await serve(fakeService({ threads: { find }, assistants: { search } }));
-    const { headers } = await request("POST", path, {});
-    expect(headers.get("x-pagination-total")).toBe("25");
-    expect(headers.get("x-pagination-next")).toBe("10");
-  });
+  it.each(["/threads/search", "/assistants/search"])(
+    "%s returns the total and the next offset",
+    async (path) => {
+      const page = { total: 25, next: 10 };
+      const find = async () => ({ items: lazy([]), ...page });
+      const search = async () => ({ items: [], ...page });
+      const { request } = await serve(fakeService({ threads: { find }, assistants: { search } }));
+      const { headers } = await request("POST", path, {});
+      expect(headers.get("x-pagination-total")).toBe("25");
+      expect(headers.get("x-pagination-next")).toBe("10");
+    },
+  );
 
-  it("of the last page name no next one", async () => {
+  it("the last page has no next offset", async () => {
     const { request } = await serve(fakeService());
     expect((await request("POST", "/threads/search", {})).headers.has("x-pagination-next")).toBe(false);
   });
@@ -72,7 +75,7 @@ describe("headers of answers", () => {
   it.each([
     [someRun.usage, "7"],
     [null, "0"],
-  ])("of a run name its path and tokens", async (usage, tokens) => {
+  ])("a run response has its path and token count", async (usage, tokens) => {
     const { request } = await serve(fakeService({ runs: { create: async () => ({ ...someRun, usage }) } }));
     const { headers } = await request("POST", `${thread}/runs`, { assistant_id: "agent" });
     expect(headers.get("location")).toBe(`${thread}/runs/${RUN_ID}`);
@@ -81,19 +84,19 @@ describe("headers of answers", () => {
   });
 });
 
-describe("answers without a body", () => {
-  it.each(["return=minimal", "respond-async, Return=Minimal"])("follow Prefer: %s", async (prefer) => {
+describe("responses without a body", () => {
+  it.each(["return=minimal", "respond-async, Return=Minimal"])("Prefer: %s returns 204", async (prefer) => {
     const { request } = await serve(fakeService());
     const answer = await request("PATCH", thread, { metadata: {} }, { prefer });
     expect(answer).toMatchObject({ status: 204, text: "" });
   });
 
-  it("are not given for another preference", async () => {
+  it("other preferences return a body", async () => {
     const { request } = await serve(fakeService());
     expect((await request("PATCH", thread, {}, { prefer: "return=representation" })).status).toBe(200);
   });
 
-  it("are given to HEAD", async () => {
+  it("a HEAD request returns headers only", async () => {
     const { request } = await serve(fakeService());
     const answer = await request("HEAD", thread);
     expect(answer).toMatchObject({ status: 200, text: "" });
@@ -101,8 +104,8 @@ describe("answers without a body", () => {
   });
 });
 
-describe("error answers", () => {
-  it("of a wrong method list the right ones", async () => {
+describe("error responses", () => {
+  it("a wrong method returns the allowed methods", async () => {
     const { request } = await serve(fakeService());
     const answer = await request("PUT", thread);
     expect(answer.headers.get("allow")).toBe("GET, PATCH, DELETE, HEAD");
@@ -112,7 +115,7 @@ describe("error answers", () => {
     });
   });
 
-  it("of an unknown path name it", async () => {
+  it("an unknown route returns 404 with its path", async () => {
     const { request } = await serve(fakeService());
     expect((await request("GET", "/nope?secret=1")).body).toEqual({
       detail: "there is no route GET /nope",
@@ -120,7 +123,7 @@ describe("error answers", () => {
     });
   });
 
-  it("of a broken path encoding are 422", async () => {
+  it("an invalid path encoding returns 422", async () => {
     const { request } = await serve(fakeService());
     expect(await request("GET", "/threads/%zz")).toMatchObject({
       status: 422,
@@ -128,7 +131,7 @@ describe("error answers", () => {
     });
   });
 
-  it("of our own faults tell nothing", async () => {
+  it("internal errors do not expose details", async () => {
     const error = vi.fn();
     const get = () => Promise.reject(new Error("ENOENT /home/me/db.sqlite postgres://u:pw@h/db"));
     const { request } = await serve(fakeService({ threads: { get }, logger: { ...silentLogger, error } }));
@@ -144,7 +147,7 @@ describe("error answers", () => {
     );
   });
 
-  it("of a graph that does not load hide its path", async () => {
+  it("an error of a graph that does not load hides its path", async () => {
     const get = () => Promise.reject(new GraphServeError("graph_load_failed", "/home/me/graph.ts broke"));
     const { request } = await serve(fakeService({ threads: { get } }));
     const answer = await request("GET", thread);
@@ -155,13 +158,13 @@ describe("error answers", () => {
     expect(answer.text).not.toContain("graph.ts");
   });
 
-  it("of thrown values that are no errors are 500", async () => {
+  it("a thrown value that is not an Error returns 500", async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     const { request } = await serve(fakeService({ threads: { get: () => Promise.reject(undefined) } }));
     expect((await request("GET", thread)).status).toBe(500);
   });
 
-  it("of an absent storage ask to retry", async () => {
+  it("unavailable storage returns 503 with Retry-After", async () => {
     const get = () => Promise.reject(new StorageUnavailableError("the database does not answer"));
     const { request } = await serve(fakeService({ threads: { get } }));
     const answer = await request("GET", thread);
@@ -174,7 +177,7 @@ describe("error answers", () => {
 });
 
 describe("disconnects", () => {
-  it("abort the signal of a run", async () => {
+  it("a disconnect aborts the signal of a run", async () => {
     const reached = deferred<AbortSignal>();
     const create = (_id: string, _request: unknown, options?: { signal?: AbortSignal }) => {
       const { signal } = options ?? {};
@@ -201,7 +204,7 @@ describe("disconnects", () => {
     expect(error).not.toHaveBeenCalled();
   });
 
-  it("leave the signal of an answered run alone", async () => {
+  it("a finished run's signal is not aborted", async () => {
     let signal: AbortSignal | undefined;
     const create = async (_id: string, _request: unknown, options?: { signal?: AbortSignal }) => {
       signal = options?.signal;
@@ -215,7 +218,7 @@ describe("disconnects", () => {
 });
 
 describe("access log", () => {
-  it("tells method, path, status and time", async () => {
+  it("the access log contains method, path, status and duration", async () => {
     const logged = deferred<object>();
     const logger = { ...silentLogger, info: (fields: object) => logged.resolve(fields) };
     const { request } = await serve(fakeService({ logger }));

@@ -11,7 +11,7 @@ const withId = (id: string) => ({ "x-request-id": id });
 
 describe("request ids", () => {
   it.each(["abc-123", "Root=1-67891233-abcdef", "a/b:c@d+e.f_g", "x".repeat(128)])(
-    "%s is taken over",
+    "%s is used as request id",
     async (id) => {
       const { request } = await serve(fakeService());
       expect((await request("GET", "/ok", undefined, withId(id))).headers.get("x-request-id")).toBe(id);
@@ -19,14 +19,14 @@ describe("request ids", () => {
   );
 
   it.each(["", "two words", "x".repeat(129), '"quoted"', "<script>", "caf\u00e9"])(
-    "%j is replaced",
+    "the invalid request id %j is replaced",
     async (id) => {
       const { request } = await serve(fakeService());
       expect((await request("GET", "/ok", undefined, withId(id))).headers.get("x-request-id")).toMatch(UUID);
     },
   );
 
-  it("each request has its own", async () => {
+  it("each request has a unique request id", async () => {
     const { request } = await serve(fakeService());
     const ids = await Promise.all(
       [1, 2, 3].map(async () => (await request("GET", "/ok")).headers.get("x-request-id")),
@@ -34,7 +34,7 @@ describe("request ids", () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it("streams and refusals carry one", async () => {
+  it("streams and errors have a request id", async () => {
     const { request } = await serve(fakeService());
     const stream = await request("POST", `${thread}/runs/stream`, { assistant_id: "agent" }, withId("s1"));
     expect(stream.headers.get("x-request-id")).toBe("s1");
@@ -44,9 +44,9 @@ describe("request ids", () => {
   });
 
   it.each([
-    ["a fault of ours", new Error("secret"), 500],
-    ["the storage", new StorageUnavailableError("the storage does not answer"), 503],
-  ])("the body of an answer about %s names it", async (_what, error, status) => {
+    ["an internal error", new Error("secret"), 500],
+    ["an unavailable storage", new StorageUnavailableError("the storage does not answer"), 503],
+  ])("the error body for %s contains the request id", async (_what, error, status) => {
     const logger = recordingLogger();
     const service = fakeService({ logger, threads: { get: () => Promise.reject(error) } });
     const { request, ...server } = await serve(service);

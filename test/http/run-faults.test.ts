@@ -1,4 +1,4 @@
-/** Where a run threw is kept with it, for who develops the graph; clients of the server get its message alone. */
+/** Where a run threw is stored with the run for the graph's developer. API clients only get the error message. */
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { threadText } from "../../src/cli/transfer/write-thread.js";
@@ -18,7 +18,7 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
   .compile();
 `;
 const MODES = STREAM_MODES.filter((mode) => mode !== "events");
-/** What only a fault holds: code, its file, frames of a stack. */
+/** Parts of the stored error that must not be exposed: code, its file, stack frames. */
 const SHOWS_CODE = /MARK-OF-THE-CODE|marked-graph\.ts|node_modules|"fault"|"stack"|"folded"/;
 
 let project: Project;
@@ -32,20 +32,20 @@ beforeEach(async () => {
 });
 afterEach(() => project.remove());
 
-/** A thread with a run that failed. */
+/** Creates a thread with a failed run. */
 async function failedRun(): Promise<Run> {
   const { thread_id } = await server.service.threads.create({});
   return server.service.runs.create(thread_id, { assistant_id: "agent", input: { n: 1 } });
 }
 
-it("the place of what a run threw is kept with the run", async () => {
+it("the location of an error is stored with the run", async () => {
   const { thread_id, run_id } = await failedRun();
   const fault = await server.service.runs.fault(thread_id, run_id);
   expect(fault).toMatchObject({ name: "RangeError", message: "kaboom", node: "work", location: { line: 5 } });
   expect(fault?.location?.frame).toContain("MARK-OF-THE-CODE");
 });
 
-it("no route shows it", async () => {
+it("the location of an error is in no API response", async () => {
   const { thread_id, run_id } = await failedRun();
   const body = { assistant_id: "agent", input: { n: 1 }, stream_mode: MODES };
   const seen: string[] = [];
@@ -69,7 +69,7 @@ it("no route shows it", async () => {
   expect(seen.filter((text) => SHOWS_CODE.test(text))).toEqual([]);
 });
 
-it("an exported thread does not hold it", async () => {
+it("the location of an error is not in an exported thread", async () => {
   const { thread_id } = await failedRun();
   let exported = "";
   for await (const part of threadText(localClient(server.service), thread_id, [])) exported += part;

@@ -1,4 +1,4 @@
-/** `POST /runs/search`: the runs of all threads, on every backend. */
+/** `POST /runs/search`: runs across all threads, on every backend. */
 import { describe, expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -28,7 +28,7 @@ async function search(server: TestServer, body: object = {}, headers = {}) {
 const ids = (runs: readonly Partial<Run>[]) => runs.map(({ run_id }) => run_id);
 
 onEveryBackend("a search for runs", (backend) => {
-  it("finds them across threads, newest first, by each filter", async () => {
+  it("runs are found across threads, newest first, by each filter", async () => {
     const server = await startTestServer({ graphs, storage: await keptStorage(backend()) });
     const tag = newId();
     const first = await runOn(server, "chat", { metadata: { tag, nested: { a: [1, 2] } } });
@@ -59,7 +59,7 @@ onEveryBackend("a search for runs", (backend) => {
     expect(await found({ created_before: inZone })).toEqual([]);
   });
 
-  it("finds those of an assistant by each form of its id, whichever started them", async () => {
+  it("runs of an assistant are found by every form of its id", async () => {
     const server = await startTestServer({ graphs, storage: await keptStorage(backend()) });
     const { assistant_id } = (await server.request("GET", "/assistants/chat")).body as Run;
     const metadata = { tag: newId() };
@@ -76,7 +76,7 @@ onEveryBackend("a search for runs", (backend) => {
       expect(ids((await search(server, { metadata, assistant_id: form })).runs)).toEqual(ids(started));
   });
 
-  it("pages through them, and gives the fields that were asked for", async () => {
+  it("results are paginated and contain the selected fields", async () => {
     const server = await startTestServer({ graphs, storage: await keptStorage(backend()) });
     const { thread_id } = await server.service.threads.create({});
     const made: Run[] = [];
@@ -96,7 +96,7 @@ onEveryBackend("a search for runs", (backend) => {
 });
 
 describe("a search for runs", () => {
-  it("shows neither secrets nor what only the server is to know", async () => {
+  it("secrets and internal fields are not returned", async () => {
     const server = await startTestServer({ graphs });
     await runOn(server, "failing", { config: { configurable: { api_key: "pomegranate" } } });
     const { text } = await server.request("POST", "/runs/search", {});
@@ -115,14 +115,14 @@ describe("a search for runs", () => {
     [{ thread_ids: [newId(), "x"] }, "thread_ids"],
     [{ thread_ids: new Array(1001).fill(newId()) }, "thread_ids"],
     [{ select: ["owner"] }, "select"],
-  ])("%j is refused, and the answer says where it is wrong", async (body, field) => {
+  ])("%j is rejected with the invalid field", async (body, field) => {
     const server = await startTestServer({ graphs });
     const answer = await server.request("POST", "/runs/search", body);
     expect(answer.status).toBe(422);
     expect(answer.text).toContain(field);
   });
 
-  it("knows the caller's runs alone, on however many threads", { timeout: 60_000 }, async () => {
+  it("only the caller's runs are found, even with many threads", { timeout: 60_000 }, async () => {
     const storage = await openStorage({
       checkpointer_scheme: "memory",
       checkpointer_options: {},
@@ -143,7 +143,7 @@ describe("a search for runs", () => {
   });
 });
 
-/** So many of the same user that nobody names them all. */
+/** More threads of one user than fit in a filter by thread id. */
 async function manyThreads({ threads }: Storage, like: string): Promise<void> {
   const row = await threads.get(like);
   for (let index = 0; index <= 1000; index += 1) await threads.insert({ ...row!, thread_id: newId() });

@@ -1,4 +1,4 @@
-/** When what ran in a run began and ended is kept with it, whoever listens, and told without any value. */
+/** The start and end of each task is stored with its run, without any values, even if no client streams it. */
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { RunTask, RunTasks } from "../../src/models/run.js";
@@ -51,7 +51,7 @@ const ms = ({ started_at, ended_at }: RunTask) =>
   [Date.parse(started_at), Date.parse(ended_at ?? "")] as const;
 
 describe("the tasks of a run", () => {
-  it("are its nodes and the calls that they made, with the tokens of models", async () => {
+  it("nodes, model calls with tokens, and tool calls are listed", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     const told = await ran(server, "agent", { input: ask("two and three") });
     expect(outline(told)).toEqual([
@@ -79,7 +79,7 @@ describe("the tasks of a run", () => {
     expect(JSON.stringify(told)).not.toContain("two and three");
   });
 
-  it("are those of graphs inside of it too, by their namespace", async () => {
+  it("tasks of subgraphs are listed with their namespace", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     expect(outline(await ran(server, "subgraph", { input: ask("hello") }))).toEqual([
       "1 node child",
@@ -92,7 +92,7 @@ describe("the tasks of a run", () => {
     ]);
   });
 
-  it("are the same for a run that is streamed, whatever the modes", async () => {
+  it("a streamed run lists the same tasks in every mode", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     const expected = outline(await ran(server, "subgraph", { input: ask("hello") }));
     for (const stream_mode of [["values"], ["messages-tuple", "debug"], ["events"]]) {
@@ -104,7 +104,7 @@ describe("the tasks of a run", () => {
     }
   });
 
-  it("overlap where they ran at once, and say how they ended", async () => {
+  it("parallel tasks overlap and report how they ended", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     const { tasks } = await ran(server, "parallel", { input: { n: 1 } });
     const [left, right] = tasks.map(ms);
@@ -117,7 +117,7 @@ describe("the tasks of a run", () => {
     expect((await ran(server, "fail", { input: {} })).tasks.at(-1)).toMatchObject({ state: "failed" });
   });
 
-  it("are told while it goes on", async () => {
+  it("tasks are listed while the run is active", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     const { thread_id } = await server.service.threads.create({});
     const request = { assistant_id: "gate", input: { gate: thread_id } };
@@ -129,14 +129,14 @@ describe("the tasks of a run", () => {
     expect((await tasksOf(server, run)).tasks.every(({ state }) => state === "done")).toBe(true);
   });
 
-  it("are a thousand at most, and the rest is counted", async () => {
+  it("at most 1000 tasks are listed and the rest is counted", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     const told = await ran(server, "counter", { input: { n: 0 }, config: { recursion_limit: 2000 } });
     expect(told.tasks).toHaveLength(1000);
     expect(told.omitted).toBe(100);
   });
 
-  it("of a run that is none are not found", async () => {
+  it("tasks of an unknown run return 404", async () => {
     const server = await startTestServer({ graphs: GRAPHS });
     const { thread_id } = await server.service.threads.create({});
     const { status, body } = await server.request("GET", `/threads/${thread_id}/runs/${thread_id}/tasks`);

@@ -1,4 +1,4 @@
-/** The types that a client generator makes of our document, held against those of the SDK by the TypeScript compiler. */
+/** Types generated from our OpenAPI document, checked against the SDK's types by the TypeScript compiler. */
 import openapiTS, { astToString, type OpenAPI3 } from "openapi-typescript";
 import { describe, expect, it } from "vitest";
 import { buildOpenApi } from "../../src/http/openapi.js";
@@ -6,8 +6,8 @@ import { ROUTES } from "../../src/http/route-table.js";
 import { compile } from "../helpers/compiler.js";
 
 /**
- * What an answer of ours is to the SDK: each line must compile. Left out are the fields that may be null here though
- * the SDK's types do not say so: those are null on its own server too.
+ * Assignments of our types to the SDK's types; each must compile. Omitted fields can be null although the
+ * SDK's types do not allow it; they are null on LangGraph's server too.
  */
 const CLAIMS = `
 import type { Assistant, Checkpoint, Cron, GraphSchema, Interrupt, Run, Thread, ThreadState, ThreadTask } from "@langchain/langgraph-sdk";
@@ -24,7 +24,7 @@ export const interrupt: Interrupt = ours.InterruptModel;
 export const cron: Cron = ours.CronModel;
 `;
 
-/** What is wrong on purpose: each line must not compile. */
+/** Wrong assignments; each must fail to compile. */
 const MISTAKES = `
 import type { Run, Thread } from "@langchain/langgraph-sdk";
 declare const ours: components["schemas"];
@@ -39,11 +39,11 @@ async function generated(): Promise<string> {
 }
 
 describe("types generated from the document", () => {
-  it("fit where the SDK's types are asked for", async () => {
+  it("our types are assignable to the SDK's types", async () => {
     expect(compile((await generated()) + CLAIMS)).toEqual([]);
   });
 
-  it("do not fit where others are asked for", async () => {
+  it("wrong assignments do not compile", async () => {
     expect(compile((await generated()) + MISTAKES)).toHaveLength(3);
   });
 });

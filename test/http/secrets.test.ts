@@ -1,4 +1,4 @@
-/** Secrets in a run's configuration and context reach the graph whole, and nobody else. */
+/** Secrets in a run's configuration and context reach the graph unmasked and are exposed nowhere else. */
 import { readFile } from "node:fs/promises";
 import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
@@ -19,7 +19,7 @@ import { openTestService, recordingLogger } from "../helpers/service.js";
 import { runRow, threadRow } from "../storage/contract/rows.js";
 import { tempFolder } from "../storage/temp-folder.js";
 
-/** Stands in every secret. */
+/** Part of every secret. */
 const WORD = "hush-4711";
 
 const configurable = {
@@ -62,7 +62,7 @@ const graph = new StateGraph(State, Context)
     return { seen: isWhole && JSON.stringify(given.context) === JSON.stringify(context) };
   })
   .addNode("inner", inner)
-  .addNode("ask", () => ({ answer: String(interrupt("go on?")) }))
+  .addNode("ask", () => ({ answer: String(interrupt("continue?")) }))
   .addEdge(START, "look")
   .addEdge("look", "inner")
   .addEdge("inner", "ask")
@@ -92,7 +92,7 @@ async function open() {
 }
 
 describe("secrets of a run", () => {
-  it("reach the graph, and neither an answer, nor a frame, nor the storage, nor the log", async () => {
+  it("secrets reach the graph and never answers, frames, the storage or the log", async () => {
     const { server, file, logger } = await open();
     const thread = newId();
     const on = `/threads/${thread}`;
@@ -131,7 +131,7 @@ describe("secrets of a run", () => {
     expect(Object.keys(exits).filter((exit) => exits[exit]!.includes(WORD))).toEqual([]);
   });
 
-  it("are masked by the names of their keys", async () => {
+  it("secrets are masked by key name", async () => {
     const { server } = await open();
     const answer = await server.request("POST", `/threads/${newId()}/runs`, {
       ...request,
@@ -162,7 +162,7 @@ describe("secrets of a run", () => {
     expect((await server.request("GET", `/threads/${thread_id}`)).body).toMatchObject({ config: shown });
   });
 
-  it("wait with their run in the queue, and not in its row", async () => {
+  it("secrets of a queued run are kept outside its row", async () => {
     const { server } = await open();
     const thread = newId();
     const gate = newId();
@@ -178,7 +178,7 @@ describe("secrets of a run", () => {
     expect(answer.body).toMatchObject({ seen: true });
   });
 
-  it("are masked in answers, whoever stored them", async () => {
+  it("stored secrets are masked in answers", async () => {
     const storage = await openStorage({ ...defaultSettings(), cwd: process.cwd() });
     const server = await startTestServer({ graphs: { open: graph }, storage });
     const row = threadRow({ config });
@@ -193,7 +193,7 @@ describe("secrets of a run", () => {
     }
   });
 
-  it("of a file that is imported are not stored", async () => {
+  it("secrets in an imported file are not stored", async () => {
     const storage = await openStorage({ ...defaultSettings(), cwd: process.cwd() });
     const service = await openTestService({ graphs: { open: graph }, storage });
     const thread = threadModel(threadRow({ config }), { values: {}, interrupts: {} });

@@ -12,19 +12,19 @@ import { fakeService, someStream, someThread, THREAD_ID } from "../helpers/fake-
 import { readEvents } from "../helpers/sse.js";
 
 describe("listening", () => {
-  it("tells the address it got", async () => {
+  it("the server reports its port and URL", async () => {
     const server = await serve(fakeService());
     expect(server.port).toBeGreaterThan(0);
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
     expect((await server.request("GET", "/ok")).body).toEqual({ ok: true });
   });
 
-  it("names a wildcard address localhost", async () => {
+  it("the URL of a wildcard address is localhost", async () => {
     const server = await serve(fakeService(), { host: "0.0.0.0" });
     expect(server.url).toBe(`http://localhost:${server.port}`);
   });
 
-  it("refuses a port that is taken", async () => {
+  it("a port in use is rejected", async () => {
     const { port } = await serve(fakeService());
     await expect(startServer(fakeService(), { host: "127.0.0.1", port })).rejects.toMatchObject({
       code: "config_invalid",
@@ -33,7 +33,7 @@ describe("listening", () => {
     });
   });
 
-  it("refuses an address of another machine", async () => {
+  it("an address of another machine is rejected", async () => {
     await expect(startServer(fakeService(), { host: "192.0.2.1", port: 0 })).rejects.toMatchObject({
       code: "config_invalid",
       message: "192.0.2.1 is not an address of this machine",
@@ -41,15 +41,15 @@ describe("listening", () => {
   });
 });
 
-describe("closing", () => {
-  it("closes the service once", async () => {
+describe("shutdown", () => {
+  it("shutdown closes the service once", async () => {
     const close = vi.fn(async () => undefined);
     const server = await serve(fakeService({ close }));
     await Promise.all([server.close(3), server.close()]);
     expect(close).toHaveBeenCalledExactlyOnceWith(3);
   });
 
-  it("ends kept connections at once", async () => {
+  it("shutdown closes idle keep-alive connections immediately", async () => {
     const server = await serve(fakeService());
     const agent = new Agent({ keepAlive: true });
     const req = httpRequest(`${server.url}/ok`, { agent }).end();
@@ -61,7 +61,7 @@ describe("closing", () => {
     agent.destroy();
   });
 
-  it("lets streams send their last frames", async () => {
+  it("streams send their last frames before shutdown ends", async () => {
     const closed = deferred();
     const frames = (async function* () {
       yield [{ id: 0, event: "metadata", data: "{}" }];
@@ -80,7 +80,7 @@ describe("closing", () => {
     await done;
   });
 
-  it("drops connections that do not end", async () => {
+  it("shutdown drops connections with unfinished requests", async () => {
     const server = await serve(fakeService());
     const socket = connect(server.port, "127.0.0.1");
     socket.on("error", () => undefined);
@@ -91,28 +91,28 @@ describe("closing", () => {
     await ended;
   });
 
-  it("does not wait for connections on which nothing was asked", { timeout: 20_000 }, async () => {
+  it("shutdown does not wait for connections without a request", { timeout: 20_000 }, async () => {
     const server = await serve(fakeService());
     const socket = connect(server.port, "127.0.0.1");
     const ended = once(socket, "close");
     await once(socket, "connect");
-    // It has been accepted when a later one is answered.
+    // A later request was answered, so this connection has been accepted.
     await server.request("GET", "/ok");
     onTestFinished(() => void vi.useRealTimers());
-    // No deadline passes.
+    // With fake timers no deadline can expire.
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     await server.close();
     await ended;
   });
 
-  it("refuses new connections", async () => {
+  it("new connections are refused after shutdown", async () => {
     const server = await serve(fakeService());
     await server.close();
     await expect(server.request("GET", "/ok")).rejects.toThrow("fetch failed");
   });
 });
 
-/** Somebody else's application, with the service under /graphs. */
+/** A host application with the service under /graphs. */
 async function embed(prepare: (host: express.Express) => void = () => undefined) {
   const seen: ThreadCreateRequest[] = [];
   const create = async (request: ThreadCreateRequest) => {
@@ -129,19 +129,19 @@ async function embed(prepare: (host: express.Express) => void = () => undefined)
   return { seen, ...client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) };
 }
 
-describe("embedded in another application", () => {
-  it("serves below its prefix", async () => {
+describe("a server embedded in another application", () => {
+  it("routes are served under the prefix", async () => {
     const { request } = await embed();
     expect((await request("GET", `/graphs/threads/${THREAD_ID}`)).body).toEqual(someThread);
   });
 
-  it("leaves the other routes alone", async () => {
+  it("other routes of the host application are unaffected", async () => {
     const { request } = await embed();
     expect(await request("GET", "/hello")).toMatchObject({ status: 200, text: "hello" });
     expect((await request("GET", "/graphs/hello")).body).toMatchObject({ code: "route_not_found" });
   });
 
-  it("names runs without the prefix", async () => {
+  it("the Location header has no prefix", async () => {
     const { request } = await embed();
     const { headers } = await request("POST", `/graphs/threads/${THREAD_ID}/runs`, { assistant_id: "agent" });
     expect(headers.get("location")).toMatch(/^\/threads\//);
@@ -151,7 +151,7 @@ describe("embedded in another application", () => {
     ["express.json", express.json()],
     ["express.text", express.text({ type: () => true })],
     ["express.raw", express.raw({ type: () => true })],
-  ])("takes bodies that %s has read", async (_name, parser) => {
+  ])("bodies parsed by %s are accepted", async (_name, parser) => {
     const { request, seen } = await embed((host) => host.use(parser));
     const json = { "content-type": "application/json" };
     expect((await request("POST", "/graphs/threads", { metadata: { a: 1 } }, json)).status).toBe(200);
@@ -160,7 +160,7 @@ describe("embedded in another application", () => {
     expect(refused.status).toBe(422);
   });
 
-  it("serves the documentation below its prefix", async () => {
+  it("the documentation is served under the prefix", async () => {
     const { request, fetch } = await embed();
     const redirect = await fetch("GET", "/graphs/docs", undefined, { redirect: "manual" });
     expect(redirect.status).toBe(301);

@@ -1,4 +1,4 @@
-/** The whole way, from the socket to a graph: every answer is one that the document has. */
+/** End to end, from the socket to a graph. Every answer is validated against the OpenAPI document. */
 import { describe, expect, it } from "vitest";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
@@ -11,10 +11,10 @@ import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 
 const graphs = { chat, fail, gate, hitl, subgraph };
-const NOBODY = "0197f0a0-0000-7000-8000-00000000dead";
+const UNKNOWN_ID = "0197f0a0-0000-7000-8000-00000000dead";
 const hello = { assistant_id: "chat", input: { messages: [{ role: "user", content: "hello" }] } };
 
-/** A server, and a request that checks the answer against the document. */
+/** Starts a server and returns a request function that validates the answers against the OpenAPI document. */
 async function open(): Promise<{
   server: TestServer;
   ask: (request: string, body?: unknown) => Promise<Answer>;
@@ -36,7 +36,7 @@ async function newThread(ask: (request: string, body?: unknown) => Promise<Answe
 }
 
 describe("a conversation", () => {
-  it("goes through every endpoint", async () => {
+  it("every endpoint works on one thread", async () => {
     const { ask } = await open();
     const thread = await newThread(ask);
     const run = await ask(`POST ${thread}/runs`, hello);
@@ -79,7 +79,7 @@ describe("a conversation", () => {
     expect((await ask(`DELETE ${thread}`)).status).toBe(404);
   });
 
-  it("asks a person and goes on", async () => {
+  it("an interrupted run resumes with the answer", async () => {
     const { ask } = await open();
     const thread = await newThread(ask);
     const asked = await ask(`POST ${thread}/runs`, { assistant_id: "hitl", input: { topic: "cats" } });
@@ -94,7 +94,7 @@ describe("a conversation", () => {
     expect(done.text).not.toContain("secret");
   });
 
-  it("shows the states of subgraphs", async () => {
+  it("subgraph states are returned", async () => {
     const { ask } = await open();
     const thread = await newThread(ask);
     const input = { messages: [{ role: "user", content: "hi" }] };
@@ -104,7 +104,7 @@ describe("a conversation", () => {
     expect(Object.keys((await ask("GET /assistants/subgraph/subgraphs")).body as object)).toEqual(["child"]);
   });
 
-  it("tells the error of a run that failed", async () => {
+  it("the error of a failed run is returned", async () => {
     const { ask } = await open();
     const thread = await newThread(ask);
     const run = await ask(`POST ${thread}/runs`, { assistant_id: "fail", input: { x: 0 } });
@@ -113,7 +113,7 @@ describe("a conversation", () => {
     expect(field(await ask(`GET ${thread}/state`), "tasks")).toMatchObject([{ name: "bad" }]);
   });
 
-  it("describes its assistants", async () => {
+  it("assistants are described", async () => {
     const { ask } = await open();
     const found = (await ask("POST /assistants/search", {})).body as { assistant_id: string }[];
     expect(found).toHaveLength(1);
@@ -124,8 +124,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("a stream", () => {
-  it("begins with metadata and ends with end", async () => {
+describe("a streamed run", () => {
+  it("the stream starts with metadata and ends with end", async () => {
     const { server, ask } = await open();
     const thread = await newThread(ask);
     const response = await server.fetch("POST", `${thread}/runs/stream`, {
@@ -143,7 +143,7 @@ describe("a stream", () => {
     expect((await ask(`GET ${runPath}`)).body).toMatchObject({ status: "success" });
   });
 
-  it("ends with error when the graph throws", async () => {
+  it("the stream ends with error when the graph throws", async () => {
     const { server, ask } = await open();
     const thread = await newThread(ask);
     const response = await server.fetch("POST", `${thread}/runs/stream`, {
@@ -156,7 +156,7 @@ describe("a stream", () => {
     });
   });
 
-  it("that its reader leaves interrupts the run", async () => {
+  it("a client disconnect interrupts the run", async () => {
     const { server, ask } = await open();
     const thread = await newThread(ask);
     const name = "http reader leaves";
@@ -176,26 +176,26 @@ describe("a stream", () => {
   });
 });
 
-describe("refusals", () => {
+describe("rejected requests", () => {
   it.each([
     ["GET /threads/nope", 422, "invalid_request"],
-    [`GET /threads/${NOBODY}`, 404, "thread_not_found"],
-    [`PATCH /threads/${NOBODY}`, 404, "thread_not_found"],
-    [`DELETE /threads/${NOBODY}`, 404, "thread_not_found"],
-    [`POST /threads/${NOBODY}/copy`, 404, "thread_not_found"],
-    [`GET /threads/${NOBODY}/state`, 404, "thread_not_found"],
-    [`GET /threads/${NOBODY}/state/c`, 404, "thread_not_found"],
-    [`POST /threads/${NOBODY}/state`, 404, "thread_not_found"],
-    [`POST /threads/${NOBODY}/state/checkpoint`, 404, "thread_not_found"],
-    [`GET /threads/${NOBODY}/history`, 404, "thread_not_found"],
-    [`POST /threads/${NOBODY}/history`, 404, "thread_not_found"],
-    [`GET /threads/${NOBODY}/runs`, 404, "thread_not_found"],
-    [`GET /threads/${NOBODY}/runs/${NOBODY}`, 404, undefined],
+    [`GET /threads/${UNKNOWN_ID}`, 404, "thread_not_found"],
+    [`PATCH /threads/${UNKNOWN_ID}`, 404, "thread_not_found"],
+    [`DELETE /threads/${UNKNOWN_ID}`, 404, "thread_not_found"],
+    [`POST /threads/${UNKNOWN_ID}/copy`, 404, "thread_not_found"],
+    [`GET /threads/${UNKNOWN_ID}/state`, 404, "thread_not_found"],
+    [`GET /threads/${UNKNOWN_ID}/state/c`, 404, "thread_not_found"],
+    [`POST /threads/${UNKNOWN_ID}/state`, 404, "thread_not_found"],
+    [`POST /threads/${UNKNOWN_ID}/state/checkpoint`, 404, "thread_not_found"],
+    [`GET /threads/${UNKNOWN_ID}/history`, 404, "thread_not_found"],
+    [`POST /threads/${UNKNOWN_ID}/history`, 404, "thread_not_found"],
+    [`GET /threads/${UNKNOWN_ID}/runs`, 404, "thread_not_found"],
+    [`GET /threads/${UNKNOWN_ID}/runs/${UNKNOWN_ID}`, 404, undefined],
     ["GET /assistants/nope", 404, "assistant_not_found"],
-    [`GET /assistants/${NOBODY}/schemas`, 404, "assistant_not_found"],
+    [`GET /assistants/${UNKNOWN_ID}/schemas`, 404, "assistant_not_found"],
     ["GET /assistants/nope/graph", 404, "assistant_not_found"],
     ["GET /assistants/nope/subgraphs", 404, "assistant_not_found"],
-  ])("%s answers %i", async (request, status, code) => {
+  ])("%s returns %i", async (request, status, code) => {
     const { ask } = await open();
     const answer = await ask(request);
     expect(answer.status).toBe(status);
@@ -206,7 +206,7 @@ describe("refusals", () => {
     [{ ...hello, assistant_id: "nope" }, 404, "assistant_not_found"],
     [{ ...hello, webhook: "https://example.com" }, 400, "unsupported_option"],
     [{ ...hello, after_seconds: 5 }, 400, "unsupported_option"],
-  ])("a run with %j answers %i", async (body, status, code) => {
+  ])("a run with %j returns %i", async (body, status, code) => {
     const { ask } = await open();
     const thread = await newThread(ask);
     for (const path of ["runs", "runs/stream"]) {
@@ -214,7 +214,7 @@ describe("refusals", () => {
     }
   });
 
-  it("a busy thread answers 409 under reject", async () => {
+  it("a busy thread returns 409 for reject, rollback and interrupt", async () => {
     const { server, ask } = await open();
     const thread = await newThread(ask);
     const name = "http busy";
@@ -229,9 +229,9 @@ describe("refusals", () => {
     expect((await first).status).toBe(200);
   });
 
-  it("an existing thread answers 409 under raise", async () => {
+  it("an existing thread returns 409 under raise", async () => {
     const { ask } = await open();
-    const thread = { thread_id: NOBODY };
+    const thread = { thread_id: UNKNOWN_ID };
     await ask("POST /threads", thread);
     expect((await ask("POST /threads", thread)).status).toBe(409);
     expect((await ask("POST /threads", { ...thread, if_exists: "do_nothing" })).status).toBe(200);

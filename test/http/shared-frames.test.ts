@@ -1,4 +1,4 @@
-/** Frames of runs that another process executes: two servers on one database, by Redis and by PostgreSQL. */
+/** Streaming runs that another process executes: two servers on one database, over Redis and over PostgreSQL. */
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { openFrameBus } from "../../src/storage/open-frames.js";
@@ -15,11 +15,11 @@ import { command, isLast, openEvents, outline, type ThreadEvent } from "../helpe
 import { allEvents, readEvents, type SseEvent } from "../helpers/sse.js";
 
 withRedis("by Redis", (redis) =>
-  withPostgres("frames of a run elsewhere", (postgres) =>
+  withPostgres("remote frames", (postgres) =>
     sharedFrames(postgres, { stream: "redis", stream_uri: redis.uri }),
   ),
 );
-withPostgres("by PostgreSQL: frames of a run elsewhere", (postgres) =>
+withPostgres("remote frames over PostgreSQL", (postgres) =>
   sharedFrames(postgres, { stream: "postgres", stream_uri: postgres.uri }),
 );
 
@@ -39,7 +39,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
       }),
     );
 
-  it("come to a reader anywhere as they come here, under their ids, and late ones too", async () => {
+  it("a remote reader gets the same frames and ids as a local one, even when it joins late", async () => {
     const [here, there] = [await open(), await open()];
     const name = crypto.randomUUID();
     const run = await background(here, { assistant_id: "gate", input: { gate: name } });
@@ -57,7 +57,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect(over.text).not.toContain("event:");
   });
 
-  it("of a run that died, and goes on when somebody asks, come to whoever has seen its death, and to late ones", async () => {
+  it("a redriven run streams its second attempt to previous and new readers", async () => {
     const isBack = { now: false };
     const dying = { graphs: { ...graphs, shaky: shaky(isBack) }, max_attempts: 1 };
     const [here, there] = [await open(dying), await open(dying)];
@@ -87,7 +87,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect(ids[1]).toEqual(ids[0]);
   });
 
-  it("of a run that waits for its thread come when it has begun", async () => {
+  it("a remote reader of a queued run gets frames once the run starts", async () => {
     const [here, there] = [await open(), await open()];
     const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
     const thread = crypto.randomUUID();
@@ -100,7 +100,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect(await far.all).toEqual(await follow(here, runs[1]!).all);
   });
 
-  it("of a stateless run are found by its id", async () => {
+  it("remote frames of a stateless run are found by run id", async () => {
     const [here, there] = [await open(), await open()];
     const name = crypto.randomUUID();
     const body = { assistant_id: "gate", input: { gate: name } };
@@ -115,7 +115,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect(nobody.status).toBe(404);
   });
 
-  it("that nobody asked for are a summary, and the end is heard of at once", async () => {
+  it("a run without a stream sends a summary and its end is reported immediately", async () => {
     const [here, there] = [await open(), await open()];
     const name = crypto.randomUUID();
     const thread = crypto.randomUUID();
@@ -130,7 +130,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect((await far.all).map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
   });
 
-  it("are events of its thread too, all of them, also for who comes late", async () => {
+  it("a remote reader gets all thread events, even when it joins late", async () => {
     const [here, there] = [await open(), await open()];
     const thread = crypto.randomUUID();
     const name = crypto.randomUUID();
@@ -144,7 +144,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     const second = await command(here, thread, "run.start", { assistant_id: "chat", input });
     const last = isLast(second.result.run_id);
     const told = (await near.until(last)).map(withoutTime);
-    // The storage alone tells of no task.
+    // Task events come only from shared frames, not from the storage.
     expect(outline(near.events)).toContain("tasks");
     expect((await far.until(last)).map(withoutTime)).toEqual(told);
     const late = await openEvents(there, thread);
@@ -153,7 +153,7 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect((await anew.until(last)).map(withoutTime)).toEqual(told);
   });
 
-  it("hold nothing that the output schema hides", async () => {
+  it("values outside the output schema are not shared", async () => {
     const [here, there] = [await open(), await open()];
     const modes = ["values", "updates", "messages-tuple", "custom", "debug", "tasks", "checkpoints"];
     const request = { assistant_id: "vault", input: { topic: "tea" }, stream_mode: modes };
@@ -169,13 +169,13 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
   });
 }
 
-describe("a server whose bus is away", () => {
+describe("an unavailable frame bus", () => {
   const AWAY: Sharing[] = [
     { stream: "redis", stream_uri: "redis://127.0.0.1:1" },
     { stream: "postgres", stream_uri: "postgresql://nobody@127.0.0.1:1/nothing" },
   ];
 
-  it.each(AWAY)("runs all the same, and says so: $stream", async (settings) => {
+  it.each(AWAY)("runs succeed and the outage is reported: $stream", async (settings) => {
     const logger = recordingLogger();
     const server = await serve(
       await openTestService({ graphs, settings: { ...settings, metrics: true }, logger }),
@@ -198,10 +198,10 @@ describe("a server whose bus is away", () => {
     [{ stream: "redis" }, /stream redis needs a server/],
     [
       { stream: "postgres", stream_uri: "redis://127.0.0.1:1" },
-      /stream_uri names no server of stream postgres/,
+      /stream_uri is not a URI for stream postgres/,
     ],
-    [{ stream: "redis", stream_uri: "redis://" }, /stream_uri is not a valid URI of Redis/],
-  ] as const)("is not started without one that is named well: %j", async (settings, message) => {
+    [{ stream: "redis", stream_uri: "redis://" }, /stream_uri is not a valid Redis URI/],
+  ] as const)("invalid settings are rejected: %j", async (settings, message) => {
     await expect(openTestService({ graphs, settings })).rejects.toThrow(message);
   });
 });
@@ -213,7 +213,7 @@ const withoutTime = ({ event_id, seq, method, params }: ThreadEvent) => ({
   params: { ...params, timestamp: undefined },
 });
 
-/** Where the stream of a run is, once it was accepted. */
+/** Starts a background run and returns the path of its stream. */
 async function background(
   server: TestServer,
   request: object,
@@ -230,7 +230,7 @@ const idOf = (stream: string): string => stream.split("/").at(-2) ?? "";
 
 interface Follower {
   all: Promise<SseEvent[]>;
-  /** Settles once an event was what is looked for. */
+  /** Resolves once an event satisfies the predicate. */
   until: (seen: (event: SseEvent) => boolean) => Promise<void>;
 }
 

@@ -1,7 +1,13 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import { bytesOf, encodeFrames, HEARTBEAT_MS, pumpFrames, WriteBudget } from "../../src/http/core/response-writer.js";
+import {
+  bytesOf,
+  encodeFrames,
+  HEARTBEAT_MS,
+  pumpFrames,
+  WriteBudget,
+} from "../../src/http/core/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { RunFrame } from "../../src/service/service.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
@@ -26,19 +32,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The events that a reader makes of some text. */
+/** Parses a string with a standard event stream parser. */
 function parsed(text: string): { id?: string; event?: string; data: string }[] {
   const events: { id?: string; event?: string; data: string }[] = [];
   createParser({ onEvent: ({ id, event, data }) => events.push({ id, event, data }) }).feed(text);
   return events;
 }
 
-describe("frames", () => {
-  it("have id, event and data lines", () => {
+describe("encoded frames", () => {
+  it("a frame has id, event and data lines", () => {
     expect(encodeFrames([frame(0, "values", { a: 1 })])).toBe('id: 0\nevent: values\ndata: {"a":1}\n\n');
   });
 
-  it("of a batch follow each other", () => {
+  it("frames of a batch follow each other", () => {
     const batch = [frame(0, "metadata"), frame(1, "values|child:1"), frame(2, "end")];
     expect(parsed(encodeFrames(batch)).map(({ id, event }) => [id, event])).toEqual([
       ["0", "metadata"],
@@ -48,7 +54,7 @@ describe("frames", () => {
   });
 
   it.each(["\n", "\r", "\r\n", "\n\n", "\u2028", "\u2029", "\u0085", "\0"])(
-    "are not forged by %j in a name",
+    "%j in an event name cannot inject a frame",
     (end) => {
       const text = encodeFrames([frame(0, `custom${end}data: {}${end}${end}event: end`)]);
       expect(parsed(text)).toHaveLength(1);
@@ -56,7 +62,7 @@ describe("frames", () => {
     },
   );
 
-  it.each(["\n", "\r", "\u2028", "\u2029", "\u0085"])("are not forged by %j in data", (end) => {
+  it.each(["\n", "\r", "\u2028", "\u2029", "\u0085"])("%j in data cannot inject a frame", (end) => {
     const data = `{"a":${end}"x"}`.replace(/"x"/, /\s/.test(end) && end < "\u007f" ? '"x"' : `"x${end}y"`);
     const valid = end < "\u007f" ? data : data.replace(end, "");
     const text = encodeFrames([{ id: 0, event: "custom", data: valid }]);
@@ -65,8 +71,8 @@ describe("frames", () => {
   });
 });
 
-describe("bytes of frames", () => {
-  it("are made once for readers that are at the same frame", () => {
+describe("encoded bytes", () => {
+  it("bytes are encoded once for readers at the same frame", () => {
     const small = frame(0, "messages", { a: 1 });
     const large = frame(1, "values", { a: "x".repeat(100_000) });
     const bytes = bytesOf([small]);
@@ -80,8 +86,8 @@ describe("bytes of frames", () => {
   });
 });
 
-describe("a stream", () => {
-  it("arrives with its headers and frames", async () => {
+describe("an event stream", () => {
+  it("the stream has its headers and frames", async () => {
     const frames = [
       [frame(0, "metadata", { run_id: RUN_ID })],
       [frame(1, "values", { a: 1 }), frame(2, "end")],
@@ -102,7 +108,7 @@ describe("a stream", () => {
     ]);
   });
 
-  it("sends headers before the first frame", async () => {
+  it("headers are sent before the first frame", async () => {
     const gate = deferred();
     const frames = (async function* () {
       await gate.promise;
@@ -115,7 +121,7 @@ describe("a stream", () => {
     expect(await allEvents(response)).toHaveLength(1);
   });
 
-  it("that is read to its end is not disconnected", async () => {
+  it("a stream read to its end reports no disconnect", async () => {
     const stream = someStream([[frame(0, "end")]]);
     const server = await serve(fakeService({ runs: { stream: async () => stream } }));
     await allEvents(await server.fetch("POST", path, body));
@@ -123,7 +129,7 @@ describe("a stream", () => {
     expect(stream.disconnects).toBe(0);
   });
 
-  it("is disconnected when its reader leaves", async () => {
+  it("a stream reports when its client disconnects", async () => {
     const left = deferred();
     const frames = (async function* () {
       yield [frame(0, "metadata")];
@@ -138,7 +144,7 @@ describe("a stream", () => {
     expect(stream.disconnect).toHaveBeenCalledOnce();
   });
 
-  it("that lost frames breaks the connection", async () => {
+  it("a stream with lost frames closes the connection", async () => {
     const frames = (async function* () {
       yield [frame(0, "metadata"), frame(1, "values")];
       throw new FramesLostError();
@@ -147,7 +153,7 @@ describe("a stream", () => {
     await expect(fetch("POST", path, body).then(allEvents)).rejects.toThrow();
   });
 
-  it("that breaks ends with an error frame", async () => {
+  it("a failing stream ends with an error frame", async () => {
     const error = vi.fn();
     const frames = (async function* () {
       yield [frame(0, "metadata")];
@@ -166,7 +172,7 @@ describe("a stream", () => {
 });
 
 describe("heartbeats", () => {
-  it("come every five seconds between frames", async () => {
+  it("a heartbeat is sent every five seconds between frames", async () => {
     vi.useFakeTimers();
     const out = new PassThrough({ encoding: "utf8" });
     const gate = deferred();
@@ -188,8 +194,8 @@ describe("heartbeats", () => {
   });
 });
 
-describe("readers that leave", () => {
-  it("get no heartbeat while their run winds down", async () => {
+describe("disconnected readers", () => {
+  it("a disconnected reader gets no heartbeat", async () => {
     vi.useFakeTimers();
     const out = new PassThrough();
     const failed = vi.fn();
@@ -210,7 +216,7 @@ describe("readers that leave", () => {
   });
 });
 
-/** A sink that takes nothing until it is told to. */
+/** A sink that accepts one chunk per call of `take`. */
 class SlowReader extends Writable {
   taken = 0;
   #next: (() => void) | undefined;
@@ -234,7 +240,7 @@ function* endless(counter: { made: number }): Generator<readonly RunFrame[]> {
 }
 
 describe("slow readers", () => {
-  it("hold back the frames", async () => {
+  it("a slow reader applies back-pressure", async () => {
     vi.useFakeTimers();
     const out = new SlowReader();
     const counter = { made: 0 };
@@ -248,7 +254,7 @@ describe("slow readers", () => {
     await done;
   });
 
-  it("are dropped when they stall", async () => {
+  it("a stalled reader is disconnected", async () => {
     vi.useFakeTimers();
     const out = new SlowReader();
     const warn = vi.fn();
@@ -267,7 +273,7 @@ describe("slow readers", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("that are gone already get nothing", async () => {
+  it("a reader that has already disconnected gets nothing", async () => {
     const out = new PassThrough();
     out.destroy();
     const stream = someStream([[frame(0, "end")]]);

@@ -9,7 +9,7 @@ import { serve } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";
 import { fakeService, RUN_ID, THREAD_ID, type FakeParts } from "../helpers/fake-service.js";
 
-/** Pages beside the interface. */
+/** Pages that are not part of the documented API. */
 const UNDOCUMENTED = new Set(["/openapi.json", "/docs/"]);
 
 type Row = [request: string, status: number, body?: unknown];
@@ -126,8 +126,8 @@ describe.each([
   ["threads", threads],
   ["state", state],
   ["runs", runs],
-])("statuses of %s", (_name, rows) => {
-  it.each(rows)("%s answers %i", async (request, status, body) => {
+])("status codes of %s", (_name, rows) => {
+  it.each(rows)("%s returns %i", async (request, status, body) => {
     const server = await serve(fakeService());
     const [method = "", path = ""] = request.split(" ");
     const answer = await server.request(method, path, body);
@@ -182,8 +182,8 @@ const refusals: [what: string, parts: FakeParts, request: string, status: number
   ],
 ];
 
-describe("refusals of the service", () => {
-  it.each(refusals)("%s answers its status and code", async (_what, parts, request, status, code) => {
+describe("errors of the service", () => {
+  it.each(refusals)("%s returns its status and code", async (_what, parts, request, status, code) => {
     const server = await serve(fakeService(parts));
     const [method = "", path = ""] = request.split(" ");
     const answer = await server.request(method, path);

@@ -1,4 +1,4 @@
-/** The time to live of items: it is told, and looking at items need not renew it. */
+/** The TTL of store items: it is returned, and reads can skip renewing it. */
 import { afterEach, expect, it, vi } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer } from "../helpers/app.js";
@@ -16,12 +16,12 @@ async function openWithItem() {
   return { get, search: (body: object) => request("POST", "/store/items/search", body) };
 }
 
-/** So many minutes from now. */
+/** Moves the clock forward by `minutes`. */
 function later(minutes: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60_000 });
 }
 
-it("an item tells the minutes that it lives", async () => {
+it("an item returns its TTL in minutes", async () => {
   const { get, search } = await openWithItem();
   expect((await get("lives")).body).toMatchObject({ key: "lives", ttl_minutes: 10 });
   expect((await get("stays")).body).toMatchObject({ key: "stays", ttl_minutes: null });
@@ -32,7 +32,7 @@ it.each([
   [{ refresh_ttl: false }, "&refresh_ttl=false", null],
   [{}, "&refresh_ttl=false", { key: "lives" }],
   [{ refresh_ttl: false }, "", { key: "lives" }],
-])("a search with %j and a read with %j renew it as they say", async (body, query, left) => {
+])("a search with %j and a read with %j follow refresh_ttl", async (body, query, left) => {
   const { get, search } = await openWithItem();
   later(6);
   expect((await search(body)).body).toMatchObject({ items: [{ key: "lives" }, { key: "stays" }] });

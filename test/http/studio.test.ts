@@ -1,4 +1,4 @@
-/** How the Studio's files are served; what the page does is in test/studio. */
+/** How the Studio's files are served. The page itself is tested in test/studio. */
 import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createServer, type RequestOptions, request as send } from "node:http";
@@ -24,7 +24,7 @@ interface Raw {
   bytes: Buffer;
 }
 
-/** fetch neither sets the header Host nor leaves bytes as they come. */
+/** fetch can neither set the Host header nor return the compressed bytes. */
 function raw(port: number, path: string, headers: RequestOptions["headers"] = {}): Promise<Raw> {
   return new Promise((resolve, reject) => {
     send({ host: "127.0.0.1", port, path, headers }, (response) => {
@@ -43,7 +43,7 @@ const sourcesOf = (page: string): string[] =>
   [...page.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map((match) => match[1] ?? "");
 
 describe("the Studio's files", () => {
-  it("are not served unless the setting, or the caller, says so", async () => {
+  it("the files are served only if the setting or the caller enables them", async () => {
     const none = await start({}, {});
     expect((await none.request("GET", "/studio/")).status).toBe(404);
     const set = await start({ settings: { studio: true } }, {});
@@ -52,7 +52,7 @@ describe("the Studio's files", () => {
     expect((await refused.request("GET", "/studio/")).status).toBe(404);
   });
 
-  it("are a page that is asked for anew each time, and parts that never change", async () => {
+  it("the page is revalidated on each request and its assets are immutable", async () => {
     const { request } = await start();
     const page = await request("GET", "/studio/");
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -70,7 +70,7 @@ describe("the Studio's files", () => {
     expect((await request("GET", "/studio/licenses.txt")).text).toContain("preact");
   });
 
-  it("are compressed for those who can read it", async () => {
+  it("the files are compressed when the client accepts gzip", async () => {
     const { port } = await start();
     const plain = await raw(port, "/studio/");
     expect(plain.headers["content-encoding"]).toBeUndefined();
@@ -79,7 +79,7 @@ describe("the Studio's files", () => {
     expect(gunzipSync(packed.bytes).toString()).toBe(plain.bytes.toString());
   });
 
-  it("run no script but their own, make no markup of text, and are in nobody's frame", async () => {
+  it("the CSP allows only the Studio's own scripts, requires trusted types and forbids framing", async () => {
     const { request } = await start();
     const { headers } = await request("GET", "/studio/");
     expect(headers.get("content-security-policy")).toBe(
@@ -94,7 +94,7 @@ describe("the Studio's files", () => {
     });
   });
 
-  it("are read by no page of another origin, whatever CORS allows", async () => {
+  it("pages of other origins cannot read the files, regardless of CORS settings", async () => {
     const { request } = await start({ settings: { cors_origins: ["*"] } });
     const origin = { Origin: "https://elsewhere.example" };
     expect(
@@ -115,7 +115,7 @@ describe("the Studio's files", () => {
     }
   });
 
-  it("answer to names of this machine, and to those of allowed_hosts, also inside of another application", async () => {
+  it("local hosts and allowed_hosts are accepted, even in an embedding application", async () => {
     const app = express().use(
       "/agents",
       createApp(fakeService({ settings: { allowed_hosts: ["ours.example"] } }), { studio: true }),
@@ -132,14 +132,14 @@ describe("the Studio's files", () => {
     expect([moved.status, moved.headers.location]).toEqual([302, "studio/"]);
   });
 
-  it("are open where the interface asks for a key", async () => {
+  it("the files need no API key", async () => {
     const { request } = await start({ settings: { api_keys: ["a-key-of-16-chars"] } });
     expect((await request("GET", "/studio/")).status).toBe(200);
     expect((await request("POST", "/threads/search", {})).status).toBe(401);
   });
 
   it.each(["/studio/nope.js", "/studio/..%2fpackage.json", "/studio/assets/", "/studio/index.html/"])(
-    "have no %s",
+    "%s returns 404",
     async (path) => {
       const { port } = await start();
       expect((await raw(port, path)).status).toBe(404);

@@ -1,4 +1,7 @@
-/** Who may read the events of a thread and send it commands, what of its state they show, and what a busy thread does. */
+/**
+ * Who can read the events of a thread and send it commands, which state they show, and what happens on a busy
+ * thread.
+ */
 import { describe, expect, it } from "vitest";
 import { CLASSIFIED } from "../fixtures/graphs/vault.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -18,7 +21,7 @@ const lifecycleOf = (events: readonly ThreadEvent[]) =>
     .map(({ event_id, params }) => `${event_id.split(":")[1]} ${String(params.data.event)}`);
 
 describe("hidden values", () => {
-  it("are in no event, in no answer to a command, of the graph and of those inside", async () => {
+  it("values outside the output schema are in no event and in no command response, including subgraphs", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const stream = await openEvents(server, thread);
@@ -52,8 +55,8 @@ describe("hidden values", () => {
   });
 });
 
-describe("a server without the routes of threads", () => {
-  it("gives no state by a command either, and runs graphs all the same", async () => {
+describe("a server with disabled thread routes", () => {
+  it("state.get is not supported and runs still work", async () => {
     const server = await startTestServer({ graphs, settings: { disabled_routes: ["threads"] } });
     const thread = newThread();
     const stream = await openEvents(server, thread);
@@ -64,8 +67,8 @@ describe("a server without the routes of threads", () => {
   });
 });
 
-describe("another user's thread", () => {
-  it("is not there: for streams, for commands, and for streams that were open before it was", async () => {
+describe("threads of another user", () => {
+  it("another user's thread is not found by streams or commands, and open streams end", async () => {
     const server = await startTestServer({ graphs, authenticate: byHeader });
     const thread = newThread();
     const [ann, anna] = [{ user: "ann" }, { user: "anna" }];
@@ -87,7 +90,7 @@ describe("another user's thread", () => {
     expect((await server.request("POST", `${path}/commands`, { id: 1, method: "x" })).status).toBe(401);
   });
 
-  it("needs a key where the server asks for one", async () => {
+  it("a request without an API key is rejected", async () => {
     const server = await startTestServer({ graphs, settings: { api_keys: ["let-me-in"] } });
     const thread = newThread();
     const body = { channels: ["values"] };
@@ -102,7 +105,7 @@ describe("another user's thread", () => {
   });
 });
 
-describe("a busy thread", () => {
+describe("commands on a busy thread", () => {
   async function busy() {
     const server = await startTestServer({ graphs });
     const thread = newThread();
@@ -113,7 +116,7 @@ describe("a busy thread", () => {
     return { server, thread, stream, first, gate: gateOf(name) };
   }
 
-  it("makes a run wait for its turn", async () => {
+  it("a new run waits for the active run", async () => {
     const { server, thread, stream, first, gate } = await busy();
     const second = (await start(server, thread, "chat", says("hi"))).result.run_id;
     gate.open();
@@ -126,7 +129,7 @@ describe("a busy thread", () => {
     ]);
   });
 
-  it.each(["interrupt", "rollback"])("stops what is in flight for %s", async (multitask_strategy) => {
+  it.each(["interrupt", "rollback"])("%s stops the active run", async (multitask_strategy) => {
     const { server, thread, stream, first, gate } = await busy();
     const { result } = await start(server, thread, "chat", says("hi"), { multitask_strategy });
     await gate.aborted;
@@ -143,7 +146,7 @@ describe("a busy thread", () => {
     expect((await server.request("POST", `/threads/${thread}/runs`, body)).status).toBe(200);
   });
 
-  it("says so for reject, and the run routes keep their 409", async () => {
+  it("reject returns an error, and the run routes return 409", async () => {
     const { server, thread, gate } = await busy();
     const answer = await start(server, thread, "chat", says("hi"), { multitaskStrategy: "reject" });
     expect(answer).toMatchObject({ type: "error", error: "invalid_argument" });
@@ -153,7 +156,7 @@ describe("a busy thread", () => {
     gate.open();
   });
 
-  it("shows a cancelled run as interrupted, also one that never began", async () => {
+  it("a cancelled run is reported as interrupted, even if it never started", async () => {
     const { server, thread, stream, first } = await busy();
     const second = (await start(server, thread, "chat", says("hi"))).result.run_id;
     await server.request("POST", `/threads/${thread}/runs/${second}/cancel?wait=1`);
@@ -169,10 +172,10 @@ describe("a busy thread", () => {
   });
 });
 
-describe("a command", () => {
+describe("an invalid command", () => {
   it.each([
-    ["an unknown one", "run.stop", {}, "unknown_command", "run.start"],
-    ["one that no server has", "state.fork", {}, "not_supported", "state.fork"],
+    ["an unknown command", "run.stop", {}, "unknown_command", "run.start"],
+    ["an unsupported command", "state.fork", {}, "not_supported", "state.fork"],
     ["a start without an assistant", "run.start", { input: {} }, "invalid_argument", "assistant_id"],
     [
       "a start of an unknown assistant",
@@ -181,17 +184,23 @@ describe("a command", () => {
       "invalid_argument",
       "nope",
     ],
-    ["a start on no checkpoint", "run.start", fork(), "no_such_checkpoint", "does not exist"],
+    ["a start on a missing checkpoint", "run.start", fork(), "no_such_checkpoint", "does not exist"],
     [
-      "an answer to nothing",
+      "an answer without an interrupt",
       "input.respond",
       { interrupt_id: "x", response: 1 },
       "invalid_argument",
       "asks nothing",
     ],
-    ["a state of nothing", "state.get", { namespace: ["child:1"] }, "no_such_namespace", "child:1"],
-    ["a tree of no run", "agent.getTree", { run_id: "x" }, "no_such_run", '"x"'],
-  ])("%s is told what is wrong", async (_, method, params, error, message) => {
+    [
+      "a read of an unknown namespace",
+      "state.get",
+      { namespace: ["child:1"] },
+      "no_such_namespace",
+      "child:1",
+    ],
+    ["a tree of an unknown run", "agent.getTree", { run_id: "x" }, "no_such_run", '"x"'],
+  ])("%s is answered with an error", async (_, method, params, error, message) => {
     const server = await startTestServer({ graphs });
     const answer = await command(server, newThread(), method, params);
     expect(answer).toMatchObject({ type: "error", id: 1, error });
@@ -199,16 +208,16 @@ describe("a command", () => {
   });
 
   it.each([
-    ["no JSON", "{"],
+    ["invalid JSON", "{"],
     ["no method", { id: 1 }],
-    ["an id that is a text", { id: "1", method: "run.start" }],
-    ["parameters that are a list", { id: 1, method: "run.start", params: [] }],
-  ])("with %s is refused", async (_, body) => {
+    ["a string as id", { id: "1", method: "run.start" }],
+    ["a list as params", { id: 1, method: "run.start", params: [] }],
+  ])("a command with %s is rejected with 422", async (_, body) => {
     const server = await startTestServer({ graphs });
     expect((await server.request("POST", `/threads/${newThread()}/commands`, body)).status).toBe(422);
   });
 
-  it("that names no assistant binds the thread to nothing", async () => {
+  it("a start of an unknown assistant does not bind the thread to a graph", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     await start(server, thread, "nope", {});
@@ -218,7 +227,7 @@ describe("a command", () => {
   });
 });
 
-describe("answers", () => {
+describe("answers to interrupts", () => {
   async function asked() {
     const server = await startTestServer({ graphs });
     const thread = newThread();
@@ -229,7 +238,7 @@ describe("answers", () => {
     return { server, thread, stream, id: String(interrupt_id), lastSeq: events.at(-1)!.seq };
   }
 
-  it("are told when their run begins, and say up to where the thread was known", async () => {
+  it("an answer is reported when its run starts, with the last seq before it", async () => {
     const { server, thread, stream, id, lastSeq } = await asked();
     const params = { interrupt_id: id, response: "yes", update: { topic: "coffee" } };
     const { result, meta } = await command(server, thread, "input.respond", params);
@@ -241,7 +250,7 @@ describe("answers", () => {
     expect(values).toMatchObject({ topic: "coffee", answer: "yes" });
   });
 
-  it("may be the input of a run, and an answer of the older routes is told too", async () => {
+  it("a run's input answers an interrupt and is reported", async () => {
     const { server, thread, stream, id } = await asked();
     const { result } = await start(server, thread, "hitl", "yes");
     const events = await stream.until(isLast(result.run_id));
@@ -251,9 +260,9 @@ describe("answers", () => {
   });
 
   it.each([
-    ["another id", { interrupt_id: "0".repeat(32) }],
-    ["another namespace", { namespace: ["child:1"] }],
-  ])("under %s start nothing", async (_, wrong) => {
+    ["an unknown id", { interrupt_id: "0".repeat(32) }],
+    ["an unknown namespace", { namespace: ["child:1"] }],
+  ])("an answer with %s starts no run", async (_, wrong) => {
     const { server, thread, id } = await asked();
     const answer = await command(server, thread, "input.respond", {
       interrupt_id: id,
@@ -265,14 +274,14 @@ describe("answers", () => {
   });
 });
 
-/** Parameters that name a checkpoint that is not there. */
+/** Parameters that name a missing checkpoint. */
 function fork(): object {
   const configurable = { checkpoint_id: "1f1e687b-744f-6840-8000-9bcaff8f0694" };
   return { assistant_id: "chat", input: {}, config: { configurable } };
 }
 
-describe("what is wrong with a command", () => {
-  it("is told with what puts it right, as by every route", async () => {
+describe("an error of a command", () => {
+  it("the error names the invalid field, as on every route", async () => {
     const server = await startTestServer({ graphs });
     const named = (config: object) => start(server, newThread(), "chat", says("hi"), { config });
     const odd = await named({ configurable: { checkpoint_id: 7 } });

@@ -11,7 +11,7 @@ import { command, isLast, openEvents, outline, type ThreadEvent } from "../helpe
 const says = (content: string) => ({ messages: [{ role: "user", content }] });
 const newThread = (): string => crypto.randomUUID();
 
-/** What both processes can tell of: its ids, its places and what it says. */
+/** The parts of events that are equal in both processes. */
 const durable = (events: readonly ThreadEvent[]) =>
   events
     .filter(
@@ -19,11 +19,11 @@ const durable = (events: readonly ThreadEvent[]) =>
     )
     .map(({ event_id, seq, method, params }) => ({ event_id, seq, method, data: params.data }));
 
-withPostgres("a thread whose runs are elsewhere", (postgres) => {
+withPostgres("a thread with remote runs", (postgres) => {
   const open = async () =>
     serve(await openTestService({ graphs, storage: await openStorage(postgres.options()) }));
 
-  it("is told of their beginning, their states and their end, as at the process of the run", async () => {
+  it("a remote process reports the start, states and end of a run like the local one", async () => {
     const [here, there] = [await open(), await open()];
     const thread = newThread();
     const name = newThread();
@@ -48,7 +48,7 @@ withPostgres("a thread whose runs are elsewhere", (postgres) => {
     expect(durable(await late.until(last))).toEqual(durable(told));
   });
 
-  it("is told what they ask, and can be answered anywhere", async () => {
+  it("an interrupt is reported to every process and can be answered on any", async () => {
     const [here, there] = [await open(), await open()];
     const thread = newThread();
     const far = await openEvents(there, thread);
@@ -74,7 +74,7 @@ withPostgres("a thread whose runs are elsewhere", (postgres) => {
     );
   });
 
-  it("shows a failure, and a cancel from anywhere", async () => {
+  it("a failure and a remote cancellation are reported", async () => {
     const [here, there] = [await open(), await open()];
     const thread = newThread();
     const far = await openEvents(there, thread, { channels: ["lifecycle"] });
@@ -94,7 +94,7 @@ withPostgres("a thread whose runs are elsewhere", (postgres) => {
   });
 });
 
-it("a run that nobody streamed is told late from the storage", async () => {
+it("a run that was never streamed is reported from the storage", async () => {
   const server = await startTestServer({ graphs });
   const thread = newThread();
   const body = { assistant_id: "chat", input: says("hi"), if_not_exists: "create" };

@@ -1,4 +1,4 @@
-/** A thread by its events and commands, as they go over the wire. */
+/** Thread events and commands over HTTP. */
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { FakeModel } from "../fixtures/fake-model.js";
@@ -16,7 +16,7 @@ type Server = Awaited<ReturnType<typeof open>>;
 
 const says = (content: string) => ({ messages: [{ role: "user", content }] });
 
-/** The events of one run that a command starts on a new thread. */
+/** Starts a run by command on a new thread and returns its events. */
 async function run(server: Server, assistant_id: string, input: unknown) {
   const thread = crypto.randomUUID();
   const stream = await openEvents(server, thread);
@@ -28,7 +28,7 @@ const of = (events: readonly ThreadEvent[], method: string) =>
   events.filter((event) => event.method === method).map(({ params }) => params);
 
 describe("the events of a run", () => {
-  it("tell a turn, token by token", async () => {
+  it("a turn is streamed token by token", async () => {
     const server = await open();
     const { events } = await run(server, "chat", says("hello there"));
     expect(outline(events)).toEqual([
@@ -65,7 +65,7 @@ describe("the events of a run", () => {
     });
   });
 
-  it("tell tools and the pieces of their calls", async () => {
+  it("tool calls are streamed with their deltas and results", async () => {
     const server = await open();
     const { events } = await run(server, "agent", says("2 and 3?"));
     expect(of(events, "tools").map(({ namespace, data }) => [namespace[0]?.split(":")[0], data])).toEqual([
@@ -81,7 +81,7 @@ describe("the events of a run", () => {
     });
   });
 
-  it("are begun by no input for a thread that asks several things: which it answers has to be said", async () => {
+  it("input without an interrupt id is rejected when several interrupts are pending", async () => {
     const server = await open();
     const { thread, events } = await run(server, "asking", says("hello"));
     const ids = of(events, "input.requested").map(({ data }) => String(data.interrupt_id));
@@ -93,7 +93,7 @@ describe("the events of a run", () => {
     expect(Object.values(interrupts).flat()).toHaveLength(2);
   });
 
-  it("have ids of their own, also where a run stops again in the superstep in which it began", async () => {
+  it("event ids are unique when a run stops again in the superstep it resumed", async () => {
     const server = await open();
     const { thread, stream, events } = await run(server, "asking", says("hello"));
     const [left] = of(events, "input.requested");
@@ -107,7 +107,7 @@ describe("the events of a run", () => {
     expect(await late.until(isLast(result.run_id))).toEqual(all);
   });
 
-  it("tell of graphs inside of the graph", async () => {
+  it("subgraphs are reported", async () => {
     const server = await open();
     const { events } = await run(server, "subgraph", says("hi"));
     const told = outline(events).filter((line) => line.includes("lifecycle"));
@@ -123,7 +123,7 @@ describe("the events of a run", () => {
     ]);
   });
 
-  it("tell the end of what is inside of a task before that of the task, declared as a subgraph or not", async () => {
+  it("a subgraph ends before its calling task, declared or not", async () => {
     const inner = new StateGraph(MessagesAnnotation)
       .addNode("sub", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addEdge(START, "sub")
@@ -145,13 +145,13 @@ describe("the events of a run", () => {
     ]);
   });
 
-  it("tell what a failure said", async () => {
+  it("the error of a failed run is reported", async () => {
     const server = await open();
     const { events } = await run(server, "fail", {});
     expect(events.at(-1)?.params.data).toEqual({ event: "failed", graph_name: "fail", error: "kaboom" });
   });
 
-  it("tell what was written to the stream", async () => {
+  it("custom events are reported", async () => {
     const server = await open();
     const { events } = await run(server, "custom", { count: 2 });
     expect(of(events, "custom").map(({ data }) => data)).toEqual([
@@ -160,7 +160,7 @@ describe("the events of a run", () => {
     ]);
   });
 
-  it("rise along the thread, under ids that are their own", async () => {
+  it("seq increases along the thread and event ids are unique", async () => {
     const server = await open();
     const { thread, stream } = await run(server, "chat", says("one"));
     const { result } = await command(server, thread, "run.start", {
@@ -176,8 +176,8 @@ describe("the events of a run", () => {
   });
 });
 
-describe("a stream", () => {
-  it("that comes late gets all again, the same, and only what is after `since`", async () => {
+describe("a thread event stream", () => {
+  it("a late stream replays the same events, starting after `since`", async () => {
     const server = await open();
     const { thread, runId, events } = await run(server, "agent", says("2 and 3?"));
     const bare = ({ event_id, seq, method, params }: ThreadEvent) => [event_id, seq, method, params.data];
@@ -188,7 +188,7 @@ describe("a stream", () => {
     expect((await rest.until(isLast(runId))).map(bare)).toEqual(events.slice(8).map(bare));
   });
 
-  it("that comes in mid-run gets the beginning, then the rest", async () => {
+  it("a stream opened during a run replays its beginning and continues", async () => {
     const server = await open();
     const thread = crypto.randomUUID();
     const input = { gate: "mid-run" };
@@ -201,7 +201,7 @@ describe("a stream", () => {
     expect(of(events, "updates").map(({ node }) => node)).toEqual(["before", "wait", "after"]);
   });
 
-  it("gets the channels and the namespaces that it asks for", async () => {
+  it("a stream is filtered by channels and namespaces", async () => {
     const server = await open();
     const { thread, runId } = await run(server, "subgraph", says("hi"));
     const ask = async (filter: object) => {
@@ -226,22 +226,22 @@ describe("a stream", () => {
   it.each([
     ["no channels", {}, "channels"],
     ["an unknown channel", { channels: ["vlaues"] }, "channels"],
-    ["a depth below nothing", { channels: ["values"], depth: -1 }, "depth"],
-    ["namespaces that are texts", { channels: ["values"], namespaces: ["child"] }, "namespaces"],
-  ])("with %s is refused", async (_, body, where) => {
+    ["a negative depth", { channels: ["values"], depth: -1 }, "depth"],
+    ["namespaces that are strings", { channels: ["values"], namespaces: ["child"] }, "namespaces"],
+  ])("a stream with %s is rejected", async (_, body, where) => {
     const server = await open();
     const answer = await server.request("POST", `/threads/${crypto.randomUUID()}/stream/events`, body);
     expect(answer.status).toBe(422);
     expect(answer.text).toContain(`"${where}"`);
   });
 
-  it("goes on over what is no thread's id as elsewhere", async () => {
+  it("a stream of an invalid thread id is rejected", async () => {
     const server = await open();
     const answer = await server.request("POST", "/threads/mine/stream/events", { channels: ["values"] });
     expect(answer.status).toBe(422);
   });
 
-  it("ends with its thread, and one of too many is refused", async () => {
+  it("streams end with their thread, and too many are rejected", async () => {
     const server = await open();
     const { thread, stream } = await run(server, "chat", says("hi"));
     const streams = await Promise.all(Array.from({ length: 99 }, () => openEvents(server, thread)));
@@ -253,8 +253,8 @@ describe("a stream", () => {
   });
 });
 
-describe("one run", () => {
-  it("that the older routes start is told in full to who reads the thread", async () => {
+describe("runs of the run routes and of commands", () => {
+  it("a run of the run routes is fully reported to readers of its thread", async () => {
     const server = await open();
     const thread = crypto.randomUUID();
     const stream = await openEvents(server, thread);
@@ -275,7 +275,7 @@ describe("one run", () => {
     expect(second.filter(isLast())).toHaveLength(2);
   });
 
-  it("gives its own client the same, whether or not somebody reads the thread", async () => {
+  it("a run's own stream does not depend on readers of the thread", async () => {
     const server = await open();
     const request = { assistant_id: "subgraph", input: says("hi"), if_not_exists: "create" };
     const streamed = async (isRead: boolean, more: object) => {
@@ -289,12 +289,12 @@ describe("one run", () => {
       expect(await streamed(true, more)).toEqual(await streamed(false, more));
     const tuples = { stream_mode: ["updates", "messages-tuple"] };
     const [read, unread] = [await streamed(true, tuples), await streamed(false, tuples)];
-    // Whoever reads the thread is told of them: they come then, and the whole messages after them do not.
+    // With a reader, inner tokens are streamed live and the complete messages after them are left out.
     if (INNER_TOKENS_ARE_LEFT_OUT) expect(new Set(read)).toEqual(new Set(unread));
     else expect(read).toEqual(unread);
   });
 
-  it("that the older routes started before is told late as far as its client asked", async () => {
+  it("an ended run of the run routes is replayed with the modes its client requested", async () => {
     const server = await open();
     const thread = crypto.randomUUID();
     const body = { assistant_id: "chat", input: says("hi"), if_not_exists: "create" };
@@ -303,7 +303,7 @@ describe("one run", () => {
     expect(outline(events)).toEqual(["lifecycle running", "values", "values", "lifecycle completed"]);
   });
 
-  it("that a command starts can be joined, cancelled and read by the older routes", async () => {
+  it("a run started by command can be joined and read on the run routes", async () => {
     const server = await open();
     const { thread, runId } = await run(server, "chat", says("hi"));
     const joined = await server.request("GET", `/threads/${thread}/runs/${runId}/stream`);

@@ -1,4 +1,7 @@
-/** `query` on thread searches and counts: a text in what a client may see of a thread, on every backend. */
+/**
+ * `query` in thread searches and counts: text search over the data of a thread that clients may see, on every
+ * backend.
+ */
 import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { Thread } from "../../src/models/thread.js";
@@ -15,7 +18,7 @@ const State = Annotation.Root({
 });
 const Visible = Annotation.Root({ ...MessagesAnnotation.spec, notes: State.spec.notes });
 
-/** Answers a message, keeps notes, and hides a secret. */
+/** Answers a message, stores notes and hides a secret. */
 const talk = new StateGraph({ stateSchema: State, output: Visible })
   .addNode("answer", ({ messages }) => ({
     messages: [
@@ -46,8 +49,8 @@ async function search(server: TestServer, body: object, headers = {}) {
   return { ids, total, next };
 }
 
-onEveryBackend("a search for a text", (backend) => {
-  it("finds threads by their id, metadata, and visible values alone", async () => {
+onEveryBackend("a text search", (backend) => {
+  it("threads are found by id, metadata and visible values only", async () => {
     const server = await startTestServer({ graphs: { talk }, storage: await keptStorage(backend()) });
     const [tag, word] = [newId().slice(-12), `Kürbis ${newId().slice(-12)}`];
     const empty = (await server.service.threads.create({ metadata: { [`key-${tag}`]: 12345 } })).thread_id;
@@ -70,8 +73,8 @@ onEveryBackend("a search for a text", (backend) => {
   });
 });
 
-describe("a search for a text", () => {
-  it("pages through what it finds, and counts it where it has seen it all", async () => {
+describe("a text search", () => {
+  it("results are paginated, and the total is returned on the last page", async () => {
     const server = await startTestServer({ graphs: { talk } });
     const made: string[] = [];
     for (const name of ["a", "b", "c"]) made.unshift(await talked(server, `same ${name}`));
@@ -83,7 +86,7 @@ describe("a search for a text", () => {
     expect(await page(2, 5)).toEqual({ ids: [], total: "3", next: null });
   });
 
-  it("is for what people wrote: not for sorts of messages, their ids, or data", async () => {
+  it("message types, message ids and binary data are not searched", async () => {
     const server = await startTestServer({ graphs: { talk } });
     const data = "A".repeat(5000);
     await talked(server, "hello", { notes: [{ type: "image", source_type: "base64", data }] });
@@ -96,7 +99,7 @@ describe("a search for a text", () => {
     expect((await search(server, { query: "base64" })).ids).toHaveLength(1);
   });
 
-  it("knows the caller's threads alone", async () => {
+  it("only the caller's threads are found", async () => {
     const server = await startTestServer({ graphs: { talk }, authenticate: byHeader });
     const metadata = { topic: HIDDEN };
     await server.request("POST", "/threads", { metadata }, { user: "ann" });
@@ -104,7 +107,7 @@ describe("a search for a text", () => {
     expect((await search(server, { query: HIDDEN }, { user: "bob" })).ids).toEqual([]);
   });
 
-  it.each(["", "x".repeat(201), 7])("a query that is %j is refused", async (query) => {
+  it.each(["", "x".repeat(201), 7])("the query %j is rejected", async (query) => {
     const server = await startTestServer({ graphs: { talk } });
     for (const path of ["search", "count"]) {
       const answer = await server.request("POST", `/threads/${path}`, { query });

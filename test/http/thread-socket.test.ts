@@ -1,4 +1,4 @@
-/** A thread's events and commands over a WebSocket. */
+/** Thread events and commands over a WebSocket. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { onTestFinished } from "vitest";
@@ -51,8 +51,8 @@ function open(server: TestServer, thread: string, headers: Record<string, string
 const events = (messages: readonly Message[]) =>
   messages.filter(({ type }) => type === "event") as (Message & ThreadEvent)[];
 
-describe("a socket", () => {
-  it("gives what a stream gives, after the answer to its subscription", async () => {
+describe("a WebSocket", () => {
+  it("a subscription sends the same events as an HTTP stream, after its response", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const { send, until, messages, opened } = open(server, thread);
@@ -69,7 +69,7 @@ describe("a socket", () => {
     expect((await send("state.get")).result).toHaveProperty("values");
   });
 
-  it("replays to who subscribes late, and sends once what two subscriptions ask for from then on", async () => {
+  it("a late subscription replays events, and overlapping subscriptions send each new event once", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const { send, until, messages, opened } = open(server, thread);
@@ -90,7 +90,7 @@ describe("a socket", () => {
     expect(messages.indexOf(late)).toBe(messages.findIndex(({ type }) => type === "event") - 1);
     expect(events(messages)).toEqual(streamed);
 
-    // It has missed what others were told, so it is told all of it.
+    // This subscription missed the earlier values, so all of them are replayed.
     const values = streamed.filter(({ method }) => method === "values");
     const again = await send("subscription.subscribe", { channels: ["values"] });
     expect(again.result?.replayed_events).toBe(values.length);
@@ -109,7 +109,7 @@ describe("a socket", () => {
     });
   });
 
-  it("tells what subscriptions made in a row ask for as one: the end of a run that is over comes last", async () => {
+  it("consecutive subscriptions replay as one, with the end of the run last", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const { send, until, messages, opened } = open(server, thread);
@@ -129,7 +129,7 @@ describe("a socket", () => {
     expect(told.filter(ended)).toEqual([told.at(-1)]);
   });
 
-  it("tells the end of a run after all of it, whichever subscriptions they are of", async () => {
+  it("the end of a run is sent after all its other events, across subscriptions", async () => {
     const server = await startTestServer({ graphs });
     const { send, until, messages, opened } = open(server, newThread());
     await opened;
@@ -145,7 +145,7 @@ describe("a socket", () => {
     expect(isLast(String(result?.run_id))(told.at(-1) as ThreadEvent)).toBe(true);
   });
 
-  it("tells what is wrong with a message, and lives on", async () => {
+  it("an invalid message is answered with an error and the socket stays open", async () => {
     const server = await startTestServer({ graphs });
     const { socket, messages, until, send, opened } = open(server, newThread());
     await opened;
@@ -161,9 +161,9 @@ describe("a socket", () => {
   });
 
   it.each([
-    ["no thread's id", "mine", {}, 4422],
+    ["an invalid thread id", "mine", {}, 4422],
     ["another user's thread", undefined, { user: "anna" }, 4404],
-  ])("for %s is closed for good", async (_, given, headers, code) => {
+  ])("a socket for %s is closed with a 44xx code", async (_, given, headers, code) => {
     const server = await startTestServer({ graphs, authenticate: byHeader });
     const user = { user: "ann" };
     const { body } = await server.request("POST", "/threads", {}, user);
@@ -173,10 +173,10 @@ describe("a socket", () => {
   });
 
   it.each([
-    ["who is not known", {}, 401],
+    ["an unauthenticated client", {}, 401],
     ["a page of another origin", { user: "ann", origin: "https://evil.example" }, 403],
-    ["another name of the host", { user: "ann", host: "evil.example" }, 403],
-  ])("is refused to %s", async (_, headers, status) => {
+    ["a foreign Host header", { user: "ann", host: "evil.example" }, 403],
+  ])("a socket is refused to %s", async (_, headers, status) => {
     const server = await startTestServer({ graphs, authenticate: byHeader });
     const url = `${server.url.replace("http", "ws")}/threads/${newThread()}/stream/events`;
     const socket = new WebSocket(url, { headers });
@@ -184,7 +184,7 @@ describe("a socket", () => {
     expect(error.message).toContain(String(status));
   });
 
-  it("is there at its own route alone, and a plain request is refused", async () => {
+  it("sockets are accepted on their own route only, and plain requests return 404", async () => {
     const server = await startTestServer({ graphs });
     const socket = new WebSocket(`${server.url.replace("http", "ws")}/ok`);
     const [error] = (await once(socket, "error")) as [Error];
@@ -193,7 +193,7 @@ describe("a socket", () => {
     expect(plain).toMatchObject({ status: 404, body: { code: "route_not_found" } });
   });
 
-  it("ends with the server, and with its thread", async () => {
+  it("a socket closes when its thread is deleted or the server shuts down", async () => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const one = open(server, thread);
@@ -210,7 +210,7 @@ describe("a socket", () => {
     await Promise.all([server.close(0), idle.closed]);
   });
 
-  it("leaves requests for other protocols as they are", async () => {
+  it("upgrade requests for other protocols are served as plain HTTP", async () => {
     const server = await startTestServer({ graphs });
     const { port } = new URL(server.url);
     const body = JSON.stringify({ metadata: { topic: "upgrade" } });
@@ -233,17 +233,17 @@ describe("a socket", () => {
   });
 });
 
-describe("a socket refuses what HTTP refuses, and the thread stays free", () => {
+describe("messages that a WebSocket rejects", () => {
   const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
   const start = (config: string) =>
     `{"id":1,"method":"run.start","params":{"assistant_id":"agent","input":{"messages":[]},"config":{"configurable":{"a":${config}}}}}`;
 
   it.each([
-    ["nested too deep", start(nested(5000)), "nested deeper than 200"],
+    ["nested too deeply", start(nested(5000)), "nested deeper than 200"],
     ["with a NUL character", start('"x\\u0000"'), "NUL character"],
     ["with too many values", start(`[${"{},".repeat(300_000)}1]`), "more than 500,000 values"],
-    ["that are invalid JSON", "{", "not valid JSON"],
-  ])("messages %s", async (_kind, text, reason) => {
+    ["of invalid JSON", "{", "not valid JSON"],
+  ])("a message %s is rejected and the thread stays idle", async (_kind, text, reason) => {
     const server = await startTestServer({ graphs });
     const thread = newThread();
     const { socket, send, until, opened } = open(server, thread);
@@ -257,7 +257,7 @@ describe("a socket refuses what HTTP refuses, and the thread stays free", () => 
     expect(run.status).toBe(200);
   });
 
-  it("carries out commands in their order, each after the one before", async () => {
+  it("commands are executed in order, one at a time", async () => {
     const server = await startTestServer({ graphs });
     const { socket, messages, until, opened } = open(server, newThread());
     await opened;

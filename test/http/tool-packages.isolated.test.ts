@@ -1,4 +1,4 @@
-/** The settings mcp and a2a without a package that loads. */
+/** The settings mcp and a2a when their packages are missing. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ it.each([
   ["mcp", "@modelcontextprotocol/sdk"],
   ["a2a", "@a2a-js/sdk"],
 ])(
-  "a missing package of %s is an error, with the command of the project's manager",
+  "a missing package of %s is reported with the install command of the project's package manager",
   async (setting, name) => {
     const cwd = await mkdtemp(join(tmpdir(), "graph-serve-packages-"));
     onTestFinished(() => rm(cwd, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ it.each([
   },
 );
 
-it("nothing is asked of them while the settings are off", async () => {
+it("the packages are not loaded while the settings are off", async () => {
   const service = await openService({ graphs: { chat } });
   await service.close(0);
   expect([service.mcpSdk, service.a2aSdk]).toEqual([undefined, undefined]);

@@ -1,4 +1,4 @@
-/** No route lets one user see, count, change, join or stop what is another's, or tell it from what is not there. */
+/** No route lets a user read, count, change, join or stop another user's data, or find out that it exists. */
 import { newId } from "../../src/support/ids.js";
 import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/route-table.js";
@@ -21,7 +21,7 @@ interface Case {
   headers?: Record<string, string>;
 }
 
-/** Several requests for a route that can be asked in several ways. */
+/** Several requests for routes that accept different forms. */
 type Cases = (target: Target) => Case | Case[];
 
 const run = { assistant_id: "chat", input: secretInput };
@@ -33,14 +33,14 @@ const startRun = (request: string): Case[] =>
     ...run,
     checkpoint_id: "x",
   });
-/** From the beginning and from the middle; and so that leaving would end the run. */
+/** From the beginning, from the middle, and with cancel_on_disconnect. */
 const followed = (request: string): Case[] => [
   { request },
   ...["-1", "0"].map((id) => ({ request, headers: { "last-event-id": id } })),
   { request: `${request}?cancel_on_disconnect=1&stream_mode=values` },
 ];
 
-/** Routes whose requests name a thread: for another's it must be answered as for one that does not exist. */
+/** Routes that take a thread id: another user's thread is answered like a missing one. */
 const naming: Record<string, Cases> = {
   get_thread: ({ thread }) => ({ request: `GET /threads/${thread}` }),
   update_thread: ({ thread }) =>
@@ -133,7 +133,7 @@ const naming: Record<string, Cases> = {
     ),
 };
 
-/** A namespace of Ann's, or one that nobody has. */
+/** `label` is a namespace of Ann's or an unknown one. */
 const memory: Record<string, (label: string) => Case | Case[]> = {
   get_item: (label) => ({ request: `GET /store/items?namespace=${label}.notes&key=${label}` }),
   delete_item: (label) => body("DELETE /store/items", { namespace: [label, "notes"], key: label }),
@@ -150,7 +150,7 @@ const memory: Record<string, (label: string) => Case | Case[]> = {
     ),
 };
 
-/** Routes that know no user's data: the answers are the same for both. */
+/** Routes without user data: both users get the same answers. */
 const shared: Record<string, Case> = {
   get_health: { request: "GET /api/health" },
   get_ok: { request: "GET /ok" },
@@ -167,7 +167,7 @@ const shared: Record<string, Case> = {
   get_metrics: { request: "GET /metrics" },
 };
 
-/** Routes that make something new; what they make is their caller's alone. */
+/** Routes that create data; only the caller can see it. */
 const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_thread: (ask) => ask("POST /threads", { metadata: { topic: WORD } }),
   put_item: (ask) => ask("PUT /store/items", { namespace: [WORD], key: WORD, value: { text: WORD } }),
@@ -199,10 +199,10 @@ const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_stateless_runs: (ask) => ask("POST /runs/batch", [{ ...run, on_completion: "keep" }]),
 };
 
-/** What never ends by itself: see thread-events-access.test.ts and thread-socket.test.ts. */
+/** Streams that never end by themselves: see thread-events-access.test.ts and thread-socket.test.ts. */
 const ENDLESS = ["stream_thread_events", "open_thread_socket"];
 
-/** Requests of LangGraph's clients that have no route. */
+/** Requests of LangGraph's clients to routes that do not exist here. */
 const ABSENT = ["PATCH /threads/THREAD/state", "PUT /threads/THREAD/runs/RUN", "POST /runs/RUN/stream"];
 
 const casesOf = (cases: Case | Case[]): Case[] => [cases].flat();
@@ -219,7 +219,7 @@ describe("two users", () => {
     expect(operations).toHaveLength(ROUTES.length);
   });
 
-  it.each(ABSENT)("%s, which is not served, tells nothing either", async (request) => {
+  it.each(ABSENT)("the missing route %s does not reveal another user's thread", async (request) => {
     const { ann, anna } = await openTwoUsers();
     const theirs = await idleThread(ann);
     const none = nothing();
@@ -232,8 +232,8 @@ describe("two users", () => {
   describe.each([
     ["idle", idleThread],
     ["busy", busyThread],
-  ])("where one has an %s thread", (_status, make) => {
-    it.each(Object.keys(naming))("%s shows the other nothing", async (id) => {
+  ])("with another user's %s thread", (_status, make) => {
+    it.each(Object.keys(naming))("%s does not reveal the thread", async (id) => {
       const { ann, anna } = await openTwoUsers();
       const theirs = await make(ann);
       const none = nothing();
@@ -250,7 +250,7 @@ describe("two users", () => {
     });
   });
 
-  it.each(["search_threads", "count_threads"])("%s knows the caller's threads alone", async (id) => {
+  it.each(["search_threads", "count_threads"])("%s returns only the caller's threads", async (id) => {
     const { ann, anna } = await openTwoUsers();
     const theirs = await idleThread(ann);
     const none = id === "count_threads" ? 0 : [];
@@ -271,7 +271,7 @@ describe("two users", () => {
       const [found] = casesOf(naming[id]?.(await idleThread(ann)) ?? []).slice(index);
       const { request, body: sent, headers } = found ?? { request: "" };
       const { status, text } = await ann(request, sent, headers);
-      // One that died: see test/ops/dead-runs.test.ts.
+      // Dead runs are covered by test/ops/dead-runs.test.ts.
       if (id === "redrive_run") {
         expect([status, text]).toEqual([409, expect.stringContaining("is not dead")]);
         continue;
@@ -281,7 +281,7 @@ describe("two users", () => {
     }
   });
 
-  it.each(Object.keys(memory))("%s keeps to the caller's memory", async (id) => {
+  it.each(Object.keys(memory))("%s accesses only the caller's items", async (id) => {
     const { ann, anna } = await openTwoUsers();
     const theirs = await idleThread(ann);
     const before = await everything(ann, theirs);
@@ -300,13 +300,16 @@ describe("two users", () => {
     else expect(await everything(ann, theirs)).not.toBe(before);
   });
 
-  it.each(Object.entries(shared))("%s answers both the same", async (_id, { request, body: sent }) => {
-    const { ann, anna } = await openTwoUsers();
-    const theirs = await idleThread(ann);
-    expect(faceOf(await anna(request, sent), theirs)).toEqual(faceOf(await ann(request, sent), theirs));
-  });
+  it.each(Object.entries(shared))(
+    "%s returns the same to both users",
+    async (_id, { request, body: sent }) => {
+      const { ann, anna } = await openTwoUsers();
+      const theirs = await idleThread(ann);
+      expect(faceOf(await anna(request, sent), theirs)).toEqual(faceOf(await ann(request, sent), theirs));
+    },
+  );
 
-  it.each(Object.entries(making))("what %s makes is the caller's", async (_id, make) => {
+  it.each(Object.entries(making))("data created by %s belongs to the caller", async (_id, make) => {
     const { server, ann, anna } = await openTwoUsers();
     await make(ann);
     for (const path of [
@@ -331,7 +334,7 @@ describe("two users", () => {
   it.each([
     ["idle", idleThread],
     ["busy", busyThread],
-  ])("an id that is taken on an %s thread answers 409", async (_status, make) => {
+  ])("creating the id of another user's %s thread returns 409", async (_status, make) => {
     const { ann, anna } = await openTwoUsers();
     const theirs = await make(ann);
     const before = await everything(ann, theirs);
@@ -357,7 +360,7 @@ describe("two users", () => {
     expect(await everything(ann, theirs)).toBe(before);
   });
 
-  it("a background run does not get in either", async () => {
+  it("a background run cannot be started on another user's thread", async () => {
     const { server, ann } = await openTwoUsers();
     const { thread } = await busyThread(ann);
     for (const if_not_exists of ["reject", "create"]) {
@@ -373,7 +376,7 @@ describe("two users", () => {
     expect((await ann(`GET /threads/${thread}/runs`)).body).toHaveLength(2);
   });
 
-  it("of two who create one id, one has it", async () => {
+  it("one of two users who create the same id at the same time gets it", async () => {
     const { server, ann, anna } = await openTwoUsers();
     const { thread } = nothing();
     const body = { ...run, if_not_exists: "create" };

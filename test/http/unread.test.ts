@@ -1,4 +1,4 @@
-/** Answers that clients do not read: what is kept of them is bounded in bytes and in time. */
+/** Responses that clients do not read: the buffered data is limited in size and in time. */
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -25,9 +25,9 @@ const warned = (logger: ReturnType<typeof recordingLogger>, text: string) =>
 
 describe("a client that reads nothing", () => {
   it.each<[what: string, path: string]>([
-    ["a large answer", `/threads/${THREAD_ID}`],
+    ["a large response", `/threads/${THREAD_ID}`],
     ["a list", `/threads/${THREAD_ID}/history`],
-  ])("is cut off in time: %s", async (_what, path) => {
+  ])("the client is disconnected after unread_timeout_seconds: %s", async (_what, path) => {
     const logger = recordingLogger();
     const walk = async function* () {
       for (;;) yield someState;
@@ -49,7 +49,7 @@ describe("a client that reads nothing", () => {
   });
 });
 
-describe("a list", () => {
+describe("a streamed list", () => {
   const state = (id: number, size: number): ThreadState => ({
     ...someState,
     values: { id, text: "ä".repeat(size) },
@@ -57,29 +57,33 @@ describe("a list", () => {
   const path = `/threads/${THREAD_ID}/history`;
 
   it.each([
-    ["nothing", 0, 0, true],
-    ["little", 3, 100, true],
-    ["much", 200, 10_000, false],
-    ["more than is kept at once", 300, 100_000, false],
-  ])("of %s is the JSON of its items", { timeout: 60_000 }, async (_what, count, size, isWhole) => {
-    const walk = async function* () {
-      for (let id = 0; id < count; id += 1) yield state(id, size);
-    };
-    const { fetch } = await serve(fakeService({ state: { walkSelected: walk } }));
-    const response = await fetch("GET", path);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
-    expect(response.headers.has("content-length")).toBe(isWhole);
-    const text = await response.text();
-    expect(text.length).toBe(
-      JSON.stringify(Array.from({ length: count }, (_, id) => state(id, 0))).length + count * size,
-    );
-    expect((JSON.parse(text) as ThreadState[]).map(({ values }) => (values as { id: number }).id)).toEqual(
-      Array.from({ length: count }, (_, id) => id),
-    );
-  });
+    ["no items", 0, 0, true],
+    ["a few items", 3, 100, true],
+    ["many items", 200, 10_000, false],
+    ["more items than are buffered", 300, 100_000, false],
+  ])(
+    "a list of %s is valid JSON with all items",
+    { timeout: 60_000 },
+    async (_what, count, size, isWhole) => {
+      const walk = async function* () {
+        for (let id = 0; id < count; id += 1) yield state(id, size);
+      };
+      const { fetch } = await serve(fakeService({ state: { walkSelected: walk } }));
+      const response = await fetch("GET", path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("content-type")).toBe("application/json; charset=utf-8");
+      expect(response.headers.has("content-length")).toBe(isWhole);
+      const text = await response.text();
+      expect(text.length).toBe(
+        JSON.stringify(Array.from({ length: count }, (_, id) => state(id, 0))).length + count * size,
+      );
+      expect((JSON.parse(text) as ThreadState[]).map(({ values }) => (values as { id: number }).id)).toEqual(
+        Array.from({ length: count }, (_, id) => id),
+      );
+    },
+  );
 
-  it("is read no faster than its client reads", async () => {
+  it("items are read with back-pressure", async () => {
     let read = 0;
     const left = deferred();
     const walk = async function* () {
@@ -92,7 +96,7 @@ describe("a list", () => {
     const { url } = await serve(fakeService({ state: { walkSelected: walk } }));
     const before = await bytesInUse();
     const socket = await mute(url, path);
-    // What the system itself buffers of a connection is some megabytes.
+    // The OS buffers a few megabytes per connection.
     await expect.poll(() => read).toBeGreaterThan(0);
     expect(read).toBeLessThan(30);
     expect((await bytesInUse()) - before).toBeLessThan(40 * MB);
@@ -100,7 +104,7 @@ describe("a list", () => {
     await left.promise;
   });
 
-  it("that cannot be read is an error, or breaks off", async () => {
+  it("a failing list returns 500, or breaks the connection once sending has begun", async () => {
     const failing = (after: number) =>
       async function* () {
         for (let id = 0; id < after; id += 1) yield state(id, 100_000);
@@ -119,8 +123,8 @@ describe("a list", () => {
   });
 });
 
-describe("a list that cannot be read at all", () => {
-  it("is an error of its own", async () => {
+describe("a rejected list request", () => {
+  it("the request returns its own error", async () => {
     const { request } = await startTestServer({ graphs: { graph: steps } });
     expect((await request("GET", `/threads/${THREAD_ID}/runs`)).status).toBe(404);
     const refused = await request("POST", "/store/items/search", { namespace_prefix: ["a.b"] });
@@ -129,7 +133,7 @@ describe("a list that cannot be read at all", () => {
   });
 });
 
-/** A sink that takes nothing until it is told to. */
+/** A sink that accepts one chunk per call of `take`. */
 class SlowReader extends Writable {
   #next: (() => void) | undefined;
 
@@ -146,10 +150,10 @@ class SlowReader extends Writable {
   }
 }
 
-describe("what is unread", () => {
+describe("the write budget", () => {
   const limits = { max_unread_bytes: 10 * MB, unread_timeout_seconds: 30 };
 
-  it("may stay as long as some of it is read", async () => {
+  it("data may stay unread as long as the client keeps reading", async () => {
     vi.useFakeTimers();
     const unread = new WriteBudget(limits, silentLogger);
     const out = new SlowReader();
@@ -164,7 +168,7 @@ describe("what is unread", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("counts once what several readers share, and goes when nobody has it any more", async () => {
+  it("bytes shared by several readers count once and are freed with the last reader", async () => {
     const unread = new WriteBudget(limits, silentLogger);
     const bytes = Buffer.alloc(4 * MB);
     const outs = [new SlowReader(), new SlowReader(), new SlowReader()];
@@ -180,7 +184,7 @@ describe("what is unread", () => {
     expect(unread.bytes).toBe(0);
   });
 
-  it("goes where it was not read for longest; one answer alone may be larger", async () => {
+  it("the client idle for longest is evicted, and a single response may exceed the limit", async () => {
     const logger = recordingLogger();
     const unread = new WriteBudget(limits, logger);
     const [first, second, third] = [new SlowReader(), new SlowReader(), new SlowReader()];
@@ -204,7 +208,7 @@ describe("what is unread", () => {
     giant.destroy();
   });
 
-  it("of the last bytes of an answer does not stay either", async () => {
+  it("the last bytes of a response time out as well", async () => {
     vi.useFakeTimers();
     const logger = recordingLogger();
     const unread = new WriteBudget(limits, logger);

@@ -18,7 +18,7 @@ describe("issues of a body", () => {
   const cases: [what: string, request: string, body: unknown, issue: Issue][] = [
     ["a missing field", run, {}, { loc: ["body", "assistant_id"], msg: "is required", type: "missing" }],
     [
-      "a null for a required field",
+      "null for a required field",
       run,
       { assistant_id: null },
       { loc: ["body", "assistant_id"], msg: "must be string", type: "type" },
@@ -30,19 +30,19 @@ describe("issues of a body", () => {
       { loc: ["body", "limit"], msg: "must be integer or null", type: "type" },
     ],
     [
-      "an enum of another kind",
+      "a wrong type for an enum",
       run,
       { ...agent, interrupt_before: 5 },
       { loc: ["body", "interrupt_before"], msg: "must be string or array or null", type: "type" },
     ],
     [
-      "a bound",
+      "a value below the minimum",
       "POST /threads/search",
       { limit: 0 },
       { loc: ["body", "limit"], msg: "must be >= 1", type: "minimum" },
     ],
     [
-      "an enum",
+      "an unknown enum value",
       run,
       { ...agent, multitask_strategy: "queue" },
       {
@@ -52,31 +52,31 @@ describe("issues of a body", () => {
       },
     ],
     [
-      "a UUID",
+      "an invalid UUID",
       "POST /threads",
       { thread_id: "x" },
       { loc: ["body", "thread_id"], msg: "must be a valid uuid", type: "uuid_parsing" },
     ],
     [
-      "a list's item",
+      "an invalid list item",
       "POST /threads/search",
       { ids: [THREAD_ID, 3] },
       { loc: ["body", "ids", 1], msg: "must be string", type: "type" },
     ],
     [
-      "a union of another kind",
+      "a wrong type for a union",
       run,
       { ...agent, stream_mode: 5 },
       { loc: ["body", "stream_mode"], msg: "must be string or array or null", type: "type" },
     ],
     [
-      "a field within a union's branch",
+      "an invalid field in a union",
       "POST /threads",
       { ttl: { ttl: 0 } },
       { loc: ["body", "ttl", "ttl"], msg: "must be > 0", type: "exclusiveMinimum" },
     ],
     [
-      "a field within a nested model",
+      "an invalid field in a nested model",
       run,
       { ...agent, checkpoint: { checkpoint_id: 7 } },
       { loc: ["body", "checkpoint", "checkpoint_id"], msg: "must be string or null", type: "type" },
@@ -89,17 +89,17 @@ describe("issues of a body", () => {
     ],
   ];
 
-  it.each(cases)("name %s once", async (_what, request, body, issue) => {
+  it.each(cases)("%s is reported once", async (_what, request, body, issue) => {
     expect(await issuesOf(request, body)).toEqual([issue]);
   });
 
-  it("list bad stream modes of a list once", async () => {
+  it("an invalid stream mode in a list is reported once", async () => {
     const issues = await issuesOf(run, { ...agent, stream_mode: ["values", "bogus"] });
     expect(issues).toHaveLength(1);
     expect(issues[0]).toMatchObject({ loc: ["body", "stream_mode", 1], type: "enum" });
   });
 
-  it("name every faulty field", async () => {
+  it("every invalid field is reported", async () => {
     const issues = await issuesOf("POST /threads/search", {
       limit: 0,
       offset: -1,
@@ -109,7 +109,7 @@ describe("issues of a body", () => {
     expect(issues.map((issue) => issue.loc[1])).toEqual(["status", "limit", "offset"]);
   });
 
-  it("stay few for a million faults", async () => {
+  it("a million invalid items are reported as one issue", async () => {
     const issues = await issuesOf("POST /threads/search", {
       ids: Array.from({ length: 1_000_000 }, () => 1),
     });
@@ -118,7 +118,7 @@ describe("issues of a body", () => {
 });
 
 describe("issues of a query", () => {
-  it("name the value that does not fit", async () => {
+  it("an invalid value is reported", async () => {
     const issues = await issuesOf(`GET /threads/${THREAD_ID}/runs?limit=ten&status=done`);
     expect(issues).toEqual([
       { loc: ["query", "limit"], msg: "must be integer", type: "type" },
@@ -126,7 +126,7 @@ describe("issues of a query", () => {
     ]);
   });
 
-  it("name a key that is repeated", async () => {
+  it("a repeated key is reported", async () => {
     const issues = await issuesOf(`GET /threads/${THREAD_ID}/history?limit=1&limit=2`);
     expect(issues).toEqual([{ loc: ["query", "limit"], msg: "is given more than once", type: "repeated" }]);
   });
@@ -142,7 +142,7 @@ describe("query values", () => {
     ["0", 0],
     ["no", false],
     ["3", 3],
-  ])("reads xray=%s as %j", async (text, value) => {
+  ])("xray=%s is parsed as %j", async (text, value) => {
     let seen: unknown;
     const draw = async (_id: string, options: { xray: boolean | number }) => {
       seen = options.xray;
@@ -153,7 +153,7 @@ describe("query values", () => {
     expect(seen).toBe(value);
   });
 
-  it("reach the service with their types", async () => {
+  it("query values reach the service with their types", async () => {
     let seen: unknown;
     const walk = async function* (_id: string, query: unknown) {
       seen = query;

@@ -1,4 +1,4 @@
-/** Webhooks over HTTP: what is refused, what is signed, where they may go, and who may see them. */
+/** Webhooks over HTTP: rejected URLs, signatures, allowed hosts and visible values. */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const newThread = async ({ request }: Awaited<ReturnType<typeof startTestServer>
 const hello = { assistant_id: "chat", input: says("hello") };
 
 describe("a webhook over HTTP", () => {
-  it("is signed: what the document shows to receivers verifies it, and nothing else", async () => {
+  it("the documented verification code accepts a signed request and rejects a modified one", async () => {
     const [, code = ""] =
       /```js\n([^]*?)```/.exec(await readFile(join(ROOT, "docs/webhooks.md"), "utf8")) ?? [];
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-verify-"));
@@ -40,16 +40,16 @@ describe("a webhook over HTTP", () => {
 
   it.each([
     ["example.com/hook", "is not a URL"],
-    ["/hooks/agent", "is a path: give the whole URL"],
-    ["ftp://example.com", "begins with ftp:"],
-    ["https://ann:pass@example.com", "holds a password"],
+    ["/hooks/agent", "is a path: use the full URL"],
+    ["ftp://example.com", "starts with ftp:"],
+    ["https://ann:pass@example.com", "contains credentials"],
     ["http://127.0.0.2/", "127.0.0.2, which is not a public address"],
     ["http://2130706434/", "127.0.0.2, which is not a public address"],
     ["http://[::ffff:10.0.0.1]/", "which is not a public address"],
     ["http://[::1]/", "::1, which is not a public address"],
     ["http://169.254.169.254/latest", "169.254.169.254, which is not a public address"],
     [`https://example.com/${"a".repeat(2048)}`, "is longer than 2048 characters"],
-  ])("is refused at once for %s", async (webhook, why) => {
+  ])("the invalid webhook URL %s is rejected", async (webhook, why) => {
     const server = await startTestServer({ graphs, settings: { webhooks } });
     const path = `/threads/${await newThread(server)}/runs`;
     const answer = await server.request("POST", path, { ...hello, webhook });
@@ -57,7 +57,7 @@ describe("a webhook over HTTP", () => {
     expect((await server.request("GET", path)).body).toEqual([]);
   });
 
-  it("goes to the hosts of the setting alone", async () => {
+  it("a webhook URL must match the setting hosts", async () => {
     const hosts = ["hooks.example.com", "*.internal.example"];
     const server = await startTestServer({ graphs, settings: { webhooks: { ...webhooks, hosts } } });
     const path = `/threads/${await newThread(server)}/runs`;
@@ -68,7 +68,7 @@ describe("a webhook over HTTP", () => {
     expect(await status("http://127.0.0.1/")).toBe(422);
   });
 
-  it("does not reach what a name resolves to when that is private", async () => {
+  it("a hostname that resolves to a private address is not contacted", async () => {
     const server = await startTestServer({ graphs, settings: { webhooks: { secret: SECRET } } });
     const receiver = await startReceiver();
     const { port } = new URL(receiver.url);
@@ -81,7 +81,7 @@ describe("a webhook over HTTP", () => {
     expect(receiver.received).toEqual([]);
   });
 
-  it("connects to what was checked, though the name resolves to something else the next time", async () => {
+  it("the connection uses the checked address even if the hostname resolves differently later", async () => {
     const asked: string[] = [];
     const reach = new OutboundPolicy({ allow_private: ["127.0.0.1"] });
     const receiver = await startReceiver();
@@ -103,7 +103,7 @@ describe("a webhook over HTTP", () => {
     expect(asked).toEqual(["rebound.example"]);
   });
 
-  it("has the values that clients may see, and no others", async () => {
+  it("a webhook contains only values that clients may see", async () => {
     const server = await startTestServer({ graphs, settings: { webhooks } });
     const receiver = await startReceiver();
     const path = `/threads/${await newThread(server)}/runs`;
@@ -115,7 +115,7 @@ describe("a webhook over HTTP", () => {
     expect(body).not.toContain(CLASSIFIED);
   });
 
-  it("is no longer sent once it is deleted; another's is not found", async () => {
+  it("a deleted webhook is no longer sent", async () => {
     const server = await startTestServer({ graphs, settings: { webhooks } });
     const receiver = await startReceiver();
     receiver.answers.push(500);
@@ -134,7 +134,7 @@ describe("a webhook over HTTP", () => {
     expect(await list()).toEqual([]);
   });
 
-  it("needs a secret that can sign, and addresses that are some", async () => {
+  it("invalid secrets and addresses are rejected in the settings", async () => {
     const open = (more: object) =>
       startTestServer({ graphs, settings: { webhooks: { ...webhooks, ...more } } });
     await expect(open({ secret: "whsec_short" })).rejects.toThrow("is not a Standard Webhooks secret");

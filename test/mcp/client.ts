@@ -1,4 +1,4 @@
-/** The official client of the Model Context Protocol, connected to a server over HTTP. */
+/** The official Model Context Protocol (MCP) client, connected to a server over HTTP. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
@@ -14,12 +14,12 @@ export type Asked = Omit<ElicitRequestFormParams, "mode">;
 
 export interface McpClientOptions {
   headers?: Record<string, string>;
-  /** Answers questions; a client without it cannot be asked. */
+  /** Answers elicitation requests. Without it the client does not support elicitation. */
   onAsk?: (asked: Asked) => ElicitResult | Promise<ElicitResult>;
   onToolsChanged?: () => void;
 }
 
-/** What a tool answers of a run. */
+/** Result of a tool call that ran a graph. */
 export interface ToolAnswer {
   isError?: boolean;
   texts: string[];
@@ -69,7 +69,7 @@ export class TestClient {
   }
 }
 
-/** A client of the server at `url`. */
+/** Connects a client to the server at `url`. */
 export function connectHttp(
   url: string,
   { headers, ...options }: McpClientOptions = {},

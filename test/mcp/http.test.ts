@@ -1,4 +1,4 @@
-/** The Model Context Protocol over HTTP: sessions, users, keys, origins, and what is no request of it. */
+/** MCP over HTTP: sessions, users, API keys, origins and invalid requests. */
 import express from "express";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -26,11 +26,11 @@ const INITIALIZE = message("initialize", {
   clientInfo: { name: "test", version: "1" },
 });
 
-/** The message of an answer that is an event stream. */
+/** Parses the message of an event stream response. */
 const messageOf = (text: string): unknown => JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "null");
 
-describe("without a session", () => {
-  it("each request is answered by itself, as LangGraph's server does", async () => {
+describe("MCP without a session", () => {
+  it("requests are answered without a session, as LangGraph's server does", async () => {
     const { request } = await start();
     const list = await request("POST", "/mcp", message("tools/list"), HEADERS);
     expect(list.status).toBe(200);
@@ -42,7 +42,7 @@ describe("without a session", () => {
     });
   });
 
-  it("there is nothing to listen to, and nothing to end", async () => {
+  it("GET, DELETE and PUT without a session return 405", async () => {
     const { request } = await start();
     for (const method of ["GET", "DELETE", "PUT"])
       expect(await request(method, "/mcp", undefined, HEADERS), method).toMatchObject({
@@ -52,7 +52,7 @@ describe("without a session", () => {
     expect((await request("GET", "/mcp/other", undefined, HEADERS)).status).toBe(404);
   });
 
-  it("nothing is served while the setting is off", async () => {
+  it("MCP routes return 404 while the setting is off", async () => {
     const { request } = await startTestServer({ graphs });
     const answer = await request("POST", "/mcp", message("tools/list"), HEADERS);
     expect(answer).toMatchObject({ status: 404, body: { code: "route_not_found" } });
@@ -60,20 +60,20 @@ describe("without a session", () => {
   });
 });
 
-describe("what is no request of the protocol", () => {
+describe("invalid MCP requests", () => {
   it.each([
-    ["no JSON", "{", 400, -32700],
-    ["no message", "{}", 400, -32700],
-    ["nothing", "", 400, -32700],
-    ["a NUL", '{"jsonrpc":"2.0","id":1,"method":"tools/list\\u0000"}', 400, -32700],
-    ["too deep", "[".repeat(300) + "]".repeat(300), 400, -32700],
-    ["too many at once", JSON.stringify(Array(101).fill(message("ping"))), 400, -32600],
-  ])("%s", async (_what, body, status, code) => {
+    ["invalid JSON", "{", 400, -32700],
+    ["an object that is not a message", "{}", 400, -32700],
+    ["an empty body", "", 400, -32700],
+    ["a NUL character", '{"jsonrpc":"2.0","id":1,"method":"tools/list\\u0000"}', 400, -32700],
+    ["JSON nested too deeply", "[".repeat(300) + "]".repeat(300), 400, -32700],
+    ["a batch that is too large", JSON.stringify(Array(101).fill(message("ping"))), 400, -32600],
+  ])("%s is rejected with its error code", async (_what, body, status, code) => {
     const { request } = await start();
     expect(await request("POST", "/mcp", body, HEADERS)).toMatchObject({ status, body: { error: { code } } });
   });
 
-  it("a body that is too large", async () => {
+  it("a body larger than body_limit is rejected with 413", async () => {
     const { request } = await start({ body_limit: 1000 });
     const call = message("tools/call", { name: "chat", arguments: { text: "x".repeat(2000) } });
     expect(await request("POST", "/mcp", call, HEADERS)).toMatchObject({
@@ -82,7 +82,7 @@ describe("what is no request of the protocol", () => {
     });
   });
 
-  it("a method, a resource or a cursor that there is not", async () => {
+  it("unknown methods, resources and cursors are rejected", async () => {
     const { url } = await start();
     const { client } = await connectHttp(url);
     await expect(client.listPrompts()).rejects.toThrow("Method not found");
@@ -97,8 +97,8 @@ describe("what is no request of the protocol", () => {
   });
 });
 
-describe("sessions", () => {
-  it("are opened by initialize, and ended by their client", async () => {
+describe("MCP sessions", () => {
+  it("a session is opened by initialize and ended by DELETE", async () => {
     const { request } = await start();
     const opened = await request("POST", "/mcp", INITIALIZE, HEADERS);
     const session = opened.headers.get("mcp-session-id") ?? "";
@@ -111,14 +111,14 @@ describe("sessions", () => {
     expect(await list()).toMatchObject({ status: 404, body: { error: { code: -32001 } } });
   });
 
-  it("of another server are not found", async () => {
+  it("a session id of another server returns 404", async () => {
     const { request } = await start();
     const headers = { ...HEADERS, "Mcp-Session-Id": newId() };
     expect((await request("POST", "/mcp", message("tools/list"), headers)).status).toBe(404);
     expect((await request("GET", "/mcp", undefined, headers)).status).toBe(404);
   });
 
-  it("do not keep the server from closing", async () => {
+  it("open sessions do not delay shutdown", async () => {
     const server = await start();
     await connectHttp(server.url);
     const begin = performance.now();
@@ -126,7 +126,7 @@ describe("sessions", () => {
     expect(performance.now() - begin).toBeLessThan(1500);
   });
 
-  it("give those who were not used for longest room to others", async () => {
+  it("the least recently used session is evicted when there are too many", async () => {
     const { request } = await start();
     const open = async () =>
       (await request("POST", "/mcp", INITIALIZE, HEADERS)).headers.get("mcp-session-id") ?? "";
@@ -139,8 +139,8 @@ describe("sessions", () => {
   });
 });
 
-describe("who may call", () => {
-  it("needs a key where keys are asked for", async () => {
+describe("MCP callers", () => {
+  it("a server with API keys rejects clients without a valid key", async () => {
     const key = "a-secret-key";
     const { url, request } = await start({ api_keys: [key] });
     for (const headers of [HEADERS, { ...HEADERS, "x-api-key": "another-key" }])
@@ -149,7 +149,7 @@ describe("who may call", () => {
     expect((await client.call("chat", hello)).texts[0]).toBe("You said: hello");
   });
 
-  it("is no web page of another origin, and no name that is not ours", async () => {
+  it("requests from a foreign web origin are rejected", async () => {
     const { request } = await start();
     const origin = { ...HEADERS, Origin: "https://evil.example" };
     expect(await request("POST", "/mcp", INITIALIZE, origin)).toMatchObject({
@@ -158,7 +158,7 @@ describe("who may call", () => {
     });
   });
 
-  it("has threads and sessions of its own", async () => {
+  it("a user cannot see or use the threads and sessions of another user", async () => {
     const { url, request } = await startTestServer({
       graphs,
       settings: { mcp: true },
@@ -188,7 +188,7 @@ describe("who may call", () => {
     expect(await Promise.all(statuses)).toEqual([200, 404, 401]);
   });
 
-  it("cannot stop what another user's client does", async () => {
+  it("a user cannot cancel the call of another user", async () => {
     const { url, request } = await startTestServer({
       graphs,
       settings: { mcp: true },
@@ -205,14 +205,14 @@ describe("who may call", () => {
   });
 });
 
-it("threads are no resources where the routes of threads are not served", async () => {
+it("threads are not listed as resources when thread routes are disabled", async () => {
   const { url } = await start({ disabled_routes: ["threads"] });
   const { client } = await connectHttp(url);
   expect(client.getServerCapabilities()?.resources).toBeUndefined();
   await expect(client.listResources()).rejects.toThrow();
 });
 
-it("threads are listed page by page", async () => {
+it("thread resources are listed in pages", async () => {
   const { url, service } = await start();
   for (let count = 0; count < 51; count += 1) await service.threads.create({});
   const { client } = await connectHttp(url);
@@ -222,7 +222,7 @@ it("threads are listed page by page", async () => {
   expect([rest.resources.length, rest.nextCursor]).toEqual([1, undefined]);
 });
 
-it("is served below the application that embeds it", async () => {
+it("MCP works under the prefix of an embedding application", async () => {
   const service = await openTestService({ graphs, settings: { mcp: true } });
   const host = express().use("/agents", createApp(service));
   const server = host.listen(0);
@@ -231,7 +231,7 @@ it("is served below the application that embeds it", async () => {
   expect((await client.call("chat", hello)).texts[0]).toBe("You said: hello");
 });
 
-it("faults of the server are told to its log alone", async () => {
+it("internal errors are logged and not exposed to clients", async () => {
   const logger = recordingLogger();
   const service = await openTestService({ graphs, settings: { mcp: true }, logger });
   const server = express().use(createApp(service)).listen(0);

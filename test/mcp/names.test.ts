@@ -1,4 +1,4 @@
-/** Names of tools, and their input where a graph takes no object. */
+/** Tool names, and the input schema of graphs that do not take an object. */
 import { describe, expect, it } from "vitest";
 import { toolNames } from "../../src/mcp/tools.js";
 import { graph as functional } from "../fixtures/graphs/functional.js";
@@ -6,8 +6,8 @@ import { startTestServer } from "../helpers/app.js";
 import { connectHttp } from "./client.js";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 
-describe("names", () => {
-  it("are those of the graphs, as far as clients take them", () => {
+describe("MCP tool names", () => {
+  it("tools are named after graphs, with invalid characters replaced and names kept unique", () => {
     const long = "x".repeat(80);
     const { graphs, resume } = toolNames(["agent", "my agent", "my.agent", "größe", long, `${long}y`]);
     expect([...graphs.keys()]).toEqual([
@@ -21,7 +21,7 @@ describe("names", () => {
     expect(resume).toBe("resume_thread");
   });
 
-  it("give way to a graph that has the name of a tool", () => {
+  it("resume_thread is renamed when a graph has that name", () => {
     expect(toolNames(["resume_thread"])).toEqual({
       graphs: new Map([["resume_thread", "resume_thread"]]),
       resume: "resume_thread_2",
@@ -29,8 +29,8 @@ describe("names", () => {
   });
 });
 
-describe("input", () => {
-  it("is one argument where a graph takes anything", async () => {
+describe("MCP tool input", () => {
+  it("a graph without an object schema takes a single input argument", async () => {
     const { url } = await startTestServer({ graphs: { functional }, settings: { mcp: true } });
     const client = await connectHttp(url);
     const [tool] = (await client.client.listTools()).tools;
@@ -43,7 +43,7 @@ describe("input", () => {
     expect(direct.data.output).toEqual({ data: "twice is 8" });
   });
 
-  it("keeps a key thread_id of the graph's own", async () => {
+  it("a graph with its own thread_id key still receives it", async () => {
     const State = Annotation.Root({ thread_id: Annotation<string>, seen: Annotation<string> });
     const own = new StateGraph(State)
       .addNode("see", ({ thread_id }) => ({ seen: thread_id }))

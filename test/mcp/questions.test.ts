@@ -1,13 +1,13 @@
-/** The forms by which clients ask what a graph wants to know. */
+/** The elicitation forms that MCP clients show for an interrupt. */
 import { expect, it } from "vitest";
 import { formOf } from "../../src/mcp/questions.js";
 
 const call = (name: string) => ({ name, args: { city: "Rome" } });
 
-it("anything is asked as a text, and what reads as JSON is JSON", () => {
-  const form = formOf({ question: "Go on?" });
-  expect(form.message).toBe('{\n  "question": "Go on?"\n}');
-  expect(formOf("Go on?").message).toBe("Go on?");
+it("an arbitrary interrupt asks for text, and a JSON answer is parsed", () => {
+  const form = formOf({ question: "Continue?" });
+  expect(form.message).toBe('{\n  "question": "Continue?"\n}');
+  expect(formOf("Continue?").message).toBe("Continue?");
   expect(["yes", "true", '{"a":1}', ""].map((answer) => form.answerOf({ answer }))).toEqual([
     "yes",
     true,
@@ -16,7 +16,7 @@ it("anything is asked as a text, and what reads as JSON is JSON", () => {
   ]);
 });
 
-it("calls that wait for approval are a choice each", () => {
+it("each tool call to approve is shown as a choice", () => {
   const form = formOf({
     action_requests: [call("book"), { ...call("pay"), description: "Pay 3 EUR?" }],
     review_configs: [{ action_name: "pay", allowed_decisions: ["approve", "edit"] }],
@@ -36,13 +36,13 @@ it("calls that wait for approval are a choice each", () => {
 });
 
 it.each([
-  ["no call", []],
-  ["what is no call", [call("book"), 7]],
-])("an approval of %s is asked as a text", (_what, action_requests) => {
+  ["no tool calls", []],
+  ["an invalid tool call", [call("book"), 7]],
+])("an approval with %s falls back to a text field", (_what, action_requests) => {
   expect(formOf({ action_requests }).requestedSchema.required).toEqual(["answer"]);
 });
 
-it("an approval that only takes other arguments is asked as a text", () => {
+it("an approval that only allows edits falls back to a text field", () => {
   const review_configs = [{ action_name: "book", allowed_decisions: ["edit"] }];
   const form = formOf({ action_requests: [call("book")], review_configs });
   expect(form.requestedSchema.required).toEqual(["answer"]);

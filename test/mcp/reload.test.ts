@@ -1,4 +1,4 @@
-/** Graphs that change, or do not load, while clients of the Model Context Protocol are connected. */
+/** Graphs that change or fail to load while MCP clients are connected. */
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-it("clients are told when graphs were loaded anew, and find the tools as they are now", async () => {
+it("clients are notified after a hot reload and list the updated tools", async () => {
   await put(graphWith("before"));
   const { url, service } = await open();
   let changes = 0;
@@ -35,7 +35,7 @@ it("clients are told when graphs were loaded anew, and find the tools as they ar
   const keys = async () => Object.keys((await client.listTools()).tools[0]?.inputSchema.properties ?? {});
   expect(await keys()).toEqual(["before", "thread_id"]);
   await put(graphWith("after"));
-  // The stream on which the client listens may still be opening.
+  // The client's notification stream may still be opening.
   await expect
     .poll(async () => {
       await service.reload();
@@ -45,7 +45,7 @@ it("clients are told when graphs were loaded anew, and find the tools as they ar
   expect(await keys()).toEqual(["after", "thread_id"]);
 });
 
-it("a graph that does not load is a tool that says why", async () => {
+it("a graph that does not load is listed as a tool that returns the error", async () => {
   await put('throw new Error("no key");');
   const { url } = await open();
   const client = await connectHttp(url);

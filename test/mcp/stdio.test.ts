@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { cli, createProject, type Project, startCli } from "../cli/harness.js";
 import { TestClient } from "./client.js";
 
-/** Prints by every way, and asks before it ends. */
+/** A graph that prints in several ways, then interrupts. */
 const PRINTING = `
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 console.log("loaded");
@@ -59,7 +59,7 @@ const LINES = {
 };
 const line = (message: unknown) => `${JSON.stringify(message)}\n`;
 
-it("the official client lists and calls the tools of a process, and is asked; stdout has the protocol alone", async () => {
+it("the official client lists and calls tools and answers interrupts, and stdout carries only the protocol", async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [...MAIN, "mcp", "./graph.ts", "./broken.ts"],
@@ -70,7 +70,8 @@ it("the official client lists and calls the tools of a process, and is asked; st
   const test = new TestClient({
     onAsk: ({ message }) => ({ action: "accept", content: { answer: `yes, ${message}` } }),
   });
-  // The client tells progress a moment late: what arrives together with the answer finds nobody waiting.
+  // The client reports progress asynchronously, so progress that arrives together with the result has no
+  // listener.
   test.client.onerror = (error) => {
     if (!error.message.startsWith("Received a progress notification for an unknown token"))
       faults.push(error);
@@ -104,7 +105,7 @@ it("the official client lists and calls the tools of a process, and is asked; st
   for (const printed of ["loaded", "asks", "about cats", "forged"]) expect(stderr).toContain(printed);
 });
 
-it("a call in flight is stopped when its client goes", async () => {
+it("a call in flight is cancelled when stdin closes", async () => {
   const child = spawn(process.execPath, [...MAIN, "mcp", "./wait.ts"], { cwd: project.dir });
   const stderr = (async () => {
     for await (const chunk of child.stderr) if (String(chunk).includes("it waits")) break;
@@ -121,7 +122,7 @@ it("a call in flight is stopped when its client goes", async () => {
     expect(JSON.parse(each)).toMatchObject({ jsonrpc: "2.0" });
 });
 
-it("what is no message is passed over, and told on stderr", async () => {
+it("invalid messages are skipped and reported on stderr", async () => {
   const running = startCli(["mcp", "./graph.ts"], { cwd: project.dir });
   const { stdin, stdout, stderr } = running;
   stdin.push("hello\n{\n[]\n" + line({ jsonrpc: "2.0", id: 9 }) + line(LINES.initialize) + line(LINES.list));
@@ -136,7 +137,7 @@ it("what is no message is passed over, and told on stderr", async () => {
   expect(await running.exit).toBe(0);
 });
 
-it("a message that is too large ends it", async () => {
+it("a message larger than body_limit exits with code 2", async () => {
   const { stdin, stderr, exit } = startCli(["mcp", "./graph.ts"], {
     cwd: project.dir,
     env: { GRAPH_SERVE_BODY_LIMIT: "2000" },
@@ -146,10 +147,10 @@ it("a message that is too large ends it", async () => {
   expect(stderr.text).toContain("larger than 2000 bytes");
 });
 
-it("without a graph there is nothing to serve", async () => {
+it("a project without a graph exits with code 2", async () => {
   const empty = await createProject();
   const { code, stdout, stderr } = await cli(["mcp"], { cwd: empty.dir });
   await empty.remove();
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-  expect(stderr).toContain("there is no graph");
+  expect(stderr).toContain("no graphs to serve");
 });

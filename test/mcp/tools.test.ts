@@ -1,4 +1,4 @@
-/** Graphs as tools of the Model Context Protocol, asked by the official client over HTTP. */
+/** Graphs as MCP tools, called by the official client over HTTP. */
 import { describe, expect, it, vi } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as custom } from "../fixtures/graphs/custom.js";
@@ -19,8 +19,8 @@ const start = (settings: Partial<Settings> = {}) =>
 
 const hello = { messages: [{ role: "user", content: "hello" }] };
 
-describe("tools", () => {
-  it("are the graphs, with their schemas and descriptions, and one that resumes", async () => {
+describe("MCP tools", () => {
+  it("each graph is a tool with its schema and description, next to resume_thread", async () => {
     const { url } = await start({ graph_descriptions: { chat: "Says it again." } });
     const { client } = await connectHttp(url);
     const { tools } = await client.listTools();
@@ -35,7 +35,7 @@ describe("tools", () => {
     expect(client.getServerVersion()?.name).toBe("graph-serve");
   });
 
-  it("run the graph, and go on with the conversation that is named", async () => {
+  it("a tool call runs the graph and continues the thread given by thread_id", async () => {
     const { url } = await start();
     const client = await connectHttp(url);
     const first = await client.call("chat", hello);
@@ -49,7 +49,7 @@ describe("tools", () => {
     expect(second.data.output.messages).toHaveLength(4);
   });
 
-  it("answer with the message of a run that fails, and nothing more", async () => {
+  it("a failed run returns only its error message", async () => {
     const { url } = await start();
     const client = await connectHttp(url);
     const answer = await client.call("fail", { x: 1 });
@@ -62,7 +62,7 @@ describe("tools", () => {
     });
   });
 
-  it("answer with what is wrong with a call, and leave no thread behind", async () => {
+  it("an invalid call returns an error and creates no thread", async () => {
     const { url, service } = await start();
     const client = await connectHttp(url);
     expect(await client.call("chat", { messages: [{ role: "nobody" }] })).toMatchObject({ isError: true });
@@ -79,7 +79,7 @@ describe("tools", () => {
     expect(await service.threads.count({})).toBe(0);
   });
 
-  it("never show what the output schema hides", async () => {
+  it("values outside the output schema are never returned", async () => {
     const { url } = await start();
     const client = await connectHttp(url, {
       onAsk: () => ({ action: "accept", content: { answer: "yes" } }),
@@ -94,8 +94,8 @@ describe("tools", () => {
   });
 });
 
-describe("progress", () => {
-  it("tells custom events and what models say", async () => {
+describe("MCP progress", () => {
+  it("custom events and model tokens are sent as progress", async () => {
     const { url } = await start();
     const client = await connectHttp(url);
     const told: { progress: number; message?: string }[] = [];
@@ -111,8 +111,8 @@ describe("progress", () => {
   });
 });
 
-describe("a call that is given up", () => {
-  it("by its client stops the run", async () => {
+describe("a cancelled MCP call", () => {
+  it("a call cancelled by its client stops the run", async () => {
     const { url, service } = await start({ on_disconnect: "continue" });
     const client = await connectHttp(url);
     const name = newId();
@@ -126,7 +126,7 @@ describe("a call that is given up", () => {
     expect(gateOf(name).passes).toBe(0);
   });
 
-  it("by somebody else says so", async () => {
+  it("a call whose run is cancelled through the API returns status cancelled", async () => {
     const { url, service } = await start();
     const client = await connectHttp(url);
     const name = newId();
@@ -144,7 +144,7 @@ describe("a call that is given up", () => {
   it.each([
     ["cancel", false],
     ["continue", true],
-  ] as const)("by a connection that breaks: on_disconnect %s", async (on_disconnect, goesOn) => {
+  ] as const)("a broken connection follows on_disconnect %s", async (on_disconnect, goesOn) => {
     const { url, service } = await start({ on_disconnect });
     const name = newId();
     const abort = new AbortController();
@@ -167,8 +167,8 @@ describe("a call that is given up", () => {
   });
 });
 
-describe("a graph that asks", () => {
-  it("asks the person at the client, and goes on", async () => {
+describe("an interrupt in an MCP tool", () => {
+  it("an interrupt is answered through elicitation and the run resumes", async () => {
     const { url } = await start();
     const onAsk = vi.fn((_asked: Asked) => ({ action: "accept" as const, content: { answer: "yes" } }));
     const client = await connectHttp(url, { onAsk });
@@ -182,10 +182,10 @@ describe("a graph that asks", () => {
   });
 
   it.each([
-    ["cannot be asked", undefined],
+    ["does not support elicitation", undefined],
     ["declines", () => ({ action: "decline" as const })],
-    ["answers in another form", () => ({ action: "accept" as const, content: { other: "yes" } })],
-  ])("answers with the thread to resume where the client %s", async (_what, onAsk) => {
+    ["answers with an invalid form", () => ({ action: "accept" as const, content: { other: "yes" } })],
+  ])("a call returns the thread to resume when the client %s", async (_what, onAsk) => {
     const { url } = await start();
     const client = await connectHttp(url, onAsk && { onAsk });
     const { texts, data, isError } = await client.call("hitl", { topic: "cats" });
@@ -201,7 +201,7 @@ describe("a graph that asks", () => {
     expect(resumed.data).toMatchObject({ thread_id, status: "success", output: { answer: "soft" } });
   });
 
-  it("answers with the thread to resume where the server stops before the person has answered", async () => {
+  it("a call returns the thread to resume when the server shuts down before the answer", async () => {
     const server = await start();
     let asked = () => {};
     const isAsked = new Promise<void>((resolve) => (asked = resolve));
@@ -215,7 +215,7 @@ describe("a graph that asks", () => {
     ]);
   });
 
-  it("is not resumed where there is no such thread, or none that ran", async () => {
+  it("resume_thread fails for an unknown thread and for one without a run", async () => {
     const { url, service } = await start();
     const client = await connectHttp(url);
     const { thread_id } = await service.threads.create({});

@@ -150,7 +150,7 @@ it("a storage without timers is rejected if a setting requires them", async () =
   });
   const storage: Storage = { ...memory, timers: undefined };
   await expect(openService({ graphs, settings, storage })).rejects.toThrow(
-    "the setting crons needs a storage that keeps timers, which memory does not",
+    "the setting crons requires a storage with timers, and memory has none",
   );
 });
 

@@ -66,12 +66,12 @@ const NOT_STORED: [what: string, node: Node, message: string][] = [
   [
     "a BigInt",
     () => ({ value: { a: [1n] } }),
-    'state key "value" cannot be stored: value.a[0] is a BigInt, which JSON does not have: make it a text or a number',
+    'state key "value" cannot be stored: value.a[0] is a BigInt, which JSON does not support: convert it to a string or a number',
   ],
   [
     "a BigInt in a Map",
     () => ({ value: new Map([["a", 1n]]) }),
-    'state key "value" cannot be stored: value.a is a BigInt, which JSON does not have: make it a text or a number',
+    'state key "value" cannot be stored: value.a is a BigInt, which JSON does not support: convert it to a string or a number',
   ],
   [
     "a function",
@@ -132,19 +132,19 @@ const NOT_STORED: [what: string, node: Node, message: string][] = [
   [
     "the input of a Send",
     () => new Command({ goto: new Send("taken", { value: 1n }) }),
-    "the input of a Send cannot be stored: send.args.value is a BigInt, which JSON does not have: make it a text or a number",
+    "the input of a Send cannot be stored: send.args.value is a BigInt, which JSON does not support: convert it to a string or a number",
   ],
   [
     "a question",
     () => ({
       value: interrupt<unknown, unknown>({ lc: 1, type: "constructor", id: ["a", "B"], kwargs: {} }),
     }),
-    'what interrupt() asks cannot be stored: interrupt would not be read back: Error: Invalid namespace: $ ["a","B"]',
+    'the value of interrupt() cannot be stored: interrupt would not be read back: Error: Invalid namespace: $ ["a","B"]',
   ],
   [
     "a store item",
     async (_, { store }) => store?.put(["a"], "it", { at: [1n] }),
-    'store item "it" cannot be stored: value.at[0] is a BigInt, which JSON does not have: make it a text or a number',
+    'store item "it" cannot be stored: value.at[0] is a BigInt, which JSON does not support: convert it to a string or a number',
   ],
 ];
 
@@ -189,7 +189,7 @@ it.each([
     writer?.(value);
     return { kept: "after" };
   };
-  expect(await messageOf(node, ["custom"])).toBe(`what the run yields cannot be sent: ${why}`);
+  expect(await messageOf(node, ["custom"])).toBe(`the output of the run cannot be sent: ${why}`);
   // Without the stream mode `custom`, the value is never serialized.
   expect(await messageOf(node)).toBe("success");
 });
@@ -205,7 +205,7 @@ it("a node that streams an unserializable value is aborted", async () => {
     },
     ["custom"],
   );
-  expect(message).toMatch(/^what the run yields cannot be sent: custom/);
+  expect(message).toMatch(/^the output of the run cannot be sent: custom/);
   expect(reason).toMatchObject({ message: "what the run yielded could not be stored or sent" });
 });
 

@@ -43,9 +43,9 @@ export const graph = new StateGraph(State)
   .addEdge(START, "hold")
   .compile();
 `;
-const STALLED = "the event loop is stalled: nothing else is served until this code yields";
+const STALLED = "the event loop is stalled: no other requests are served until this code yields";
 const KILLED =
-  "the event loop was stalled for stall_exit_seconds: the process is killed, for its supervisor to restart it";
+  "the event loop was stalled for stall_exit_seconds: killing the process so that its supervisor restarts it";
 
 interface LogLine {
   level: number;
@@ -179,7 +179,7 @@ describe("a node that never yields", () => {
     server.child.kill("SIGTERM");
     expect(await server.exit).toEqual([null, "SIGKILL"]);
     expect(server.lines.at(-1)?.msg).toBe(
-      "the process did not end in the time of its graceful shutdown: it is killed",
+      "graceful shutdown exceeded its time limit: killing the process",
     );
   });
 });
@@ -191,7 +191,7 @@ describe("a long synchronous call", () => {
     const { run_id: last_begun_run_id } = run;
     const line = await server.line((each) => each.msg === STALLED && "last_begun_run_id" in each);
     expect(line).toMatchObject({ last_begun_run_id });
-    await server.line(({ msg }) => msg === "the event loop turns again");
+    await server.line(({ msg }) => msg === "the event loop is responsive again");
     const { text } = await (await server.api()).request("GET", "/metrics");
     expect(text).toMatch(/^graph_serve_event_loop_stalls_total [1-9]/m);
     await expect.poll(async () => (await server.run(run)).status, PATIENCE).toBe("success");

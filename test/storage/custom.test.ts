@@ -96,7 +96,7 @@ describe("custom storage", () => {
     const text = "export const openStorage = () => ({ scheme: 'old', metadata: { insertThread() {} } });";
     const error = await failure(open(moduleOf("old.mjs", text)));
     expect(error).toMatchObject({ code: "config_invalid" });
-    expect(error.hint).toContain("insertThread is threads.insert");
+    expect(error.hint).toContain("insertThread is now threads.insert");
   });
 
   it("a missing module is reported with its path", async () => {

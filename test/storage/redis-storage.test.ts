@@ -56,7 +56,7 @@ describe("redis settings", () => {
     async (given) => {
       const error = await failure(open(given, "redis://127.0.0.1:6379"));
       expect(error).toBeInstanceOf(ConfigError);
-      expect(error.message).toContain("keeps checkpoints only");
+      expect(error.message).toContain("stores only checkpoints");
       expect(error.hint).toContain('"allow_ephemeral_metadata": true');
     },
   );
@@ -64,7 +64,7 @@ describe("redis settings", () => {
   it.each([
     [{ allow_ephemeral_metadata: "yes" }, "allow_ephemeral_metadata must be true or false"],
     [{ ...ephemeral, ttl_minutes: 0 }, "ttl_minutes must be a number above 0"],
-    [{ ...ephemeral, key_prefix: "{x}" }, "key_prefix must be a text without braces"],
+    [{ ...ephemeral, key_prefix: "{x}" }, "key_prefix must be a string without braces"],
     [{ ...ephemeral, schema: "x" }, "schema is not known"],
   ])("option %j is rejected", async (given, message) => {
     const error = await failure(open(given, "redis://127.0.0.1:6379"));

@@ -162,7 +162,7 @@ describe("SQLite file", () => {
     db.close();
     const { threads, runs, notices } = await open(file);
     const copy = `${file}.v1.bak`;
-    expect(notices).toEqual([expect.stringContaining(`the file as it was is ${copy}`)]);
+    expect(notices).toEqual([expect.stringContaining(`backup of the previous file: ${copy}`)]);
     const kept = new Database(copy, { readonly: true });
     expect(kept.prepare("SELECT version FROM gs_schema").pluck().get()).toBe(1);
     expect(kept.prepare("SELECT thread_id FROM gs_threads").pluck().all()).toEqual([row.thread_id]);
@@ -205,7 +205,7 @@ describe("SQLite file", () => {
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error).toHaveProperty(
       "message",
-      expect.stringMatching(/later graph-serve.*version 99.*knows version \d+/),
+      expect.stringMatching(/later graph-serve.*version 99.*supports version \d+/),
     );
   });
 });

@@ -290,7 +290,7 @@ describeWithChromium("an interrupt in the Studio", () => {
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page
       .getByRole("alert")
-      .getByText(/the node "call" is no graph; a graph that its function calls/)
+      .getByText(/the node "call" is not a subgraph; a graph that its function calls/)
       .waitFor();
   });
 });

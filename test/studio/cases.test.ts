@@ -187,7 +187,7 @@ describe("POST /studio/api/cases", () => {
         body: { path: "deep/er/a.graph.json", written: true, taken: [] },
       });
       const again = await ask({ file: "deep/er/a.graph.json" });
-      expect(JSON.stringify(again.body)).toContain("there is already deep/er/a.graph.json");
+      expect(JSON.stringify(again.body)).toContain("already exists: deep/er/a.graph.json");
       expect(again.status).toBe(422);
       const unknown = await ask({ run_id: "00000000-0000-4000-8000-000000000000" });
       expect(unknown.status).toBe(404);

@@ -74,7 +74,7 @@ describeWithChromium("the Studio of dev", () => {
       .getByRole("alert")
       .getByText(/^the editor no-such-editor-here does not start/)
       .waitFor();
-    await page.getByRole("main").getByRole("alert").getByText("put right what ./key.ts:2 does").waitFor();
+    await page.getByRole("main").getByRole("alert").getByText("fix the error at ./key.ts:2").waitFor();
     await project.put("key.ts", "");
     await expect.poll(() => problems.count()).toBe(0);
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("hello");

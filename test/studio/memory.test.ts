@@ -79,7 +79,7 @@ describeWithChromium("the memory page", () => {
     await page.getByLabel(/Namespace, labels/).fill("a..b");
     await page.getByLabel("Key", { exact: true }).fill("k");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("alert").filter({ hasText: "labels are texts" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "labels must be non-empty strings" }).waitFor();
     await visit("#/store/nobody?key=nothing");
     await page.getByText("This item no longer exists").waitFor();
   });

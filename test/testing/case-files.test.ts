@@ -44,7 +44,7 @@ describe("an invalid case file", () => {
     [`${CASE}    expect:\n      values:\n        "a[": 1\n`, '"a[" is not a path', /a\.graph\.yaml:6/],
     [`${CASE}  - name: answers\n    input: {}\n`, 'a second case has the name "answers"', /a\.graph\.yaml:4/],
     [`${CASE}    steps: [{ input: {} }]\n`, "a case has steps or input, not both", /a\.graph\.yaml:3/],
-    ["cases: [\n", "this is not YAML", /a\.graph\.yaml:2/],
+    ["cases: [\n", "invalid YAML", /a\.graph\.yaml:2/],
     ["graph: agnt\ncases: [{ name: a }]\n", '"agnt" is neither a graph', /did you mean "agent"\?/],
   ])("%j exits with code 2 and reports the position", async (text, message, place) => {
     await project.put("a.graph.yaml", text);

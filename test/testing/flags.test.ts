@@ -241,12 +241,12 @@ describe("--url", () => {
 
 describe("the test command", () => {
   it.each([
-    [["--server", "--url", "http://127.0.0.1:1"], "--server and --url exclude each other"],
+    [["--server", "--url", "http://127.0.0.1:1"], "--server and --url cannot be combined"],
     [["--record", "--url", "http://127.0.0.1:1"], "--record works in this process only"],
     [["--reporter", "juni"], 'did you mean "junit"?'],
     [["--shard", "4/3"], "--shard must be i/n"],
     [["--timeout", "0"], "--timeout must be a whole number"],
-    [["-u", "--ci"], "--update and --ci exclude each other"],
+    [["-u", "--ci"], "--update and --ci cannot be combined"],
   ])("rejects %j as a usage error", async (argv, message) => {
     const { code, stdout, stderr } = await test(...argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
@@ -272,7 +272,7 @@ describe("--watch", () => {
     await running.stderr.until(/watching for changes/, err);
     err = running.stderr.text.length;
     await project.put("a.graph.yaml", "cases: [");
-    await running.stderr.until(/this is not YAML/, err);
+    await running.stderr.until(/invalid YAML/, err);
     running.stop("SIGINT");
     expect(await running.exit).toBe(130);
   });

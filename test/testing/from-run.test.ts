@@ -183,7 +183,7 @@ describe("--from-run", () => {
     await project.put("mine.graph.yaml", "mine");
     const { code, stderr } = await test("--from-run", runId, "--out", "mine.graph.yaml");
     expect(code).toBe(2);
-    expect(stderr).toContain("there is already mine.graph.yaml");
+    expect(stderr).toContain("already exists: mine.graph.yaml");
     expect(await readFile(join(project.dir, "mine.graph.yaml"), "utf8")).toBe("mine");
   });
 

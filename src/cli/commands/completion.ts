@@ -32,7 +32,7 @@ export function completionCommand(command: Command, run: Runner): void {
       run(command, async (session) => {
         if (kind !== undefined) return list(session, kind);
         if (shell !== undefined) return completion(session, shell, command.parent);
-        throw new InvalidRequestError("the shell is missing", undefined, {
+        throw new InvalidRequestError("missing argument: the shell", undefined, {
           hint: "graph-serve completion bash",
         });
       }),
@@ -50,13 +50,13 @@ async function completion({ print }: Session, shell: Shell, program: CommandLike
   return 0;
 }
 
-/** Newest threads, or runs, that are offered. */
+/** Maximum number of threads or runs offered, newest first. */
 const MOST = 50;
 
-/** Shells expand what they are offered: a word of the project may hold nothing that means something to one. */
+/** Shells expand completions, so words from the project must not contain shell metacharacters. */
 const PLAIN_WORD = /^[\w.:@/+-]+$/;
 
-/** Prints one completion per line, and nothing on errors: a completion must not print an error message. */
+/** Prints one completion per line. Errors are not printed, because they would disturb the command line. */
 async function list(session: Session, kind: Listed): Promise<number> {
   const print = new Printer({ ...session.io, stderr: { write: () => true } }, { quiet: true });
   const quiet = { ...session, print };

@@ -11,9 +11,9 @@ export function configCommand(config: Command, run: Runner): void {
   config.addHelpText("after", examples("graph-serve config print --origin", "graph-serve config path"));
   config
     .command("print")
-    .description("Print the settings that hold, secrets masked.")
-    .option("--origin", "also print where each one comes from")
-    .option("--show-secrets", "print secrets as they are")
+    .description("Print the effective settings, with secrets masked.")
+    .option("--origin", "also print the source of each setting")
+    .option("--show-secrets", "print secrets unmasked")
     .addHelpText("after", examples("graph-serve config print --origin", "graph-serve config print --json"))
     .action((options, command) => run(command, async (session) => printConfig(session, options)));
   config
@@ -38,7 +38,7 @@ interface ConfigPrintFlags {
   showSecrets?: boolean;
 }
 
-/** `config print`: the settings that hold. */
+/** `config print`: prints the effective settings. */
 async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<number> {
   const { print, io } = session;
   const config = await loadSettings(session);
@@ -58,12 +58,12 @@ async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<n
   return 0;
 }
 
-/** `config path`: the file that was read. */
+/** `config path`: prints the path of the configuration file. */
 async function printPath(session: Session): Promise<number> {
   const { file } = await loadSettings(session);
   if (file === undefined) {
-    throw new ConfigError(`there is no configuration file in ${session.io.cwd} or above it`, {
-      hint: "graph-serve init --config-only makes one",
+    throw new ConfigError(`no configuration file in ${session.io.cwd} or its parent folders`, {
+      hint: "create one: graph-serve init --config-only",
     });
   }
   if (session.print.flags.json) session.print.json({ path: file });
@@ -71,7 +71,7 @@ async function printPath(session: Session): Promise<number> {
   return 0;
 }
 
-/** `config schema`: for editors that complete and check the file. */
+/** `config schema`: prints the schema that editors use for completion and validation. */
 async function printSchema({ print }: Session): Promise<number> {
   print.data(JSON.stringify(publishedSettingsSchema(), null, 2));
   return 0;

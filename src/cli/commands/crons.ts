@@ -11,13 +11,13 @@ import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
 
-const CRON = "id of the cron, or the beginning of it";
+const CRON = "id of the cron, or the beginning of the id";
 const ID = "0198c0de-0000-7000-8000-000000000000";
-/** Shortest beginning of an id, and how many crons are read at once to find it. */
+/** Minimum length of an abbreviated id, and the page size of the search for it. */
 const SHORTEST = 4;
 const PAGE = 1000;
 
-/** Also where the setting is off: nothing is run by looking. */
+/** Works even if the `crons` setting is off: these commands do not run crons. */
 const CRONS = { settings: { crons: true } } as const;
 
 export function cronsCommand(crons: Command, run: Runner): void {
@@ -26,22 +26,22 @@ export function cronsCommand(crons: Command, run: Runner): void {
     crons
       .command("list")
       .description("List crons, newest first.")
-      .option("--limit <n>", "most crons to list", "10")
-      .option("--offset <n>", "crons to skip"),
+      .option("--limit <n>", "maximum number of crons", "10")
+      .option("--offset <n>", "number of crons to skip"),
   )
     .addHelpText("after", examples("graph-serve crons list", "graph-serve crons list --json"))
     .action((options, command) => run(command, async (session) => listCrons(session, options)));
   addClientOptions(
     crons
       .command("show")
-      .description("Show a cron, and what its runs are asked for with.")
+      .description("Show a cron and the payload of its runs.")
       .argument("<cron>", CRON),
   )
     .addHelpText("after", examples(`graph-serve crons show ${ID}`))
     .action((cron, options, command) => run(command, async (session) => showCron(session, cron, options)));
   for (const [name, enabled, what] of [
-    ["pause", false, "Let a cron run no more until it is resumed."],
-    ["resume", true, "Let a cron run again, from its next time on."],
+    ["pause", false, "Pause a cron: it starts no runs until it is resumed."],
+    ["resume", true, "Resume a paused cron, starting with its next scheduled time."],
   ] as const) {
     addClientOptions(crons.command(name).description(what).argument("<cron>", CRON))
       .addHelpText("after", examples(`graph-serve crons ${name} ${ID}`))
@@ -50,7 +50,7 @@ export function cronsCommand(crons: Command, run: Runner): void {
       );
   }
   addClientOptions(
-    crons.command("delete").description("Delete a cron; its runs stay.").argument("<cron>", CRON),
+    crons.command("delete").description("Delete a cron; its runs are kept.").argument("<cron>", CRON),
   )
     .addHelpText("after", examples(`graph-serve crons delete ${ID} --yes`))
     .action((cron, options, command) => run(command, async (session) => deleteCron(session, cron, options)));
@@ -69,7 +69,7 @@ async function listCrons(session: Session, flags: ListFlags): Promise<number> {
     const found = await client.crons.search({ limit: limit + 1, offset });
     printPage(print, slicePage(found, { limit, offset }), {
       columns: columns(print),
-      none: `no such crons in ${client.place}`,
+      none: `no crons found in ${client.place}`,
     });
   });
   return 0;
@@ -139,7 +139,7 @@ async function deleteCron(session: Session, text: string, flags: ClientFlags): P
   return 0;
 }
 
-/** @throws NotFoundError (`cron_not_found`), InvalidRequestError when several begin so (`invalid_request`) */
+/** @throws NotFoundError (`cron_not_found`), InvalidRequestError if several crons match (`invalid_request`) */
 async function findCron(client: Client, text: string): Promise<Cron> {
   const start = text.toLowerCase();
   if (start.length < SHORTEST || !/^[0-9a-f-]+$/.test(start))
@@ -154,6 +154,6 @@ async function findCron(client: Client, text: string): Promise<Cron> {
   if (!first) throw new NotFoundError("cron", text);
   if (others.length === 0) return first;
   throw new InvalidRequestError(`${found.length} crons begin with ${text}`, undefined, {
-    hint: "give more of the id",
+    hint: "use more characters of the id",
   });
 }

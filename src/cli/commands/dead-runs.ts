@@ -17,7 +17,7 @@ interface ListFlags extends ClientFlags {
   offset?: string;
 }
 
-/** `runs dead`: what ended with its processes, newest first. */
+/** `runs dead`: lists runs that failed because their processes crashed, newest first. */
 export async function listDeadRuns(session: Session, flags: ListFlags): Promise<number> {
   const { print } = session;
   const limit = wholeNumber("--limit", flags.limit, 1, MOST_AT_ONCE - 1);
@@ -45,7 +45,7 @@ interface RedriveFlags extends ClientFlags {
   all?: boolean;
 }
 
-/** `runs redrive`: requeue the named dead runs, or all. Exit code 5 if one of several is refused. */
+/** `runs redrive`: requeues the named dead runs, or all. Exits with code 5 if one of several cannot be requeued. */
 export async function redriveRuns(
   session: Session,
   ids: readonly string[],
@@ -53,7 +53,7 @@ export async function redriveRuns(
 ): Promise<number> {
   if (isAll === ids.length > 0)
     throw new InvalidRequestError(
-      isAll ? "--all goes without ids of runs" : "name runs, or give --all",
+      isAll ? "--all cannot be combined with run ids" : "specify runs, or use --all",
       undefined,
       { hint: "list dead runs that can be requeued: graph-serve runs dead" },
     );
@@ -78,7 +78,7 @@ async function named(client: Client, ids: readonly string[]): Promise<RunKey[]> 
   return found;
 }
 
-/** Report each refused run and requeue the others. @throws GraphServeError if there is only one */
+/** Reports each run that cannot be requeued, and requeues the others. @throws GraphServeError if there is only one run */
 async function redrive(
   client: Client,
   asked: readonly RunKey[],
@@ -97,7 +97,7 @@ async function redrive(
   return done;
 }
 
-/** As they were accepted. */
+/** All dead runs, oldest first. */
 async function allDead(client: Client): Promise<DeadRun[]> {
   const found: DeadRun[] = [];
   for (;;) {
@@ -112,6 +112,6 @@ function told(print: Printer, client: Client, { redriven, refused }: Redriven): 
   for (const { reason } of refused) print.warn(reason);
   if (redriven.length === 0 && refused.length === 0) print.note(`no dead runs in ${client.place}`);
   if (redriven.length === 0) return;
-  const who = client.url === undefined ? "a server on the storage" : "the server";
-  print.note(`${who} continues with ${redriven.length === 1 ? "run" : "runs"} ${redriven.join(", ")}`);
+  const who = client.url === undefined ? "a server that uses this storage" : "the server";
+  print.note(`${who} will continue ${redriven.length === 1 ? "run" : "runs"} ${redriven.join(", ")}`);
 }

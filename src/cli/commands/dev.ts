@@ -38,10 +38,10 @@ export function devCommand(command: Command, run: Runner): void {
       .option("--no-reload", "do not watch files")
       .option(
         "--record [dir]",
-        "keep what models and tools answer, a file a run (default .graph-serve/transcripts)",
+        "record model and tool responses, one file per run (default .graph-serve/transcripts)",
       )
-      .option("--no-studio", "serve no Studio")
-      .option("--open", "open the Studio in a browser, or the API documentation where there is none"),
+      .option("--no-studio", "do not serve the Studio")
+      .option("--open", "open the Studio in a browser, or the API documentation if there is no Studio"),
   )
     .addOption(listenOptions.corsOrigin())
     .addOption(listenOptions.allowHost())
@@ -62,11 +62,11 @@ interface DevFlags extends ListenFlags {
   reload: boolean;
   studio: boolean;
   open?: boolean;
-  /** Folder of the recordings; true for the usual one. */
+  /** Folder of the recordings; true for the default folder. */
   record?: string | true;
 }
 
-/** `dev`: serve on this machine until a signal stops it. */
+/** `dev`: serves locally until stopped by a signal. */
 async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
   const start = performance.now();
   const closers = new Closers();
@@ -74,7 +74,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
   const watch = new ProcessWatch(session.io);
   closers.add(() => watch.close());
-  const beforeGraphs = ({ baseDir }: LoadedConfig) => hearIfRecorded(baseDir, flags);
+  const beforeGraphs = ({ baseDir }: LoadedConfig) => trackLibraryCopies(baseDir, flags);
   const server: DevServer = await DevServer.open(session, {
     ...{ graphs, settings, helpers, watch, beforeGraphs },
   });
@@ -99,7 +99,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   return 0;
 }
 
-/** Known to the Studio of this process alone. */
+/** Helper routes for this process's Studio only. */
 async function helpersOf(
   session: Session,
   { record }: DevFlags,
@@ -118,7 +118,7 @@ async function helpersOf(
 const transcriptsOf = (baseDir: string, record: DevFlags["record"] = true): string =>
   resolve(baseDir, record === true ? TRANSCRIPTS : record);
 
-/** Print what is served, where; returns whether keys are listened to. */
+/** Prints the banner; returns whether keyboard shortcuts are active. */
 async function announce(
   session: Session,
   server: DevServer,
@@ -155,7 +155,7 @@ async function announce(
   for (const line of lines) print.note(line);
   const faults = [...server.service.graphFaults().values()];
   for (const fault of faults) showFault(session, fault);
-  if (faults.length > 0) print.note(goesOn(server));
+  if (faults.length > 0) print.note(stillServed(server));
   if (print.flags.json)
     print.json({
       url: facts.url,
@@ -168,21 +168,21 @@ async function announce(
   return hasKeys;
 }
 
-/** Runs are recorded, or may be answered from recordings: then all copies of the library have to be known. */
-async function hearIfRecorded(baseDir: string, { record }: DevFlags): Promise<void> {
+/** Recording and replaying patch every copy of the library, so copies must be tracked before graphs are loaded. */
+async function trackLibraryCopies(baseDir: string, { record }: DevFlags): Promise<void> {
   if (record === undefined && !existsSync(transcriptsOf(baseDir))) return;
-  const { onLibraryCopies: hearOfCopies } = await import("../../testing/recording/patch.js");
-  hearOfCopies();
+  const { onLibraryCopies } = await import("../../testing/recording/patch.js");
+  onLibraryCopies();
 }
 
-/** Null where the default graph does not say what it takes. */
+/** Null if the default graph declares no input schema. */
 async function inputSchemaOf({ service: { assistants } }: DevServer): Promise<JsonObject | null> {
   const [first] = (await assistants.search({ limit: 1 })).items;
   const schemas = await assistants.schemas(first?.graph_id ?? "").catch(() => undefined);
   return schemas?.input_schema ?? null;
 }
 
-/** From now on, what models and tools answer is kept; returns what ends it. */
+/** Starts recording model and tool responses; returns a function that stops it. */
 async function recordRuns(
   { io, print }: Session,
   { config }: DevServer,
@@ -218,7 +218,7 @@ class Reloader {
   readonly #server: DevServer;
   readonly #helpers: DevHelpers | undefined;
   #watcher: FileWatcher | undefined;
-  /** Messages of the faults that the last load met, which are shown once. */
+  /** Error messages of the last load; each error is shown only once. */
   #known: ReadonlySet<string>;
   #work = Promise.resolve();
 
@@ -238,7 +238,7 @@ class Reloader {
     await this.#work;
   }
 
-  /** Reload these files, after reloads that are still in progress. */
+  /** Reloads these files after pending reloads. */
   reload(files: readonly string[]): Promise<void> {
     this.#work = this.#work.then(() => this.#reload(files));
     return this.#work;
@@ -253,10 +253,10 @@ class Reloader {
       await this.#helpers?.noteLoad(faults);
       if (!this.#show(faults.values())) {
         const names = files.map((file) => basename(file)).join(", ");
-        const took = `reloaded ${names} in ${Math.round(performance.now() - start)} ms`;
+        const reloaded = `reloaded ${names} in ${Math.round(performance.now() - start)} ms`;
         const moved =
-          this.#server.url === url ? [] : [`the server is at ${this.#server.url} now, no longer at ${url}`];
-        this.#session.print.note([took, ...moved, ...stillFaulty(faults.keys())].join("; "));
+          this.#server.url === url ? [] : [`the server moved from ${url} to ${this.#server.url}`];
+        this.#session.print.note([reloaded, ...moved, ...stillFaulty(faults.keys())].join("; "));
       }
     } catch (error) {
       if (error instanceof GraphServeError) await this.#helpers?.noteLoad(new Map([["", error]]));
@@ -265,13 +265,13 @@ class Reloader {
     this.#watcher?.watch(this.#server.files);
   }
 
-  /** The same fault is shown once, however often the file is saved with it. False when there is no new one. */
+  /** Shows new errors; an error that was already shown is not repeated. Returns false if there are no new errors. */
   #show(faults: Iterable<unknown>): boolean {
     const all = [...faults];
     const fresh = all.filter((fault) => !this.#known.has(errorMessage(fault)));
     this.#known = messagesOf(all);
     for (const fault of fresh) showFault(this.#session, fault);
-    if (fresh.length > 0) this.#session.print.note(goesOn(this.#server));
+    if (fresh.length > 0) this.#session.print.note(stillServed(this.#server));
     return fresh.length > 0;
   }
 }
@@ -280,11 +280,11 @@ const messagesOf = (faults: Iterable<unknown>): ReadonlySet<string> =>
   new Set([...faults].map((fault) => errorMessage(fault)));
 
 const stillFaulty = (ids: Iterable<string>): string[] =>
-  [...ids].map((id) => `graph ${JSON.stringify(id)} still does not load`);
+  [...ids].map((id) => `graph ${JSON.stringify(id)} still fails to load`);
 
-/** What is served in spite of a fault. */
-function goesOn({ service, url }: DevServer): string {
+/** Describes what is still served after a failed reload. */
+function stillServed({ service, url }: DevServer): string {
   return service.graphFaults().size === 0
     ? `       the last working graphs are still served at ${url}`
-    : "       threads can be read meanwhile; a file that is saved is loaded again";
+    : "       threads can still be read; saving a file reloads it";
 }

@@ -14,7 +14,7 @@ import type { Printer } from "../terminal/print.js";
 import { clipped } from "../terminal/text.js";
 
 const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
-const SIDE = "thread, thread@step, thread@checkpoint (@-1 is the latest), or a file of JSON";
+const SIDE = "thread, thread@step, thread@checkpoint (@-1 is the latest), or a JSON file";
 
 export function diffCommand(command: Command, run: Runner): void {
   addClientOptions(
@@ -22,10 +22,10 @@ export function diffCommand(command: Command, run: Runner): void {
       .argument("<a>", SIDE)
       .argument("<b>", SIDE)
       .option("--path <path>", "compare only this path, such as messages[-1]")
-      .addOption(listOption("--ignore <path>", "ignore this path; * matches any key or item"))
-      .option("--exit-code", "exit 1 when they differ")
+      .addOption(listOption("--ignore <path>", "ignore this path; * matches any key or index"))
+      .option("--exit-code", "exit with code 1 if they differ")
       .addOption(
-        new Option("--format <format>", "form of the result").choices(DIFF_FORMATS).default("text" as const),
+        new Option("--format <format>", "output format").choices(DIFF_FORMATS).default("text" as const),
       ),
   )
     .addOption(clientOptions.raw())
@@ -50,7 +50,7 @@ interface DiffFlags extends ClientFlags {
 
 const DIFFER_EXIT = 1;
 
-/** `diff`: what differs between the values of two checkpoints, or of files. */
+/** `diff`: compares the values of two checkpoints or files. */
 async function diff(session: Session, a: string, b: string, flags: DiffFlags): Promise<number> {
   const path = flags.path === undefined ? [] : parsePathFlag("--path", flags.path);
   const ignored = (flags.ignore ?? []).map((text) => parsePathFlag("--ignore", text));
@@ -61,7 +61,7 @@ async function diff(session: Session, a: string, b: string, flags: DiffFlags): P
   return flags.exitCode && changes.length > 0 ? DIFFER_EXIT : 0;
 }
 
-/** Files need no storage: it is opened when a thread is named. */
+/** Opens the storage only if one side is a thread. */
 async function readSides(
   session: Session,
   texts: [string, string],
@@ -95,7 +95,7 @@ function show(
 
 function showText(print: Printer, labels: [string, string], changes: readonly Change[]): void {
   if (changes.length === 0) {
-    print.note("they are equal");
+    print.note("no differences");
     return;
   }
   const { green, red, yellow, bold } = print.colors;

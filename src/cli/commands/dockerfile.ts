@@ -11,10 +11,10 @@ import { loadSettings, type Session } from "../session/session.js";
 
 export function dockerfileCommand(command: Command, run: Runner): void {
   command
-    .argument("[graph...]", "files such as ./graph.ts:graph, where no configuration names the graphs")
-    .option("--compose", "also make a compose.yaml, with PostgreSQL")
-    .option("--stdout", "print the Dockerfile, or with --compose the compose.yaml, and write nothing")
-    .option("--force", "write over files that are there")
+    .argument("[graph...]", "files such as ./graph.ts:graph, if no configuration lists the graphs")
+    .option("--compose", "also write a compose.yaml with PostgreSQL")
+    .option("--stdout", "print the Dockerfile, or the compose.yaml with --compose, without writing files")
+    .option("--force", "overwrite existing files")
     .addHelpText(
       "after",
       examples(
@@ -34,7 +34,7 @@ interface DockerfileFlags {
 
 const IGNORE = ".dockerignore";
 
-/** `dockerfile`: what a container of the project is made of. */
+/** `dockerfile`: writes the files to build a container of the project. */
 async function makeContainer(
   session: Session,
   graphs: readonly string[],
@@ -44,9 +44,9 @@ async function makeContainer(
   const { settings, baseDir } = await loadSettings(session, { graphs });
   if (Object.keys(settings.graphs).length === 0)
     throw new ConfigError(
-      "there is no graph to serve: no file was named, and no configuration has `graphs`",
+      "no graphs to serve: no file was given, and no configuration has `graphs`",
       {
-        hint: "graph-serve dockerfile ./graph.ts:graph, or make a configuration: graph-serve init --config-only",
+        hint: "pass a file: graph-serve dockerfile ./graph.ts:graph, or create a configuration: graph-serve init --config-only",
       },
     );
   const needsSqlite = !flags.compose && ["sqlite", "memory"].includes(settings.checkpointer_scheme);
@@ -62,16 +62,16 @@ async function makeContainer(
   const written = await write(baseDir, files, flags.force ?? false);
   if (print.flags.json) print.json({ dir: baseDir, files: written });
   else for (const path of written) print.note(`wrote ${shortPath(join(baseDir, path), session.io.cwd)}`);
-  tellWhatIsMissing(session, baseDir, project.manager, flags);
+  warnOfMissingPackages(session, baseDir, project.manager, flags);
   return 0;
 }
 
-/** An ignore file of the project's own is left as it is. */
+/** Keeps an existing .dockerignore. @throws ConfigError if another file exists (`config_invalid`) */
 async function write(folder: string, files: ProjectFile[], isForced: boolean): Promise<string[]> {
   const taken = isForced ? [] : await existingFiles(folder, files);
   if (taken.length > 0)
-    throw new ConfigError(`there is already ${taken.map(({ path }) => path).join(", ")}`, {
-      hint: "write over it with --force, or look at what would be written with --stdout",
+    throw new ConfigError(`already exists: ${taken.map(({ path }) => path).join(", ")}`, {
+      hint: "overwrite with --force, or preview with --stdout",
     });
   const ignore = { path: IGNORE, content: DOCKERIGNORE };
   const all = (await existingFiles(folder, [ignore])).length > 0 ? files : [...files, ignore];
@@ -79,7 +79,7 @@ async function write(folder: string, files: ProjectFile[], isForced: boolean): P
   return all.map(({ path }) => path);
 }
 
-/** Settings of package managers that installing reads. An .npmrc may hold a token, which has no place in an image. */
+/** Package manager settings that are needed to install. An .npmrc may contain a token and must not be in the image. */
 const INSTALL_SETTINGS = ["pnpm-workspace.yaml", ".yarnrc.yml", "bunfig.toml"];
 
 /** @throws ConfigError without a manifest and a lock file (`config_invalid`) */
@@ -88,8 +88,8 @@ function projectIn(folder: string): Pick<ContainerProject, "manager" | "installF
   const manager = managerOf(folder);
   const lock = MANAGERS[manager].lockFiles.find(isThere);
   if (!isThere("package.json") || lock === undefined)
-    throw new ConfigError(`${folder} has no package.json with a lock file, by which an image is made`, {
-      hint: `make it with: ${manager} install; in a workspace, work in its top folder`,
+    throw new ConfigError(`${folder} has no package.json with a lock file, which the image is built from`, {
+      hint: `run ${manager} install; in a workspace, run this command in the root folder`,
     });
   return {
     manager,
@@ -98,8 +98,8 @@ function projectIn(folder: string): Pick<ContainerProject, "manager" | "installF
   };
 }
 
-/** Images have the packages of production alone. */
-function tellWhatIsMissing(
+/** Images contain only production dependencies. */
+function warnOfMissingPackages(
   { print }: Session,
   folder: string,
   manager: PackageManager,
@@ -112,7 +112,7 @@ function tellWhatIsMissing(
   const missing = needed.filter((name) => dependencies[name] === undefined);
   if (missing.length === 0) return;
   print.warn(
-    `the image needs ${missing.join(", ")} among \`dependencies\`: ${MANAGERS[manager].add} ${missing.join(" ")}`,
+    `the image needs ${missing.join(", ")} in \`dependencies\`: ${MANAGERS[manager].add} ${missing.join(" ")}`,
   );
 }
 

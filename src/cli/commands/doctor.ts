@@ -52,7 +52,7 @@ async function allChecks(session: Session, flags: StorageFlags): Promise<Check[]
   const checks: Check[] = [nodeCheck(process.versions.node, engines.node)];
   let config: DevConfig;
   try {
-    // Warnings are lines of their own below.
+    // `configChecks` reports the warnings.
     config = await storageConfig(session, flags, { warn: () => undefined });
   } catch (error) {
     return [
@@ -89,7 +89,7 @@ function graphFolder(config: LoadedConfig): string {
 function configChecks(config: LoadedConfig, cwd: string): Check[] {
   const { file, settings, origins, warnings, unheeded } = config;
   return [
-    ok("config", file === undefined ? "no file, the defaults hold" : shortPath(file, cwd)),
+    ok("config", file === undefined ? "no config file, using defaults" : shortPath(file, cwd)),
     ok("compat", `${settings.compat} (${originText(origins.compat, cwd)})`),
     ...warnings.map((warning) => warn("config", warning, "see graph-serve config print --origin")),
     ...unheeded.map((field) =>

@@ -14,11 +14,11 @@ export function forkCommand(command: Command, run: Runner): void {
   const fork = addClientOptions(
     command
       .argument("<thread>", THREAD_AT)
-      .addOption(checkpointOption("begin at this checkpoint instead of the latest"))
-      .option("--values <json>", "values to write first, through the graph's reducers")
+      .addOption(checkpointOption("fork from this checkpoint instead of the latest"))
+      .option("--values <json>", "values to write first, using the graph's reducers")
       .option("--as-node <node>", "node that the values are attributed to")
-      .option("--branch", "stay on the thread: the checkpoint gets another successor")
-      .option("--run", "run from there at once"),
+      .option("--branch", "fork as a branch of the same thread instead of a copy")
+      .option("--run", "then run the fork"),
   )
     .addHelpText(
       "after",
@@ -37,11 +37,11 @@ export function stateCommand(state: Command, run: Runner): void {
   const set = addClientOptions(
     state
       .command("set")
-      .description("Write values into the state of a thread, through the graph's reducers.")
+      .description("Write values to the state of a thread, using the graph's reducers.")
       .argument("<thread>", THREAD_AT)
       .option("--values <json>", "values to write")
       .option("--as-node <node>", "node that the values are attributed to")
-      .addOption(checkpointOption("write behind this checkpoint instead of the latest")),
+      .addOption(checkpointOption("write after this checkpoint instead of the latest")),
   )
     .addHelpText(
       "after",
@@ -67,8 +67,8 @@ interface ForkFlags extends ClientFlags {
 const FAILED_EXIT = 1;
 
 /**
- * `fork`: another future for a thread, on a copy or as a branch of it. With `alone`, as `threads copy` was, JSON has
- * the new thread without what belongs to it.
+ * `fork`: forks a thread, into a copy or as a branch. With `alone`, for the deprecated `threads copy`, the JSON output is
+ * the new thread only.
  */
 export async function forkThread(
   session: Session,
@@ -141,12 +141,12 @@ interface StateSetFlags extends ClientFlags {
   checkpoint?: string;
 }
 
-/** `state set`: write values into a thread's state, through the reducers of its graph. */
+/** `state set`: writes values to a thread's state, using the reducers of its graph. */
 async function setState(session: Session, thread: string, flags: StateSetFlags): Promise<number> {
   const values = valuesFlag(flags.values);
   if (values === undefined) {
-    throw new InvalidRequestError("there is nothing to write", undefined, {
-      hint: `give --values '{"count": 3}'`,
+    throw new InvalidRequestError("no values to write", undefined, {
+      hint: `add --values '{"count": 3}'`,
     });
   }
   const written = await withClient(

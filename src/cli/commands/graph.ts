@@ -25,10 +25,10 @@ export function graphCommand(command: Command, run: Runner): void {
         "[graph]",
         "file such as ./graph.ts:graph, key of the configuration, or assistant of the server",
       )
-      .addOption(new Option("--format <format>", "form of the drawing (default ascii)").choices(FORMATS))
-      .option("--xray", "draw the nodes of subgraphs in their place")
-      .option("--thread <id>", "mark what this thread has done and does next")
-      .option("--check <file>", "compare with a file: exit 1 when it differs"),
+      .addOption(new Option("--format <format>", "output format (default ascii)").choices(FORMATS))
+      .option("--xray", "expand subgraphs into their nodes")
+      .option("--thread <id>", "mark the executed and next nodes of this thread")
+      .option("--check <file>", "compare with a file; exit with code 1 if it differs"),
   )
     .addHelpText(
       "after",
@@ -66,7 +66,7 @@ const FORMAT_OF_EXTENSION: Record<string, GraphFormat> = {
   ".json": "json",
 };
 
-/** `graph`: draw a graph, with the progress of a thread, or compare its drawing with a file. */
+/** `graph`: draws a graph, optionally with the progress of a thread, or compares the drawing with a file. */
 async function drawGraph(session: Session, target: string | undefined, flags: GraphFlags): Promise<number> {
   const drawn = await draw(session, target, flags);
   const marks = drawn.thread
@@ -160,10 +160,10 @@ async function check(
   else if (matches) print.data(`${file} is up to date`);
   else {
     const lines = [...removed.map((line) => `- ${line}`), ...added.map((line) => `+ ${line}`)];
-    print.data(`${file} differs from the graph "${drawn.graphId}":`);
+    print.data(`${file} differs from graph "${drawn.graphId}":`);
     for (const line of lines.slice(0, MOST_DIFFERENCES)) print.data(line);
     if (lines.length > MOST_DIFFERENCES) print.data(`and ${lines.length - MOST_DIFFERENCES} more lines`);
-    print.note(`graph-serve graph ${drawn.graphId} --format ${format} > ${file} brings it up to date`);
+    print.note(`update it: graph-serve graph ${drawn.graphId} --format ${format} > ${file}`);
   }
   return matches ? 0 : 1;
 }
@@ -178,7 +178,7 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
 async function readDrawing(path: string, file: string): Promise<string> {
   return readFile(path, "utf8").catch((error: unknown) => {
     throw new ConfigError(`${file} cannot be read: ${errorMessage(error)}`, {
-      hint: `make it first: graph-serve graph > ${file}`,
+      hint: `create it: graph-serve graph > ${file}`,
       cause: error,
     });
   });

@@ -26,15 +26,15 @@ const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 export function historyCommand(command: Command, run: Runner): void {
   addClientOptions(
     command
-      .argument("<thread>", "id of the thread, or its beginning")
-      .option("--limit <n>", "most checkpoints to show; all when left out")
+      .argument("<thread>", "id of the thread, or the beginning of the id")
+      .option("--limit <n>", "maximum number of checkpoints (default all)")
       .option("--before <checkpoint>", "only checkpoints before this one")
       .option("--run <run>", "only checkpoints of this run")
-      .option("--node <node>", "only checkpoints that this node led to")
+      .option("--node <node>", "only checkpoints created by this node")
       .option("--ns <namespace>", "namespace of a subgraph")
       .option("--reverse", "oldest first")
-      .option("--graph", "draw the branches; done anyway unless --oneline, --reverse or --node is given")
-      .option("--oneline", "a line a checkpoint"),
+      .option("--graph", "draw branches (default unless --oneline, --reverse or --node is set)")
+      .option("--oneline", "print one line per checkpoint"),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -60,7 +60,7 @@ interface HistoryFlags extends ClientFlags {
   oneline?: boolean;
 }
 
-/** `history`: the checkpoints of a thread, newest first, one page in memory at a time. */
+/** `history`: prints the checkpoints of a thread, newest first, with one page in memory at a time. */
 async function history(session: Session, thread: string, flags: HistoryFlags): Promise<number> {
   refuseContradictions(flags);
   const limit = optionalNumber("--limit", flags.limit, 1) ?? Infinity;
@@ -78,10 +78,10 @@ async function history(session: Session, thread: string, flags: HistoryFlags): P
 function refuseContradictions({ graph, reverse, node }: HistoryFlags): void {
   if (!graph || (!reverse && node === undefined)) return;
   throw new InvalidRequestError(
-    `--graph and ${reverse ? "--reverse" : "--node"} exclude each other`,
+    `--graph and ${reverse ? "--reverse" : "--node"} cannot be combined`,
     undefined,
     {
-      hint: "branches are drawn from the newest checkpoint down, with none left out",
+      hint: "branches can only be drawn newest first and with all checkpoints",
     },
   );
 }
@@ -105,12 +105,12 @@ interface Wanted {
   node: string | undefined;
 }
 
-/** The checkpoints that the flags ask for, as states and as entries. */
+/** The selected checkpoints, as states and as entries. */
 class Found {
   readonly client: Client;
   readonly threadId: string;
   readonly #wanted: Wanted;
-  /** The last checkpoint shown, when there are more behind it. */
+  /** The last checkpoint shown, if there are more after it. */
   next: string | null = null;
 
   constructor(client: Client, threadId: string, wanted: Wanted) {
@@ -119,7 +119,7 @@ class Found {
     this.#wanted = wanted;
   }
 
-  /** Newest first; pages are requested only while the caller reads. */
+  /** Newest first; requests further pages only while the caller reads. */
   async *read(): AsyncGenerator<HistoryLine> {
     const { request, limit, node } = this.#wanted;
     // One extra item shows whether there are more.
@@ -139,13 +139,13 @@ class Found {
     }
   }
 
-  /** The same states from the other end. */
+  /** The same states, oldest first. */
   async *oldestFirst(): AsyncGenerator<ThreadState> {
     if (this.#isAll) yield* walkOldestFirst(this.client, this.threadId);
     else yield* (await CheckpointPath.of(this.client, this.threadId, onlyStates(this))).states();
   }
 
-  /** The same entries from the other end. */
+  /** The same entries, oldest first. */
   async *readReversed(): AsyncGenerator<HistoryLine> {
     const runs = new RunLabels(this.client, this.threadId);
     let before: ThreadState | undefined;
@@ -179,8 +179,8 @@ async function printEntries(print: Printer, found: Found, flags: HistoryFlags): 
     printEntry(print, entry, oneline, lanes);
     await print.drained();
   }
-  if (count === 0) print.note("no such checkpoints on this thread");
-  if (found.next !== null) print.note(`there are more: --before ${found.next}`);
+  if (count === 0) print.note("no matching checkpoints on this thread");
+  if (found.next !== null) print.note(`more checkpoints: --before ${found.next}`);
 }
 
 function printEntry(print: Printer, entry: HistoryEntry, oneline: boolean, lanes: Lanes | undefined): void {

@@ -19,15 +19,15 @@ import type { Session } from "../session/session.js";
 export function initCommand(command: Command, run: Runner): void {
   command
     .argument("[dir]", "folder of the project", ".")
-    .addOption(new Option("-t, --template <name>", "what to start from (default chat)").choices(TEMPLATES))
+    .addOption(new Option("-t, --template <name>", "project template (default chat)").choices(TEMPLATES))
     .addOption(
       new Option(
         "--pm <name>",
-        "package manager that the project is made for (default: the one that calls)",
+        "package manager of the project (default: the one that runs this command)",
       ).choices(PACKAGE_MANAGERS),
     )
-    .option("--config-only", "make only the configuration file")
-    .option("--force", "write over files that are there")
+    .option("--config-only", "create only the configuration file")
+    .option("--force", "overwrite existing files")
     .addHelpText(
       "after",
       examples("graph-serve init my-agent", "graph-serve init my-agent -t agent-tools --pm pnpm"),
@@ -44,12 +44,12 @@ interface InitFlags {
 
 const MOST_NAMES = 3;
 
-/** `init`: copy a template into a folder, or only make a configuration there. */
+/** `init`: copies a template into a folder, or creates only a configuration file. */
 async function init(session: Session, dir: string, flags: InitFlags): Promise<number> {
   const { io, print } = session;
   const folder = resolve(io.cwd, dir);
   const isNew = flags.template !== undefined || flags.configOnly || flags.force;
-  // Before anybody is asked for a template that could not be made here.
+  // Fail before prompting for a template.
   if (!isNew) await refuseProject(folder, dir);
   const template = flags.configOnly ? undefined : (flags.template ?? (await chooseTemplate(session)));
   const manager = flags.pm ?? callingManager(io.env) ?? "npm";
@@ -72,7 +72,7 @@ async function chooseTemplate({ io, print, flags }: Session): Promise<Template> 
   return askTemplate();
 }
 
-/** @throws ConfigError when the folder holds a project already (`config_invalid`) */
+/** @throws ConfigError if the folder already contains a project (`config_invalid`) */
 async function refuseProject(folder: string, dir: string): Promise<void> {
   const manifest = { path: "package.json", content: "" };
   const taken = await existingFiles(folder, [manifest]);
@@ -86,10 +86,10 @@ function wouldOverwrite(taken: ProjectFile[], dir: string, { configOnly }: InitF
   const hints = [
     ...(configOnly
       ? []
-      : [`to serve the graphs of a project that is there: graph-serve init${place} --config-only`]),
-    "name another folder, or write over them with --force",
+      : [`to serve the graphs of an existing project: graph-serve init${place} --config-only`]),
+    "choose another folder, or overwrite with --force",
   ];
-  return new ConfigError(`there is already ${names.join(", ")}${more}`, { hint: hints.join("\n") });
+  return new ConfigError(`already exists: ${names.join(", ")}${more}`, { hint: hints.join("\n") });
 }
 
 function nextCommands(
@@ -109,27 +109,27 @@ function nextCommands(
 
 function describe({ io, print }: Session, folder: string, paths: string[], next: string[]): void {
   const { bold, dim } = print.colors;
-  print.data(`made ${paths.length} files in ${relative(io.cwd, folder) || "this folder"}`);
+  print.data(`created ${paths.length} files in ${relative(io.cwd, folder) || "this folder"}`);
   for (const path of paths) print.data(`  ${dim(path)}`);
   print.data("");
   print.data("next");
   for (const command of next) print.data(`  ${bold(command)}`);
 }
 
-/** Ask on the terminal what to start from. */
+/** Prompts for a template. */
 async function askTemplate(): Promise<Template> {
   const answer = await select<Template>({
-    message: "What do you want to start from?",
+    message: "Which template do you want to use?",
     output: process.stderr,
     options: [
-      { value: "chat", label: "chat", hint: "a conversation that remembers" },
+      { value: "chat", label: "chat", hint: "a conversation with memory" },
       { value: "agent-tools", label: "agent-tools", hint: "an agent that calls tools" },
-      { value: "hitl", label: "hitl", hint: "a graph that asks a human" },
+      { value: "hitl", label: "hitl", hint: "a graph that waits for human input" },
       { value: "minimal", label: "minimal", hint: "the smallest graph" },
     ],
   });
   if (isCancel(answer))
-    throw new ConfigError("nothing was made", { hint: "name a template: graph-serve init -t chat" });
+    throw new ConfigError("cancelled: no files were created", { hint: "specify a template: graph-serve init -t chat" });
   return answer;
 }
 

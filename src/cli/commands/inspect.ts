@@ -44,10 +44,10 @@ function addThread(inspect: Command, run: Runner): void {
   addClientOptions(
     inspect
       .command("thread")
-      .description("Show what a thread holds: status, runs, tokens, errors, open questions, latest values.")
+      .description("Show a thread: status, runs, tokens, errors, open interrupts, latest values.")
       .argument("<thread>", THREAD)
-      .option("--values", "show the values alone")
-      .option("--full", "fold and cut nothing"),
+      .option("--values", "show only the values")
+      .option("--full", "do not fold or truncate values"),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -67,9 +67,9 @@ function addRun(inspect: Command, run: Runner): void {
   addClientOptions(
     inspect
       .command("run")
-      .description("Show a run superstep by superstep: nodes, durations, what changed, and where it failed.")
-      .argument("<run>", "id of the run, or its beginning; its thread is found")
-      .option("--thread <thread>", "thread of the run, which saves looking for it"),
+      .description("Show the supersteps of a run: nodes, durations, changes and errors.")
+      .argument("<run>", "id of the run, or the beginning of the id")
+      .option("--thread <thread>", "thread of the run (default: search all threads)"),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -88,12 +88,12 @@ function addCheckpoint(inspect: Command, run: Runner): void {
   addClientOptions(
     inspect
       .command("checkpoint")
-      .description("Show a checkpoint: where it stands, what comes next, its values.")
+      .description("Show a checkpoint: its position in the thread, the next nodes, and its values.")
       .argument("<thread>", THREAD_AT)
-      .argument("[checkpoint]", "the checkpoint, as behind an @ (default the latest)")
+      .argument("[checkpoint]", "the checkpoint, in the same form as after @ (default the latest)")
       .option("--ns <namespace>", "namespace of a subgraph")
-      .option("--writes", "also show what the tasks after it wrote")
-      .option("--full", "fold and cut nothing"),
+      .option("--writes", "also show the writes of the tasks after it")
+      .option("--full", "do not fold or truncate values"),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -113,10 +113,10 @@ function addState(inspect: Command, run: Runner): void {
   const state = addClientOptions(
     inspect
       .command("state")
-      .description("Print the values of a thread, or one of them, ready for a pipe.")
+      .description("Print the values of a thread, or one value, for use in a pipe.")
       .argument("<thread>", THREAD_AT)
-      .addOption(checkpointOption("of this checkpoint"))
-      .option("--path <path>", "one value, such as messages[-1].content")
+      .addOption(checkpointOption("print this checkpoint instead of the latest"))
+      .option("--path <path>", "print one value, such as messages[-1].content")
       .option("--ns <namespace>", "namespace of a subgraph"),
   )
     .addOption(clientOptions.raw())
@@ -139,7 +139,7 @@ interface InspectThreadFlags extends ClientFlags {
   full?: boolean;
 }
 
-/** `inspect thread`: its card. With `alone`, as `threads get` was, JSON has the thread without what belongs to it. */
+/** `inspect thread`. With `alone`, for the deprecated `threads get`, the JSON output is the thread only. */
 export async function inspectThread(
   session: Session,
   thread: string,
@@ -160,7 +160,7 @@ interface InspectRunFlags extends ClientFlags {
   thread?: string;
 }
 
-/** `inspect run`: superstep by superstep. With `alone`, as `runs get` was, JSON has the run's own fields. */
+/** `inspect run`: shows its supersteps. With `alone`, for the deprecated `runs get`, the JSON output is the run only. */
 export async function inspectRun(
   session: Session,
   runId: string,
@@ -187,7 +187,7 @@ interface InspectCheckpointFlags extends ClientFlags {
   full?: boolean;
 }
 
-/** `inspect checkpoint`: one checkpoint, the latest when none is named. */
+/** `inspect checkpoint`: shows one checkpoint, by default the latest. */
 async function inspectCheckpoint(
   session: Session,
   thread: string,
@@ -210,7 +210,7 @@ interface InspectStateFlags extends ClientFlags {
   path?: string;
 }
 
-/** `inspect state`: a value alone, ready for a pipe. */
+/** `inspect state`: prints a value without decoration, for use in a pipe. */
 async function inspectState(session: Session, thread: string, flags: InspectStateFlags): Promise<number> {
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
@@ -224,13 +224,12 @@ async function inspectState(session: Session, thread: string, flags: InspectStat
 }
 
 interface CheckpointFlags {
-  /** Also what the tasks after it wrote. */
+  /** Also show the writes of the tasks after it. */
   writes?: boolean;
-  /** Fold nothing. */
+  /** Do not fold or truncate values. */
   full?: boolean;
 }
 
-/** A checkpoint: where it stands, what comes next, its values. */
 function printCheckpoint(print: Printer, state: ThreadState, { writes, full }: CheckpointFlags): void {
   const { checkpoint, parent_checkpoint, metadata, created_at, next, tasks } = state;
   const { colors, width } = print;
@@ -260,7 +259,7 @@ function printCheckpoint(print: Printer, state: ThreadState, { writes, full }: C
 }
 
 function taskLine({ name, id, error, interrupts }: ThreadTask): string {
-  const waits = interrupts.map(({ value }) => `waits for ${JSON.stringify(value)}`);
+  const waits = interrupts.map(({ value }) => `waiting for ${JSON.stringify(value)}`);
   return [name, id, ...(error === null ? [] : [`failed: ${errorLine(error)}`]), ...waits].join("  ");
 }
 
@@ -270,20 +269,20 @@ const text = (value: unknown): string | undefined => {
 };
 
 /**
- * What a path such as `messages[-1].content` reaches in the values; all of them without one.
- * @throws InvalidRequestError when it cannot be read or leads nowhere (`invalid_request`)
+ * The value at a path such as `messages[-1].content`; all values without a path.
+ * @throws InvalidRequestError if the path is invalid or does not exist (`invalid_request`)
  */
 function stateValue(values: unknown, path: string | undefined): unknown {
   if (path === undefined) return values;
   const steps = parsePath(path);
   if (!steps)
-    throw new InvalidRequestError(`--path cannot be read: ${path}`, undefined, { hint: PATH_EXAMPLE });
+    throw new InvalidRequestError(`--path is not a valid path: ${path}`, undefined, { hint: PATH_EXAMPLE });
   const value = valueAt(values, steps);
   if (value !== undefined) return value;
   const keys = isRecord(values) ? Object.keys(values) : [];
-  throw new InvalidRequestError(`--path ${path} leads to nothing in this state`, undefined, {
-    hint: keys.length > 0 ? `its keys are ${keys.join(", ")}` : "the state has no keys to see",
+  throw new InvalidRequestError(`--path ${path} does not exist in this state`, undefined, {
+    hint: keys.length > 0 ? `its keys are: ${keys.join(", ")}` : "the state has no visible keys",
   });
 }
 
-const PATH_EXAMPLE = "such as --path messages[-1].content";
+const PATH_EXAMPLE = "for example --path messages[-1].content";

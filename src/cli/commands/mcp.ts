@@ -32,7 +32,7 @@ export function mcpCommand(command: Command, run: Runner): void {
     .action((graphs, options) => run(command, async (session) => mcp(session, graphs, options)));
 }
 
-/** `mcp`: serve one client over stdin and stdout until it leaves. Everything else goes to stderr. */
+/** `mcp`: serves one client over stdin and stdout until it disconnects. All other output goes to stderr. */
 async function mcp(session: Session, graphs: readonly string[], flags: StorageFlags): Promise<number> {
   const { io, print } = session;
   const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
@@ -62,7 +62,7 @@ async function mcp(session: Session, graphs: readonly string[], flags: StorageFl
   return 0;
 }
 
-/** stdout, at the pace at which the client reads. */
+/** stdout with back-pressure. */
 function toStdout({ io, print }: Session): Writable {
   return new Writable({
     write: (chunk: Buffer, _encoding, done) => {

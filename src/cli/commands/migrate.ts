@@ -21,12 +21,12 @@ const side = (name: "from" | "to", what: string) => ({
   scheme: () =>
     new Option(
       `--${name}-scheme <scheme>`,
-      `its scheme, if --${name} does not imply one, such as for a module`,
+      `scheme of --${name}, if the URI does not contain it, such as a module`,
     ),
-  options: () => new Option(`--${name}-options <json>`, `its checkpointer_options, such as '{"schema":"x"}'`),
+  options: () => new Option(`--${name}-options <json>`, `checkpointer_options of --${name}, such as '{"schema":"x"}'`),
 });
-const from = side("from", "the storage to read");
-const to = side("to", "the storage to fill");
+const from = side("from", "the source storage");
+const to = side("to", "the target storage");
 
 export function migrateCommand(migrate: Command, run: Runner): void {
   migrate.addHelpText("after", examples("graph-serve migrate status"));
@@ -40,7 +40,7 @@ export function migrateCommand(migrate: Command, run: Runner): void {
   addStorageOptions(
     migrate
       .command("up")
-      .description("Make what a storage lacks and bring it up to this release, as start does by itself."),
+      .description("Create missing tables and migrate a storage to this release; start does this automatically."),
   )
     .addHelpText("after", examples("graph-serve migrate up"))
     .action((flags, command) => run(command, async (session) => migrateUp(session, flags)));
@@ -53,7 +53,7 @@ export function migrateCommand(migrate: Command, run: Runner): void {
     .addOption(to.uri())
     .addOption(to.scheme())
     .addOption(to.options())
-    .option("--overwrite", "delete threads of the target that are others under the same id")
+    .option("--overwrite", "replace threads in the target that have the same id but different content")
     .addHelpText(
       "after",
       examples(
@@ -66,7 +66,7 @@ export function migrateCommand(migrate: Command, run: Runner): void {
 
 const BEHIND_EXIT = 1;
 
-/** `migrate status`: the schema versions of the storage, and what `up` would do. */
+/** `migrate status`: shows the schema versions of the storage, and what `up` would change. */
 async function migrateStatus(session: Session, flags: StorageFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   prepareProcess(config);
@@ -77,7 +77,7 @@ async function migrateStatus(session: Session, flags: StorageFlags): Promise<num
   return state.parts.every((part) => stateOf(part) === "current") ? 0 : BEHIND_EXIT;
 }
 
-/** `migrate up`: what a server does when it starts, without starting one. */
+/** `migrate up`: applies the migrations that a server applies on startup. */
 async function migrateUp(session: Session, flags: StorageFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   prepareProcess(config);
@@ -91,7 +91,7 @@ async function migrateUp(session: Session, flags: StorageFlags): Promise<number>
   return 0;
 }
 
-/** `migrate copy`: all that one storage keeps, into another. */
+/** `migrate copy`: copies everything from one storage to another. */
 async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> {
   const { io, print } = session;
   const config = await storageConfig(session, {});
@@ -131,10 +131,10 @@ function stateOf({ version, wanted }: SchemaPart): PartState {
 }
 
 const TEXTS: Readonly<Record<PartState, string>> = {
-  current: "nothing",
-  missing: "make it",
-  behind: "bring it up to this release",
-  newer: "refuse it: a later release wrote it",
+  current: "none",
+  missing: "create",
+  behind: "migrate",
+  newer: "fail: written by a later release",
 };
 
 function printState(
@@ -151,13 +151,13 @@ function printState(
     return;
   }
   print.note(`${scheme}${location === undefined ? "" : ` ${location}`}`);
-  if (items.length === 0) return print.note("this storage has no versions: there is nothing to do");
+  if (items.length === 0) return print.note("this storage has no schema versions: nothing to migrate");
   printTable(
     print,
-    ["PART", "VERSION", "OF THIS RELEASE", before ? "BEFORE" : "UP WOULD"],
+    ["PART", "VERSION", "REQUIRED", before ? "BEFORE" : "ACTION"],
     items.map(({ name, version, wanted, state }) => [
       name,
-      version === 0 ? "not there" : String(version),
+      version === 0 ? "missing" : String(version),
       String(wanted),
       before ? String(versionBefore(name) ?? 0) : TEXTS[state],
     ]),
@@ -165,5 +165,5 @@ function printState(
   if (before) return;
   if (items.some(({ state }) => state === "newer")) print.note("upgrade graph-serve");
   else if (items.some(({ state }) => state !== "current"))
-    print.note("graph-serve migrate up does it, and so does a server that starts");
+    print.note("apply: graph-serve migrate up; a server also applies them when it starts");
 }

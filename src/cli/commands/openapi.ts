@@ -7,9 +7,9 @@ import type { Session } from "../session/session.js";
 
 export function openapiCommand(command: Command, run: Runner): void {
   command
-    .option("--out <file>", "write it to a file")
-    .option("--yaml", "as YAML")
-    .option("--check <file>", "compare it with a file: exit 1 when they differ")
+    .option("--out <file>", "write the document to a file")
+    .option("--yaml", "print YAML instead of JSON")
+    .option("--check <file>", "compare with a file; exit with code 1 if they differ")
     .addHelpText(
       "after",
       examples("graph-serve openapi --out openapi.json", "graph-serve openapi --check openapi.json"),
@@ -25,13 +25,13 @@ interface OpenapiFlags {
 
 const MOST_DIFFERENCES = 10;
 
-/** `openapi`: print the document, write it, or compare it with a file. */
+/** `openapi`: prints the document, writes it to a file, or compares it with one. */
 async function openapi(session: Session, flags: OpenapiFlags): Promise<number> {
   const [{ buildOpenApi }, { ROUTES }] = await Promise.all([
     import("../../http/openapi.js"),
     import("../../http/route-table.js"),
   ]);
-  // As a client reads it: without keys that are undefined.
+  // Drop keys that are undefined, as in the JSON that clients receive.
   const document = JSON.parse(JSON.stringify(buildOpenApi(ROUTES))) as unknown;
   if (flags.check !== undefined) return check(session, document, flags.check);
   const text = flags.yaml ? await toYaml(document) : JSON.stringify(document, null, 2);
@@ -54,10 +54,10 @@ async function check({ io, print }: Session, document: unknown, file: string): P
   if (print.flags.json) print.json({ matches: found.length === 0, differences: found });
   else if (found.length === 0) print.data(`${file} is up to date`);
   else {
-    print.data(`${file} differs from the interface:`);
+    print.data(`${file} differs from the API:`);
     for (const difference of found.slice(0, MOST_DIFFERENCES)) print.data(`  ${difference}`);
     if (found.length > MOST_DIFFERENCES) print.data(`  and ${found.length - MOST_DIFFERENCES} more`);
-    print.note(`graph-serve openapi --out ${file} brings it up to date`);
+    print.note(`update it: graph-serve openapi --out ${file}`);
   }
   return found.length === 0 ? 0 : 1;
 }
@@ -73,7 +73,7 @@ async function readDocument(file: string): Promise<unknown> {
   }
 }
 
-/** Paths at which two documents differ, and how. */
+/** Describes the paths at which two documents differ. */
 function differences(ours: unknown, theirs: unknown, path = ""): string[] {
   if (Object.is(ours, theirs)) return [];
   if (typeof ours !== "object" || typeof theirs !== "object" || ours === null || theirs === null) {
@@ -82,9 +82,9 @@ function differences(ours: unknown, theirs: unknown, path = ""): string[] {
   const [left, right] = [ours as Record<string, unknown>, theirs as Record<string, unknown>];
   return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((key) => {
     const place = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (!Object.hasOwn(right, key)) return [`${place} is missing in the file`];
+    if (!Object.hasOwn(right, key)) return [`${place} is missing from the file`];
     return Object.hasOwn(left, key)
       ? differences(left[key], right[key], place)
-      : [`${place} is only in the file`];
+      : [`${place} exists only in the file`];
   });
 }

@@ -12,7 +12,7 @@ import { shownTime } from "../terminal/text.js";
 
 export function recoverCommand(command: Command, run: Runner): void {
   addStorageOptions(
-    command.option("--apply", "end the unfinished runs and reset their threads; no run resumes"),
+    command.option("--apply", "end the unfinished runs and reset their threads; runs are not resumed"),
   )
     .addHelpText("after", examples("graph-serve recover", "graph-serve recover --apply"))
     .action((options) => run(command, async (session) => recover(session, options)));
@@ -22,17 +22,17 @@ interface RecoverFlags extends StorageFlags {
   apply?: boolean;
 }
 
-/** `recover`: list the runs that a dead server left unfinished, and settle them when asked to. */
+/** `recover`: lists the runs that a crashed server left unfinished; with `--apply`, ends them. */
 async function recover(session: Session, { apply = false, ...flags }: RecoverFlags): Promise<number> {
   const config = await storageConfig(session, flags);
   if (config.settings.checkpointer_scheme === "memory") {
-    throw new ConfigError("scheme memory keeps no runs to recover", {
-      hint: "name a storage with --db",
+    throw new ConfigError("scheme memory has no runs to recover", {
+      hint: "specify a storage with --db",
     });
   }
   const stale = await staleRuns(config);
   if (apply && stale.length > 0) await settle(config);
-  // A database may keep the threads of a dead process for some seconds more.
+  // A database can hold the thread locks of a crashed process for a few more seconds.
   const left = apply && stale.length > 0 ? await staleRuns(config) : stale;
   report(session, stale, { apply, left: left.length });
   return 0;
@@ -55,7 +55,7 @@ async function staleRuns(config: LoadedConfig): Promise<StaleRun[]> {
   }
 }
 
-/** Opened as a server opens it, a storage is settled. */
+/** Opening the storage as a server does recovers it. */
 async function settle(config: LoadedConfig): Promise<void> {
   const service = await openStorageOf(config, "serve");
   await service.close(0);
@@ -75,7 +75,7 @@ function report(
     return;
   }
   if (stale.length === 0) {
-    print.note("no run was left unfinished");
+    print.note("no unfinished runs");
     return;
   }
   printTable(
@@ -91,9 +91,9 @@ function report(
     ]),
   );
   if (!apply) {
-    print.note("a server resumes the ones it can when it starts; graph-serve recover --apply ends them all");
+    print.note("a server resumes them on startup if it can; to end them all: graph-serve recover --apply");
     return;
   }
   print.note(`${stale.length - left} ended`);
-  if (left > 0) print.note(`${left} on threads that are still taken: try again in 15 seconds`);
+  if (left > 0) print.note(`${left} on threads that are still locked: try again in 15 seconds`);
 }

@@ -34,28 +34,28 @@ export function replayCommand(command: Command, run: Runner): void {
   const replay = addClientOptions(
     command
       .argument("<thread>", THREAD_AT)
-      .addOption(checkpointOption("begin at this checkpoint; with --execute run from it"))
-      .option("--to <checkpoint>", "last checkpoint")
-      .option("--delay <ms>", "wait this long between two")
+      .addOption(checkpointOption("start at this checkpoint; with --execute, run from it"))
+      .option("--to <checkpoint>", "stop at this checkpoint")
+      .option("--delay <ms>", "delay between checkpoints, in milliseconds")
       .option("--step", "step with keys: space next, p back, q quit")
-      .option("--changed-only", "leave out those that changed nothing")
+      .option("--changed-only", "skip checkpoints without changes")
       .addOption(
-        new Option("--format <format>", "html is one page that needs nothing else")
+        new Option("--format <format>", "output format; html is one self-contained page")
           .choices(["text", "html"] as const)
           .default("text"),
       )
-      .option("--keep-secrets", "with --format html: leave in what looks or is named like a secret")
+      .option("--keep-secrets", "with --format html: do not redact values that look like secrets or have names of secrets")
       .option(
         "--execute",
-        "run the thread again on a copy, as its last run began, with the answers that it got",
+        "run the thread's last run again on a copy, with the same input and answers",
       )
-      .option("--run <run>", "with --execute: repeat this run of the thread instead of its last one")
-      .option("--in-place", "with --execute: run on the thread itself, as a branch")
+      .option("--run <run>", "with --execute: run this run again instead of the last one")
+      .option("--in-place", "with --execute: run as a branch of the same thread instead of a copy")
       .option("--values <json>", "with --execute: values to write first")
       .option("--as-node <node>", "with --execute: node that the values are attributed to")
       .option("--against <graph>", "with --execute: graph to run instead, such as ./graph.ts:graph")
       .option("--compare", "with --execute: show old and new side by side")
-      .option("--exit-code", "with --compare: exit 1 when they differ"),
+      .option("--exit-code", "with --compare: exit with code 1 if they differ"),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -90,12 +90,12 @@ interface ReplayExecuteFlags extends ClientFlags {
 }
 
 interface Executed {
-  /** The thread that was run again, and the checkpoint it was run from. */
+  /** The original thread, and the checkpoint that the new run started from. */
   of: string;
   from: string;
-  /** Checkpoints that had come of it, oldest first. */
+  /** The original checkpoints after `from`, oldest first. */
   oldIds: string[];
-  /** The thread that it ran on, and the checkpoint that what came now follows on. */
+  /** The thread of the new run, and the checkpoint before its first one. */
   threadId: string;
   base: string;
   outcome: RunReport;
@@ -105,7 +105,7 @@ const FAILED_EXIT = 1;
 
 const EXECUTE_FLAGS = ["run", "inPlace", "values", "asNode", "against", "compare", "exitCode"] as const;
 
-/** `replay --execute`: run a thread again from one of its checkpoints, and show what came of it this time. */
+/** `replay --execute`: runs a thread again from one of its checkpoints and shows the new steps. */
 async function replayExecute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<number> {
   refuseExecuteContradictions(thread, flags);
   const executed = await execute(session, thread, flags);
@@ -130,13 +130,13 @@ function refuseExecuteContradictions(thread: string, flags: ReplayExecuteFlags):
   const refuse = (fault: string, hint: string): never => {
     throw new InvalidRequestError(fault, undefined, { hint });
   };
-  if (flags.exitCode && !flags.compare) refuse("--exit-code needs something to compare", "add --compare");
+  if (flags.exitCode && !flags.compare) refuse("--exit-code requires --compare", "add --compare");
   if (flags.run !== undefined && namedCheckpoint(thread, flags.checkpoint).checkpoint !== undefined)
-    refuse("--run and a checkpoint both say where to begin", "leave one of them out");
+    refuse("--run and a checkpoint cannot be combined", "remove one of them");
   if (flags.against !== undefined && flags.url !== undefined)
-    refuse("--against runs in this process, --url does not", "leave one of them out");
+    refuse("--against runs in this process and cannot be combined with --url", "remove one of them");
   if (flags.step || flags.format === "html")
-    refuse("--execute goes without --step and --format html", "replay the new thread afterwards");
+    refuse("--execute cannot be combined with --step or --format html", "replay the new thread afterwards");
 }
 
 async function execute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<Executed> {
@@ -151,7 +151,7 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
       const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
       const threadId = await findThreadId(client, text);
       const run = flags.run === undefined ? undefined : (await findRun(client, flags.run, threadId)).run;
-      // Several graphs may have run on the thread.
+      // The thread may have runs of several graphs.
       const ran = run && graphIdOf(run) !== undefined ? run : await client.threads.get(threadId);
       const graph = against ?? (await graphToRun(session, ran, flags));
       const { state: from, requests } = run
@@ -168,7 +168,7 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
   );
   const { forked, graph, requests, ...before } = started;
   const { thread: target, checkpointId, base } = forked;
-  // On the thread itself the answers before the last one are kept with the checkpoint.
+  // On the same thread, the checkpoint already contains all answers before the last one.
   const again = inPlace ? requests.slice(-1) : requests;
   const place = { threadId: target.thread_id, flags, graph, checkpointId };
   const outcome = await runOn(session, { ...place, requests: again });
@@ -189,7 +189,7 @@ function noteOutcome({ print }: Session, { outcome, threadId, oldIds }: Executed
   );
 }
 
-/** Nothing was compared: nothing differs. */
+/** Returns false, because nothing was compared. */
 async function showSteps({ print }: Session, executed: Executed, now: HistorySteps): Promise<boolean> {
   const head = documentHead(executed);
   if (print.isJson) await printJsonWithList(print, head, "items", executedDocuments(now.steps()));
@@ -205,7 +205,7 @@ async function* executedDocuments(steps: AsyncIterable<HistoryStep>): AsyncGener
   for await (const { state, changes } of steps) yield { ...state, changes };
 }
 
-/** True when a step differs. */
+/** Returns true if a step differs. */
 async function showCompared(
   { print }: Session,
   executed: Executed,
@@ -233,7 +233,7 @@ interface ReplayFlags extends ReplayExecuteFlags {
   changedOnly?: boolean;
 }
 
-/** `replay`: the stored checkpoints of a thread, one after the other; no node is executed. */
+/** `replay`: shows the stored checkpoints of a thread one by one, without executing nodes. */
 async function replayStored(session: Session, thread: string, flags: ReplayFlags): Promise<number> {
   const delay = optionalNumber("--delay", flags.delay) ?? 0;
   refuseContradictions(session, flags);
@@ -266,7 +266,7 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
   }
 }
 
-/** A page is sent on: what is secret is left out. Variables of an env file are those of this process by now. */
+/** HTML pages get shared, so secrets are redacted, including values from the env file, which is already loaded. */
 const redactionOf = ({ io }: Session, { keepSecrets: keeps }: ReplayFlags): Redact =>
   keeps ? keepSecrets : createRedaction({ ...process.env, ...io.env });
 
@@ -278,19 +278,19 @@ function refuseContradictions({ io, print }: Session, flags: ReplayFlags): void 
   const alone = EXECUTE_FLAGS.find((name) => flags[name] !== undefined);
   if (alone !== undefined)
     refuse(
-      `--${alone.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} goes with --execute`,
-      "add --execute, or leave it out",
+      `--${alone.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} requires --execute`,
+      "add --execute, or remove the flag",
     );
   if (keeps && (format !== "html" || print.isJson))
-    refuse("--keep-secrets goes with --format html: nothing else takes them out", "leave it out");
+    refuse("--keep-secrets requires --format html: other formats are not redacted", "remove it");
   if (!step) return;
-  if (delay !== undefined) refuse("--step and --delay exclude each other", "leave one of them out");
-  if (format === "html" || print.isJson) refuse("--step is for text", "the HTML page has keys of its own");
+  if (delay !== undefined) refuse("--step and --delay cannot be combined", "remove one of them");
+  if (format === "html" || print.isJson) refuse("--step requires the text format", "the HTML page has its own keys");
   if (!io.stdin.isTTY)
-    refuse("--step needs a terminal to press keys on", "use --delay 500, or --format html");
+    refuse("--step requires a terminal", "use --delay 500, or --format html");
 }
 
-/** Steps as JSON: the state of the interface, and what led to it. */
+/** Steps as JSON: the state as in the API, and the run, node and changes that led to it. */
 async function* documents(
   steps: AsyncIterable<HistoryStep>,
   { changedOnly }: ReplayFlags,
@@ -317,12 +317,12 @@ async function play(
     for (const line of stepLines(print, step)) print.data(line);
     await print.drained();
   }
-  if (count === 0) print.note("there is nothing to replay");
+  if (count === 0) print.note("no checkpoints to replay");
 }
 
 const HELP = "keys: space next, p back, q quit";
 
-/** True when Ctrl-C ended it. */
+/** Returns true if it was stopped with Ctrl-C. */
 async function stepThrough(
   { io, print }: Session,
   history: HistorySteps,
@@ -330,12 +330,12 @@ async function stepThrough(
 ): Promise<boolean> {
   let index = await nextShown(history, -1, 1, changedOnly);
   if (!index) {
-    print.note("there is nothing to replay");
+    print.note("no checkpoints to replay");
     return false;
   }
   print.note(HELP);
   const show = (step: HistoryStep) => stepLines(print, step).forEach((line) => print.data(line));
-  // Before the first output: the user may press a key as soon as it appears.
+  // Read keys before the first output, because the user may press one as soon as it appears.
   const keys = new StepKeys(io, signal);
   try {
     show(index.step);
@@ -353,7 +353,7 @@ async function stepThrough(
   return false;
 }
 
-/** The nearest step in a direction that is to be shown. */
+/** The nearest step in a direction that is not filtered out. */
 async function nextShown(
   history: HistorySteps,
   from: number,

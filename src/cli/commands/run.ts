@@ -28,12 +28,12 @@ export function runCommand(command: Command, run: Runner): void {
         "file such as ./graph.ts:graph, key of the configuration, or assistant of the server (default: the graph of --thread, else the first)",
       )
       .option("-i, --input <json>", "input: JSON, @file, or - for stdin")
-      .option("--message <text>", "input: one message of the user")
-      .option("--thread <id>", "thread to run on, or new; with @ and a checkpoint: where to start", "new")
-      .option("--stream <modes>", "stream modes, separated by commas")
+      .option("--message <text>", "input: one user message")
+      .option("--thread <id>", "thread to run on, or new; append @ and a checkpoint to start from it", "new")
+      .option("--stream <modes>", "comma-separated stream modes")
       .option("--run-config <json>", "config of the run")
       .option("--context <json>", "context of the run")
-      .option("--resume <answer>", "answer to the open interrupt: JSON, or a text")
+      .option("--resume <answer>", "answer to the open interrupt, as JSON or plain text")
       .option("--goto <node>", "node to go to")
       .addOption(checkpointOption("start from this checkpoint"))
       .addOption(
@@ -42,7 +42,7 @@ export function runCommand(command: Command, run: Runner): void {
           "when checkpoints are stored: sync, async (default) or exit",
         ).choices(DURABILITIES),
       )
-      .option("--state", "show the whole state at the end, as JSON; without a terminal it always is")
+      .option("--state", "print the final state as JSON (default if stdout is not a terminal)")
       .option("--interactive", "continue with one message or one answer per line")
       .option("--url <url>", "run on this server instead of in this process")
       .addOption(clientOptions.apiKey()),
@@ -67,7 +67,7 @@ const FAILED_EXIT = 1;
 const WATCHED_MODES: readonly StreamMode[] = ["messages-tuple", "tasks", "custom"];
 const RAW_MODES: readonly StreamMode[] = ["values", "updates", "messages-tuple", "custom"];
 
-/** `run`: one run of a graph, or a conversation with it. */
+/** `run`: executes one run of a graph, or an interactive conversation. */
 async function runGraph(session: Session, graph: string | undefined, given: RunFlags): Promise<number> {
   const named = namedCheckpoint(given.thread, given.checkpoint);
   const flags = { ...given, ...named };
@@ -77,7 +77,7 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   const stop = abortOnStop(session.io);
   closers.add(() => stop.dispose());
   try {
-    const client = await clientOf(session, flags, { access: "run", graph, goesOn: flags.thread !== "new" });
+    const client = await clientOf(session, flags, { access: "run", graph, continuesThread: flags.thread !== "new" });
     closers.add(() => client.close());
     flags.thread = await threadOf(client, flags.thread);
     if (flags.resume !== undefined) await refuseIdle(client, flags.thread);
@@ -91,25 +91,24 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   }
 }
 
-// An id is used as it is: the run fails if the thread does not exist.
-
+/** A full id is not looked up: the run fails if the thread does not exist. */
 async function threadOf(client: Client, text: string): Promise<string> {
   return text === "new" || canonicalUuid(text) !== undefined ? text : findThreadId(client, text);
 }
 
 /**
- * An answer to a thread that asks nothing would do nothing.
+ * Rejects an answer to a thread without an open interrupt, which would have no effect.
  * @throws InvalidRequestError (`invalid_request`)
  */
 async function refuseIdle(client: Client, thread: string): Promise<void> {
   const state = await foundOnly(client.threads.getState(thread));
-  // A node that asks again after an answer is no longer among those that come next.
+  // A node that interrupts again after an answer is not in `next`, so check the interrupts too.
   if (!state || state.next.length > 0 || state.interrupts.length > 0) return;
   throw new InvalidRequestError(
-    `thread ${thread} waits for nothing, so there is nothing to resume`,
+    `thread ${thread} has no open interrupt to resume`,
     undefined,
     {
-      hint: 'begin another run on it: --message "...", or --input JSON',
+      hint: 'start a new run on it: --message "...", or --input JSON',
     },
   );
 }
@@ -123,7 +122,7 @@ async function checkpointId(client: Client, { thread, checkpoint = "" }: NamedCh
 
 function modesOf({ print }: Session, { stream }: RunFlags): StreamMode[] {
   if (print.flags.jsonl) return streamModes(stream, RAW_MODES);
-  // The outcome is read from the values.
+  // The outcome is read from the `values` events.
   return [...new Set<StreamMode>(["values", ...streamModes(stream, print.flags.json ? [] : WATCHED_MODES)])];
 }
 
@@ -134,14 +133,14 @@ interface RunnerOptions {
   signal: AbortSignal;
 }
 
-/** Executes runs of one thread, one after the other, and shows them. */
+/** Executes and shows the runs of one thread sequentially. */
 class RunCommand {
   readonly #session: Session;
   readonly #client: Client;
   readonly #options: RunnerOptions;
   readonly #threadId: string;
   #last: RunReport | undefined;
-  /** Of the graph's input; asked for once, however long the conversation. */
+  /** The graph's input schema, requested only once per conversation. */
   #inputSchema: Promise<JsonObject | null> | undefined;
   exitCode = 0;
 
@@ -173,13 +172,13 @@ class RunCommand {
     await this.#showEnd(outcome, Math.round(performance.now() - start), isTold);
   }
 
-  /** Whether to print the final state as data: on request, or if stdout is not a terminal. */
+  /** Whether to print the final state to stdout: on request, or if stdout is not a terminal. */
   get #showsState(): boolean {
     const { print } = this.#session;
     return print.isJson || !print.isTerminal || this.#options.flags.state === true;
   }
 
-  /** The state that a run begins with, its input in it. */
+  /** The state before a run, including its input. */
   async #stateBefore({ input }: RunBody): Promise<JsonObject> {
     const { flags } = this.#options;
     const isNew = flags.thread === "new" || this.#last !== undefined;
@@ -196,7 +195,7 @@ class RunCommand {
       ...body,
       assistant_id: await this.#assistantId(),
       stream_mode: modes,
-      // Nodes of subgraphs are shown where a reader follows, unless it was said what to show.
+      // Show nodes of subgraphs on a terminal, unless --stream selects what to show.
       ...(print.isTerminal && !print.isJson && flags.stream === undefined && { stream_subgraphs: true }),
     };
     await this.#checkInput(body.input, request.assistant_id);
@@ -221,12 +220,12 @@ class RunCommand {
   /** A thread continues with its own graph unless another is named. */
   async #assistantId(): Promise<string> {
     const { graph, flags } = this.#options;
-    const goesOn = flags.thread !== "new" && graph === undefined;
-    const thread = goesOn ? await foundOnly(this.#client.threads.get(this.#threadId)) : undefined;
+    const continuesThread = flags.thread !== "new" && graph === undefined;
+    const thread = continuesThread ? await foundOnly(this.#client.threads.get(this.#threadId)) : undefined;
     return graphIdOf(thread) ?? this.#client.defaultAssistant();
   }
 
-  /** @throws InvalidRequestError when the graph would take nothing of it (`invalid_request`) */
+  /** @throws InvalidRequestError if the graph has none of the input's keys (`invalid_request`) */
   async #checkInput(input: unknown, assistantId: string): Promise<void> {
     this.#inputSchema ??= graphSchema(this.#client, assistantId, "input_schema");
     if (!isRecord(input)) return;
@@ -255,17 +254,17 @@ class RunCommand {
     for (const line of valueTree(changed, { colors: print.colors, width: print.width })) print.data(line);
   }
 
-  /** `isTold`: it was said already what the run threw. */
-  async #showEnd(outcome: RunReport, ms: number, isTold: boolean): Promise<void> {
+  /** @param isErrorShown whether the run's error was already printed */
+  async #showEnd(outcome: RunReport, ms: number, isErrorShown: boolean): Promise<void> {
     const { print } = this.#session;
     if (print.isJson) return;
     const { dim, red, yellow } = print.noteColors;
     for (const { id, value } of outcome.interrupts) {
       print.note(
-        `  ${yellow("waits")}   ${dim(escapeControl(id))}  ${escapeControl(JSON.stringify(value) ?? "")}`,
+        `  ${yellow("waiting")} ${dim(escapeControl(id))}  ${escapeControl(JSON.stringify(value) ?? "")}`,
       );
     }
-    if (outcome.error && !isTold) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
+    if (outcome.error && !isErrorShown) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
     const { status, thread_id } = outcome;
     print.note(escapeControl(`  ${status} in ${ms} ms, ${tokens}, thread ${thread_id}`));
@@ -284,7 +283,7 @@ function signalExit(signal: AbortSignal): number {
 }
 
 function lostStream(): GraphServeError {
-  return new GraphServeError("server_unreachable", "the stream ended before the run did", {
-    hint: "the run may still have ended: look at its thread",
+  return new GraphServeError("server_unreachable", "the stream ended before the run finished", {
+    hint: "the run may have finished anyway: check its thread",
   });
 }

@@ -20,14 +20,14 @@ export function runsCommand(runs: Command, run: Runner): void {
   addClientOptions(
     runs
       .command("list")
-      .description("List runs, newest first: those of a thread, or of all.")
-      .argument("[thread]", `${THREAD}; runs of all threads when left out`)
+      .description("List the runs of a thread, or of all threads, newest first.")
+      .argument("[thread]", `${THREAD}; default all threads`)
       .option(
         "--status <status>",
-        "only runs that are pending, running, success, error, timeout or interrupted",
+        "only runs with this status: pending, running, success, error, timeout or interrupted",
       )
-      .option("--limit <n>", "most runs to list", "10")
-      .option("--offset <n>", "runs to skip"),
+      .option("--limit <n>", "maximum number of runs", "10")
+      .option("--offset <n>", "number of runs to skip"),
   )
     .addHelpText(
       "after",
@@ -56,10 +56,10 @@ function addDeadCommands(runs: Command, run: Runner): void {
     runs
       .command("dead")
       .description(
-        "List dead runs, newest first: runs that failed because their processes crashed, and can be requeued.",
+        "List dead runs, newest first: runs that failed because their processes crashed and that can be requeued.",
       )
-      .option("--limit <n>", "most runs to list", "10")
-      .option("--offset <n>", "runs to skip"),
+      .option("--limit <n>", "maximum number of runs", "10")
+      .option("--offset <n>", "number of runs to skip"),
   )
     .addHelpText("after", examples("graph-serve runs dead", "graph-serve runs dead --json"))
     .action((options, command) =>
@@ -70,7 +70,7 @@ function addDeadCommands(runs: Command, run: Runner): void {
       .command("redrive")
       .description("Requeue dead runs from their last checkpoints.")
       .argument("[runs...]", "ids of runs")
-      .option("--all", "all that are dead"),
+      .option("--all", "requeue all dead runs"),
   )
     .addHelpText(
       "after",
@@ -90,7 +90,7 @@ interface RunsFlags extends ClientFlags {
   offset?: string;
 }
 
-/** `runs list`: the runs of a thread, or of all, newest first. */
+/** `runs list`: lists the runs of a thread, or of all threads, newest first. */
 async function listRuns(session: Session, thread: string | undefined, flags: RunsFlags): Promise<number> {
   const { print } = session;
   const query = {
@@ -101,15 +101,15 @@ async function listRuns(session: Session, thread: string | undefined, flags: Run
   const list = async (client: RowsClient) => {
     printPage(print, await runPage(client, thread, query), {
       columns: thread === undefined ? withThread(print) : runColumns(print),
-      none: thread === undefined ? "no such runs" : "no such runs on this thread",
+      none: thread === undefined ? "no runs found" : "no runs found on this thread",
     });
   };
-  // JSON has what the runs were called with, which rows leave out.
+  // JSON output includes the run's arguments, which `withRows` does not read.
   await (print.isJson ? withClient(session, flags, {}, list) : withRows(session, flags, list));
   return 0;
 }
 
-/** One extra run shows whether there are more. */
+/** Reads one extra run to detect whether there are more. */
 async function runPage(
   client: RowsClient,
   thread: string | undefined,

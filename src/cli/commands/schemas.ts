@@ -34,16 +34,16 @@ export function schemasCommand(command: Command, run: Runner): void {
       "[graph]",
       "file such as ./graph.ts:graph, key of the configuration, or assistant of the server",
     )
-    .option("--kind <kinds>", "input, output, state, config, context; separated by commas (default all)")
-    .option("--out <dir>", "write a file a kind into this folder, or read them from it with --check")
+    .option("--kind <kinds>", "comma-separated: input, output, state, config, context (default all)")
+    .option("--out <dir>", "folder to write one file per kind into, or to read them from with --check")
     .addOption(
-      new Option("--format <format>", "form of the schemas").choices(["json", "ts"] as const).default("json"),
+      new Option("--format <format>", "output format").choices(["json", "ts"] as const).default("json"),
     )
-    .option("--check", "compare with the files in --out: exit 1 when a change breaks clients")
-    .option("--strict", "with --check: exit 1 when the types of keys are not known too")
+    .option("--check", "compare with the files in --out; exit with code 1 if a change breaks clients")
+    .option("--strict", "with --check: also exit with code 1 if the type of a key is unknown")
     .addOption(clientOptions.url())
     .addOption(clientOptions.apiKey())
-    .option("--static", "read the types from the source, with LangGraph's parser where it is installed")
+    .option("--static", "read the types from the source code, with LangGraph's parser if it is installed")
     .addHelpText(
       "after",
       examples(
@@ -77,7 +77,7 @@ interface Derived {
   schemas: GraphSchema;
 }
 
-/** `schemas`: print a graph's schemas, write them, or compare them with the committed files. */
+/** `schemas`: prints a graph's schemas, writes them, or compares them with committed files. */
 async function schemas(session: Session, graph: string | undefined, flags: SchemasFlags): Promise<number> {
   const kinds = schemaKinds(flags.kind);
   refuseContradictions(flags);
@@ -94,11 +94,11 @@ function refuseContradictions({ check, strict, out, format, static: isStatic, ur
     throw new InvalidRequestError(fault, undefined, { hint });
   };
   if (isStatic && url !== undefined)
-    refuse("--static reads a source file, --url asks a server", "leave one out");
-  if (strict && !check) refuse("--strict says what --check fails on", "add --check, or leave --strict out");
-  if (check && out === undefined) refuse("--check needs the folder of the files", "add --out DIR");
+    refuse("--static reads a source file and cannot be combined with --url", "remove one of them");
+  if (strict && !check) refuse("--strict requires --check", "add --check, or remove --strict");
+  if (check && out === undefined) refuse("--check requires the folder of the files", "add --out DIR");
   if (check && format === "ts")
-    refuse("--check compares JSON schemas", `leave --format ts out${isStatic ? "; --static may stay" : ""}`);
+    refuse("--check compares JSON schemas", `remove --format ts${isStatic ? "; --static can stay" : ""}`);
 }
 
 type Found = Omit<Derived, "kinds">;
@@ -125,7 +125,7 @@ async function deriveHere(session: Session, target: string | undefined, isStatic
   }
 }
 
-/** Which types are not known, each with the reason: a line a key, however many kinds have it. */
+/** Prints each key of unknown type with the reason: one line per key, even if several kinds have it. */
 function explainUnknown({ print }: Session, { kinds, schemas }: Derived): void {
   const channels = kinds.filter((kind) => isFromChannels(schemaOfKind(schemas, kind)));
   const lines = new Map<string, SchemaKind[]>();
@@ -136,14 +136,14 @@ function explainUnknown({ print }: Session, { kinds, schemas }: Derived): void {
     }
   }
   for (const [line, among] of lines)
-    print.note(escapeControl(`note  ${among.join(", ")}: ${line}, so its type is not known`));
+    print.note(escapeControl(`note  ${among.join(", ")}: ${line}, so its type is unknown`));
   if (channels.length === 0) return;
   const faults = new Set(channels.map((kind) => channelsError(schemaOfKind(schemas, kind) ?? {})));
   print.note(
-    `note  ${channels.join(", ")}: ${escapeControl([...faults].join("; "))}; the keys are complete, types are` +
-      ` only what defaults and reducers show ("x-source": "channels")`,
+    `note  ${channels.join(", ")}: ${escapeControl([...faults].join("; "))}; the keys are complete, but types are` +
+      ` inferred from defaults and reducers only ("x-source": "channels")`,
   );
-  print.note(`      for full ones: declare the state with zod or StateSchema, or use --static after`);
+  print.note(`      for full types: declare the state with zod or StateSchema, or use --static after`);
   print.note(`      ${INSTALL_PARSER}`);
 }
 
@@ -166,7 +166,7 @@ function typesOf(graphId: string, kinds: readonly SchemaKind[], schemas: GraphSc
     const schema = schemaOfKind(schemas, kind);
     return schema ? [{ name: typeName(graphId) + typeName(kind), schema }] : [];
   });
-  return `// Types of the graph "${graphId.replace(/[\r\n]/g, " ")}", made by: graph-serve schemas --format ts\n\n${toTypeScript(named)}`;
+  return `// Types of the graph "${graphId.replace(/[\r\n]/g, " ")}", generated by: graph-serve schemas --format ts\n\n${toTypeScript(named)}`;
 }
 
 async function write(
@@ -207,8 +207,8 @@ async function check(
     kinds.map((kind) => readCommitted(join(folder, schemaFile(graphId, kind)))),
   );
   if (committed.every((schema) => schema === null) && kinds.some((kind) => schemaOfKind(schemas, kind))) {
-    throw new ConfigError(`${out} holds no schema of the graph "${graphId}"`, {
-      hint: `write them first, and commit them: graph-serve schemas ${graphId} --out ${out}`,
+    throw new ConfigError(`${out} contains no schema of the graph "${graphId}"`, {
+      hint: `write and commit them first: graph-serve schemas ${graphId} --out ${out}`,
     });
   }
   const compared = kinds.map((kind, index) =>
@@ -220,17 +220,17 @@ async function check(
   return compared.some(fails) ? 1 : 0;
 }
 
-/** A committed schema; null when there is none. */
+/** The committed schema; null if the file does not exist. */
 async function readCommitted(file: string): Promise<JsonObject | null> {
   try {
     const text = await readIfExists(file);
     if (text === undefined) return null;
     const schema = JSON.parse(text) as unknown;
     if (isRecord(schema)) return schema;
-    throw new Error("it holds no JSON object");
+    throw new Error("it does not contain a JSON object");
   } catch (error) {
     throw new ConfigError(`${file} cannot be read as a JSON schema: ${errorMessage(error)}`, {
-      hint: "write it again: graph-serve schemas --out DIR",
+      hint: "regenerate it: graph-serve schemas --out DIR",
       cause: error,
       location: { file },
     });

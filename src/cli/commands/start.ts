@@ -38,7 +38,7 @@ export function startCommand(command: Command, run: Runner): void {
     .action((graphs, options) => run(command, async (session) => start(session, graphs, options)));
 }
 
-/** `worker`: execute runs that wait in the queue, and say no more than how that goes. */
+/** `worker`: executes queued runs; serves only health and metrics. */
 export function workerCommand(command: Command, run: Runner): void {
   serverOptions(command)
     .addOption(settingOption("--max-concurrent-runs <n>", "max_concurrent_runs"))
@@ -51,7 +51,7 @@ export function workerCommand(command: Command, run: Runner): void {
     );
 }
 
-/** The flags of every command that executes runs of others. */
+/** Flags of the commands that execute queued runs. */
 const serverOptions = (command: Command) =>
   addStorageOptions(
     command
@@ -77,7 +77,7 @@ interface StartFlags extends ListenFlags {
 const UNCAUGHT = "uncaught exception";
 const FAULT_EXIT = 70;
 
-/** `start`: serve in production until a signal stops it. */
+/** `start`: serves in production until stopped by a signal. */
 async function start(session: Session, graphs: readonly string[], flags: StartFlags): Promise<number> {
   const warnings: string[] = [];
   const config = await loadServableSettings(session, {
@@ -101,9 +101,9 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
       rejection(error);
       stop.stop(UNCAUGHT);
     };
-    const exit = (err: unknown) => logger.error({ err }, "a graph would have ended the process");
+    const exit = (err: unknown) => logger.error({ err }, "a graph tried to exit the process");
     session.unhandled = { rejection, exception, exit };
-    // Runs that are recovered begin while the service opens.
+    // Start before the service opens, because opening it starts recovered runs.
     await watch.begin(settings, { observers, format: "json" });
     void stop.stopped.then(() => watch.endWithin(stop.limitSeconds));
     const service = await openConfigured(config, logger, { serves: true, callFactories: true });
@@ -136,7 +136,7 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
   return 0;
 }
 
-/** Node and location of a run's error, for the log line; the error and its stack are logged as `err`. */
+/** Node and location of a run's error for the log; the error and its stack are logged as `err`. */
 function placeFields(fault: RunFault | undefined, cwd: string): object | undefined {
   return fault && { node: nodePath(fault), at: faultLocation(fault, cwd) };
 }
@@ -152,15 +152,15 @@ function startSettings(flags: StartFlags) {
   };
 }
 
-/** Warn when other machines can reach the server and it has no authentication. */
+/** Warns if other machines can reach the server and it has no authentication. */
 export function warnIfPublic(
   { host, api_keys, auth, http_app }: Pick<Settings, "host" | "api_keys" | "auth" | "http_app">,
   warn: (message: string) => void,
 ): void {
   if (isLoopback(host) || api_keys !== undefined || auth !== undefined) return;
-  const unless = http_app === undefined ? "" : `, unless ${http_app} does it`;
+  const unless = http_app === undefined ? "" : ` (unless ${http_app} does this)`;
   warn(
-    `${host} is reachable from other machines and callers are not authenticated${unless}: set api_keys or auth, or put a proxy that does it in front`,
+    `the server is reachable from other machines on ${host} without authentication${unless}: set api_keys or auth, or use an authenticating proxy`,
   );
 }
 

@@ -32,11 +32,11 @@ interface StudioFlags extends PlaceFlags {
   open?: boolean;
 }
 
-/** Keeps hidden state keys from other processes. */
+/** Loopback only, because the page shows hidden state keys. */
 const HOST = "127.0.0.1";
-const NOTE = "Read only. All values are shown, also those that the graphs hide from clients.";
+const NOTE = "Read-only. Shows all values, including state keys that are hidden from clients.";
 
-/** `studio`: show a storage, or a server, until a signal stops it. Runs nothing and changes nothing in a storage. */
+/** `studio`: shows a storage or a server until stopped by a signal. Read-only for a storage. */
 async function studio(session: Session, flags: StudioFlags): Promise<number> {
   const stop = listenForStop(session.io, 1);
   const closers = new Closers();
@@ -45,10 +45,10 @@ async function studio(session: Session, flags: StudioFlags): Promise<number> {
       ? showStorage(session, flags)
       : showServer(session, { ...flags, url: flags.url }));
     closers.add(close);
-    // The fragment is never sent over the network; any process of this machine can load the page itself.
+    // The fragment is not sent to the server. The page itself needs no key: any local process can load it.
     const address = `${url}/studio/#key=${key}`;
     session.print.note(`studio ${address}`);
-    session.print.note(`shows ${place}`);
+    session.print.note(`showing ${place}`);
     if (session.print.flags.json) session.print.json({ studio: address, place, pid: process.pid });
     if (flags.open) openInBrowser(address);
     await stop.stopped;
@@ -61,7 +61,7 @@ async function studio(session: Session, flags: StudioFlags): Promise<number> {
 
 interface Shown {
   url: string;
-  /** The key that the server requires; only the terminal shows it. */
+  /** API key of the page, printed only on the terminal. */
   key: string;
   place: string;
   close: () => Promise<void>;
@@ -69,14 +69,14 @@ interface Shown {
 
 const newKey = (): string => randomBytes(16).toString("hex");
 
-/** @throws ConfigError for a storage that is not durable, StorageUnavailableError, InvalidRequestError for an invalid port */
+/** @throws ConfigError for a storage that is not durable, StorageUnavailableError, InvalidRequestError if the port is invalid */
 async function showStorage(session: Session, flags: StudioFlags): Promise<Shown> {
   const port = portOf(flags);
   const config = await storageConfig(session, flags);
   const { checkpointer_scheme, log_level } = config.settings;
   if (isEphemeral(config))
-    throw new ConfigError(`scheme ${checkpointer_scheme} keeps no threads to look at`, {
-      hint: "name a storage with --db, or a server with --url, or open the Studio of the running dev",
+    throw new ConfigError(`scheme ${checkpointer_scheme} does not persist threads`, {
+      hint: "specify a storage with --db or a server with --url, or open the Studio of the running dev server",
     });
   const key = newKey();
   const logger = createConsoleLogger(session.print, log_level === "info" ? "warn" : log_level);
@@ -103,7 +103,7 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
   }
 }
 
-/** Who has the key is answered, at this machine's names: what the project opens for others is closed here. */
+/** Accepts only loopback requests with the key, whatever access the project configures for its own server. */
 function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
   const settings = {
     ...config.settings,
@@ -121,7 +121,7 @@ function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
   return { ...config, settings };
 }
 
-/** @throws ConfigError if the port is not available, InvalidRequestError for an invalid port */
+/** @throws ConfigError if the port is not available, InvalidRequestError if the port is invalid */
 async function showServer(session: Session, flags: StudioFlags & { url: string }): Promise<Shown> {
   const { checkedAddress } = await import("../../client/server.js");
   const address = checkedAddress(serverOf(session.io, flags));

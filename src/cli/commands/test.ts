@@ -15,46 +15,46 @@ import { runPass } from "../suite/suite.js";
 
 export function testCommand(command: Command, run: Runner): void {
   command
-    .argument("[cases...]", "case files such as chat.graph.yaml, or folders (default all below here)")
-    .option("-t, --test-name <name>", "run the cases whose name fits this text or regular expression")
-    .option("-w, --watch", "run again when a case, a graph or the configuration changes")
-    .option("-u, --update", "accept what differs from snapshots and locked schemas")
-    .option("--ci", "write no snapshot and no lock: a missing one fails (default with env CI)")
+    .argument("[cases...]", "case files such as chat.graph.yaml, or folders (default: all in this folder and below)")
+    .option("-t, --test-name <name>", "run only cases whose name matches this text or regular expression")
+    .option("-w, --watch", "rerun when a case, a graph or the configuration changes")
+    .option("-u, --update", "update snapshots and the schema lock")
+    .option("--ci", "fail on missing snapshots and locks instead of writing them (default with env CI)")
     .option("--reporter <name>", "list, dot, json, junit, github or tap (default list)")
-    .option("--out <file>", "write the report into this file, and the list to stdout")
-    .option("--bail", "stop at the first case that fails")
-    .option("--retries <n>", "further attempts of a case that fails")
-    .option("--concurrency <n>", "cases at once (default 1)")
-    .option("--shard <i/n>", "run this part of the cases, such as 1/3")
-    .option("--timeout <seconds>", "most that a case may take", "30")
+    .option("--out <file>", "write the report to this file, and the list to stdout")
+    .option("--bail", "stop at the first failing case")
+    .option("--retries <n>", "maximum number of retries of a failing case")
+    .option("--concurrency <n>", "number of cases to run in parallel (default 1)")
+    .option("--shard <i/n>", "run only this part of the cases, such as 1/3")
+    .option("--timeout <seconds>", "time limit of a case, in seconds", "30")
     .option("--server", "run the cases over HTTP and server-sent events")
     .option("--url <url>", "run the cases on this server")
     .addOption(clientOptions.apiKey())
-    .option("--coverage", "show nodes and conditional edges that no case reached")
-    .option("--min-node-coverage <percent>", "fail when fewer of the nodes are reached")
+    .option("--coverage", "report nodes and conditional edges that no case reached")
+    .option("--min-node-coverage <percent>", "fail if a smaller share of nodes is reached")
     .option(
       "--schema-lock [file]",
-      "fail when a schema differs from this file (default graph-schemas.lock.json)",
+      "fail if a schema differs from this file (default graph-schemas.lock.json)",
     )
     .option(
       "--record",
-      "call the models and tools, and record their answers into the files that `mock` names",
+      "call models and tools, and record their responses to the files named by `mock`",
     )
-    .option("--replay", "refuse every model call that is not recorded, also without `mock`")
-    .option("--live", "call the models and tools, whatever is recorded")
+    .option("--replay", "fail on every model call that is not recorded, even without `mock`")
+    .option("--live", "call models and tools instead of using recordings")
     .option(
       "--fault <fault>",
-      "break each case at kill-after=NODE, checkpoint-write or disconnect, take it up again",
+      "inject a failure into each case and resume it: kill-after=NODE, checkpoint-write or disconnect",
     )
     .option(
       "--from-run <id>",
-      "write a case file from this stored run; an argument names its graph, --out the file",
+      "generate a case file from this stored run; the argument is its graph, --out the file",
     )
     .option(
       "--transcripts <dir>",
-      "where dev --record kept the answers of models and tools (default .graph-serve/transcripts)",
+      "folder of the recordings of dev --record (default .graph-serve/transcripts)",
     )
-    .option("--pass-with-no-tests", "let an empty selection pass")
+    .option("--pass-with-no-tests", "succeed if no cases are selected")
     .option("--print-schema", "print the JSON schema of case files")
     .addHelpText(
       "after",
@@ -74,7 +74,7 @@ export function testCommand(command: Command, run: Runner): void {
 
 export type { TestFlags } from "../suite/flags.js";
 
-/** `test`: smoke tests of graphs, by case files or without any. */
+/** `test`: runs case files, or smoke tests if there are none. */
 async function test(session: Session, paths: readonly string[], flags: TestFlags): Promise<number> {
   if (flags.printSchema) {
     session.print.data(JSON.stringify(publishedSchema(), null, 2));
@@ -108,7 +108,7 @@ async function test(session: Session, paths: readonly string[], flags: TestFlags
   }
 }
 
-/** With `--out`, the file gets the report, and people the list. */
+/** With `--out`, the report goes to the file, and the list to stdout. */
 async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter }: TestOptions) {
   const { cwd } = io;
   const toStdout: Reporting = {
@@ -133,7 +133,7 @@ async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter
   return { reporters, flush: () => appendFile(file, text) };
 }
 
-/** The signal's; else that of the first graph that could not be opened; else whether something failed. */
+/** Exit code of the signal; else of the first graph that failed to open; else 1 if a case failed. */
 function exitCodeOf({ cases, faults, stoppedBy }: SuiteReport): number {
   if (stoppedBy !== undefined) return SIGNAL_EXITS[stoppedBy] ?? 1;
   const fault = cases.find((one) => one.fault instanceof GraphServeError)?.fault;

@@ -34,8 +34,8 @@ import {
 } from "../threads/list.js";
 
 const filters = {
-  status: () => new Option("--status <status>", "only threads that are idle, busy, interrupted or error"),
-  metadata: () => listOption("--metadata <k=v>", "only threads with this metadata; V is JSON, or else text"),
+  status: () => new Option("--status <status>", "only threads with this status: idle, busy, interrupted or error"),
+  metadata: () => listOption("--metadata <k=v>", "only threads with this metadata; V is JSON or a string"),
   values: () => listOption("--values <k=v>", "only threads with this value in their state"),
 };
 
@@ -53,18 +53,18 @@ function addReading(threads: Command, run: Runner): void {
   addClientOptions(
     threads
       .command("list")
-      .description("List threads, the one changed last first.")
+      .description("List threads, last changed first.")
       .addOption(filters.status())
       .addOption(filters.metadata())
       .addOption(filters.values())
-      .option("--messages", "show the last message of each, for which the graphs are loaded")
-      .option("--limit <n>", "most threads to list", "10")
-      .option("--offset <n>", "threads to skip")
+      .option("--messages", "show the last message of each thread (loads the graphs)")
+      .option("--limit <n>", "maximum number of threads", "10")
+      .option("--offset <n>", "number of threads to skip")
       .option(
         "--sort <field>",
-        "updated_at, created_at, state_updated_at, status or thread_id, with :asc or :desc",
+        "sort by updated_at, created_at, state_updated_at, status or thread_id; append :asc or :desc",
       )
-      .option("--since <time>", "only threads changed since: a time, or a duration such as 12h"),
+      .option("--since <time>", "only threads changed since this time; a time, or a duration such as 12h"),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -92,11 +92,11 @@ function addWriting(threads: Command, run: Runner): void {
   addClientOptions(
     threads
       .command("create")
-      .description("Make a thread and print its id.")
-      .option("--id <uuid>", "id of the thread; made up when left out")
-      .addOption(listOption("--metadata <k=v>", "metadata of the thread; V is JSON, or else text"))
-      .option("--ttl <minutes>", "delete the thread so long after its last change")
-      .option("--if-exists <what>", "when there is such a thread: raise exits 5, do_nothing prints it"),
+      .description("Create a thread and print its id.")
+      .option("--id <uuid>", "id of the thread (default: generated)")
+      .addOption(listOption("--metadata <k=v>", "metadata of the thread; V is JSON or a string"))
+      .option("--ttl <minutes>", "delete the thread this many minutes after its last change")
+      .option("--if-exists <what>", "if the thread exists: raise exits with code 5, do_nothing prints it"),
   )
     .addHelpText(
       "after",
@@ -122,10 +122,10 @@ function addWriting(threads: Command, run: Runner): void {
   addClientOptions(
     threads
       .command("patch")
-      .description("Change the metadata of a thread, key by key.")
+      .description("Merge metadata into a thread, key by key.")
       .argument("<thread>", THREAD)
-      .addOption(listOption("--metadata <k=v>", "metadata to merge in; V is JSON, or else text"))
-      .option("--ttl <minutes>", "delete the thread so long after its last change"),
+      .addOption(listOption("--metadata <k=v>", "metadata to merge; V is JSON or a string"))
+      .option("--ttl <minutes>", "delete the thread this many minutes after its last change"),
   )
     .addHelpText(
       "after",
@@ -148,9 +148,9 @@ function addRemoving(threads: Command, run: Runner): void {
   addClientOptions(
     threads
       .command("prune")
-      .description("Delete the threads that have not changed for a while; busy ones stay.")
-      .requiredOption("--older-than <time>", "a duration since the last change, such as 30d, or a time")
-      .option("--dry-run", "only list them")
+      .description("Delete threads that have not changed for a while; busy threads are kept.")
+      .requiredOption("--older-than <time>", "time since the last change, such as 30d, or a point in time")
+      .option("--dry-run", "list the threads without deleting them")
       .addOption(filters.status())
       .addOption(filters.metadata())
       .addOption(filters.values()),
@@ -175,7 +175,7 @@ interface ListFlags extends ClientFlags, FilterFlags {
   since?: string;
 }
 
-/** `threads list`: one page of threads, newest first unless `--sort` says otherwise. */
+/** `threads list`: one page of threads, last changed first unless `--sort` is set. */
 async function listThreads(session: Session, flags: ListFlags): Promise<number> {
   const { print } = session;
   const request = { ...filterOf(flags), ...sortOf(flags.sort) };
@@ -209,7 +209,7 @@ async function showThreads(
 ): Promise<void> {
   const rows: ListedThread[] = [];
   for (const thread of threads) rows.push(await listedThread(client, thread));
-  const form = { columns: threadColumns(print, columns), none: `no such threads in ${client.place}` };
+  const form = { columns: threadColumns(print, columns), none: `no threads found in ${client.place}` };
   printPageTable(print, { items: rows, next }, form);
 }
 
@@ -225,7 +225,7 @@ interface CreateFlags extends WriteFlags {
 
 const IF_EXISTS = ["raise", "do_nothing"] as const;
 
-/** `threads create`: prints the new thread's id. */
+/** `threads create`: creates a thread and prints its id. */
 async function createThread(session: Session, flags: CreateFlags): Promise<number> {
   const { id, ifExists } = flags;
   const request = {
@@ -246,7 +246,7 @@ const explainTaken =
     });
   };
 
-/** `threads patch`: metadata is merged key by key. */
+/** `threads patch`: merges metadata key by key. */
 function patchThread(session: Session, thread: string, flags: WriteFlags): Promise<number> {
   const request = written(flags);
   return change(session, flags, async (client) =>
@@ -261,7 +261,7 @@ function written({ metadata, ttl }: WriteFlags) {
   };
 }
 
-/** Change a thread and print it: with `--json` in full, else its id alone, for the next command. */
+/** Changes a thread and prints it: in full with `--json`, else only its id, for use in other commands. */
 async function change(
   session: Session,
   flags: ClientFlags,
@@ -274,7 +274,7 @@ async function change(
   return 0;
 }
 
-/** `threads delete`: with their runs and checkpoints. */
+/** `threads delete`: deletes threads with their runs and checkpoints. */
 async function deleteThreads(
   session: Session,
   threads: readonly string[],

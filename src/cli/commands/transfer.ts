@@ -37,7 +37,7 @@ const options = {
   redact: () =>
     listOption(
       "--redact <path>",
-      "replace the values at this path with [redacted], such as messages[*].content",
+      "replace values at this path with [redacted], such as messages[*].content",
     ),
 };
 
@@ -45,7 +45,7 @@ export function exportCommand(command: Command, run: Runner): void {
   addClientOptions(
     command
       .argument("<thread>", THREAD)
-      .option("--out <file>", "write it to a file instead of stdout")
+      .option("--out <file>", "write to a file instead of stdout")
       .addOption(options.redact()),
   )
     .addOption(clientOptions.raw())
@@ -63,8 +63,8 @@ export function exportCommand(command: Command, run: Runner): void {
 export function importCommand(command: Command, run: Runner): void {
   addStorageOptions(
     command
-      .argument("<file>", "file that export made")
-      .option("--as <id>", "id to store it under, or new (default its own)"),
+      .argument("<file>", "file written by export")
+      .option("--as <id>", "thread id to import as, or new for a generated id (default: the original id)"),
   )
     .addHelpText(
       "after",
@@ -73,13 +73,13 @@ export function importCommand(command: Command, run: Runner): void {
     .action((file, flags) => run(command, async (session) => importThread(session, file, flags)));
 }
 
-/** What `export --url` was. */
+/** The deprecated `pull`, now `export --url`. */
 export function pullCommand(command: Command, run: Runner): void {
   command
     .argument("<url>", "address of the server")
     .argument("<thread>", THREAD)
     .addOption(clientOptions.apiKey())
-    .option("--out <file>", "write it to a file instead of stdout")
+    .option("--out <file>", "write to a file instead of stdout")
     .addOption(options.redact())
     .action((url, thread, flags) =>
       run(command, async (session) => exportThread(session, thread, { ...flags, url })),
@@ -91,7 +91,7 @@ interface ExportFlags extends ClientFlags {
   out?: string;
 }
 
-/** `export`: a thread as one file. */
+/** `export`: writes a thread to one file. */
 async function exportThread(session: Session, thread: string, flags: ExportFlags): Promise<number> {
   const paths = (flags.redact ?? []).map((path) => parsePathFlag("--redact", path.replaceAll("[*]", ".*")));
   const { io, print } = session;
@@ -124,14 +124,14 @@ interface ImportFlags extends StorageFlags {
   as?: string;
 }
 
-/** `import`: store an exported thread. */
+/** `import`: stores an exported thread. */
 async function importThread(session: Session, file: string, flags: ImportFlags): Promise<number> {
   const { io, print } = session;
   const content = await readThreadFile(resolve(io.cwd, file), file);
   const { config, targets } = await withRememberedGraphs(await storageConfig(session, flags), io.cwd);
   if (config.settings.checkpointer_scheme === "memory") {
-    throw new InvalidRequestError("scheme memory keeps nothing of an import", undefined, {
-      hint: "name a storage with --db",
+    throw new InvalidRequestError("scheme memory does not persist an import", undefined, {
+      hint: "specify a storage with --db",
     });
   }
   const service = await openStorageOf(config, "write");
@@ -158,7 +158,7 @@ async function importThread(session: Session, file: string, flags: ImportFlags):
   return 0;
 }
 
-/** @throws GraphServeError when the id is taken, with the way round it (`thread_exists`) */
+/** @throws GraphServeError if the thread id exists, with a hint (`thread_exists`) */
 async function restored(
   { threads }: Service,
   content: ThreadFile,
@@ -169,28 +169,28 @@ async function restored(
   } catch (error) {
     if (!(error instanceof ThreadExistsError)) throw error;
     throw new GraphServeError("thread_exists", error.message, {
-      hint: `store it under a new id: graph-serve import ${quoted(file)} --as new`,
+      hint: `import it under a new id: graph-serve import ${quoted(file)} --as new`,
       cause: error,
     });
   }
 }
 
-/** What a server shows of a thread says which nodes are called, not what they are called with. */
+/** A thread exported from a server includes the nodes called with `Send`, but not their arguments. */
 function warnOfLostPayloads(print: Session["print"], { states, checkpoints }: ThreadFile): void {
   const names = sentTo(states.at(-1));
   if (checkpoints !== undefined || names === undefined) return;
   print.warn(
-    `the file does not say what was sent to ${names}: resume from an earlier checkpoint, or export offline`,
+    `the file does not contain the values sent to ${names}: resume from an earlier checkpoint, or export offline`,
   );
 }
 
 function noteHiddenPayloads(print: Session["print"], state: ThreadState): void {
   const names = sentTo(state);
   if (names === undefined) return;
-  print.note(`what was sent to ${names} is left out where the graph's output does not show it: --raw has it`);
+  print.note(`values sent to ${names} are omitted if they are outside the graph's output schema: use --raw to include them`);
 }
 
-/** Names of the nodes that wait with a payload. */
+/** Names of the pending nodes with a `Send` payload. */
 function sentTo(state: ThreadState | undefined): string | undefined {
   const sent = state?.tasks.filter(({ path }) => path?.[0] === "__pregel_push") ?? [];
   return sent.length === 0 ? undefined : [...new Set(sent.map(({ name }) => name))].join(", ");
@@ -199,7 +199,7 @@ function sentTo(state: ThreadState | undefined): string | undefined {
 async function readThreadFile(path: string, file: string): Promise<ThreadFile> {
   const refuse = (why: string, cause?: unknown) =>
     new InvalidRequestError(`${file} cannot be imported: ${why}`, undefined, {
-      hint: "give it a file that graph-serve export made",
+      hint: "use a file written by graph-serve export",
       cause,
     });
   let content: unknown;

@@ -11,7 +11,7 @@ import { describeGraph } from "../terminal/text.js";
 export function validateCommand(command: Command, run: Runner): void {
   command
     .argument("[graph...]", "files such as ./graph.ts:graph, or keys of the configuration")
-    .option("--config-only", "check the configuration, and load no graph")
+    .option("--config-only", "check only the configuration, without loading graphs")
     .addHelpText(
       "after",
       examples(
@@ -32,7 +32,7 @@ interface Check {
 
 const FAULT_EXIT = 2;
 
-/** `validate`: load the configuration and each graph for itself, so that every fault is seen at once. */
+/** `validate`: loads the configuration and each graph separately, to report all errors together. */
 export async function validateConfig(
   session: Session,
   targets: readonly string[],
@@ -56,16 +56,16 @@ async function checkGraphs(config: LoadedConfig): Promise<Check[]> {
   const checks: Check[] = [];
   for (const id of Object.keys(config.settings.graphs)) checks.push(await checkGraph(config, id));
   if (Object.keys(config.settings.graphs).length === 0)
-    checks.push({ check: "graphs", status: "fail", detail: "there is no graph to load" });
+    checks.push({ check: "graphs", status: "fail", detail: "no graphs to load" });
   return [...checks, ...(await checkApp(config))];
 }
 
-/** What `dev` and `start` would say of it. */
+/** Reports ignored access settings as `dev` and `start` do. */
 function configCheck({ file, unheeded }: LoadedConfig, cwd: string): Check {
   const closed = unheeded.find(({ protects }) => protects);
   if (closed)
     return { check: "config", status: "fail", detail: closed.message, cause: ignoredFieldError(closed) };
-  const detail = file === undefined ? "no file, the defaults hold" : shortPath(file, cwd);
+  const detail = file === undefined ? "no config file, using defaults" : shortPath(file, cwd);
   return { check: "config", status: "ok", detail };
 }
 

@@ -15,12 +15,12 @@ import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownTime } from "../terminal/text.js";
 
-const RUN = "id of the run whose end was to be posted";
+const RUN = "id of the run that the webhook reports";
 const ID = "0198c0de-0000-7000-8000-000000000000";
 const STATUSES = ["pending", "failed"] as const;
 const MOST_AT_ONCE = 1000;
 
-/** Also where the setting is missing: a server signs and sends, this only looks and marks. */
+/** Works without the `webhooks` setting: these commands only list and mark webhooks, and a server sends them. */
 const WEBHOOKS = { settings: { webhooks: { secret: "" } } } as const;
 
 export function webhooksCommand(webhooks: Command, run: Runner): void {
@@ -28,16 +28,16 @@ export function webhooksCommand(webhooks: Command, run: Runner): void {
   addClientOptions(
     webhooks
       .command("list")
-      .description("List webhooks that have not arrived, oldest first.")
-      .option("--status <status>", "only those that are pending or failed")
-      .option("--limit <n>", "most webhooks to list", "10")
-      .option("--offset <n>", "webhooks to skip"),
+      .description("List undelivered webhooks, oldest first.")
+      .option("--status <status>", "only webhooks with this status: pending or failed")
+      .option("--limit <n>", "maximum number of webhooks", "10")
+      .option("--offset <n>", "number of webhooks to skip"),
   )
     .addHelpText("after", examples("graph-serve webhooks list --status failed"))
     .action((options, command) => run(command, async (session) => listWebhooks(session, options)));
   for (const [name, what] of [
-    ["send", "Let a server send a webhook again, with all its tries."],
-    ["delete", "Delete a webhook: it is not sent any more."],
+    ["send", "Resend a webhook, with all retries; a server sends it."],
+    ["delete", "Delete a webhook, so that it is not sent again."],
   ] as const) {
     addClientOptions(webhooks.command(name).description(what).argument("<run>", RUN))
       .addHelpText("after", examples(`graph-serve webhooks ${name} ${ID}`))
@@ -63,7 +63,7 @@ async function listWebhooks(session: Session, flags: ListFlags): Promise<number>
     const found = await client.webhooks.list(filter);
     printPage(print, slicePage(found, { limit, offset }), {
       columns: columns(print),
-      none: `no such webhooks in ${client.place}`,
+      none: `no webhooks found in ${client.place}`,
     });
   });
   return 0;
@@ -89,7 +89,7 @@ async function change(
     await client.webhooks[what](runId);
     const done = what === "send" ? "sent" : "deleted";
     if (print.isJson) print.json({ [done]: [runId] });
-    else print.note(what === "send" ? `a server sends the webhook of ${runId}` : `deleted webhook ${runId}`);
+    else print.note(what === "send" ? `a server will resend the webhook of ${runId}` : `deleted webhook ${runId}`);
   });
   return 0;
 }

@@ -148,7 +148,7 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
       await service.close(0);
     }
   } catch (error) {
-    if (isNotMadeYet(error)) return [ok("storage", `${scheme}: not there yet, the first run makes it`)];
+    if (isNotMadeYet(error)) return [ok("storage", `${scheme}: not created yet, the first run creates it`)];
     return [failure("storage", error, "check checkpointer_scheme and checkpointer_uri")];
   }
 }

@@ -155,7 +155,7 @@ async function ranTo(
   const run = new RunSoFar();
   for await (const event of client.runs.stream(threadId, request, signal)) run.take(event);
   if (run.status === "running")
-    throw new GraphServeError("server_unreachable", "the stream ended before the run did");
+    throw new GraphServeError("server_unreachable", "the stream ended before the run finished");
   return run;
 }
 

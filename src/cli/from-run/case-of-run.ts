@@ -214,7 +214,7 @@ export async function writeCase(
 ): Promise<void> {
   const [taken] = replace ? [] : await existingCaseFiles(made);
   if (taken !== undefined)
-    throw new ConfigError(`there is already ${shortPath(taken, cwd)}`, {
+    throw new ConfigError(`already exists: ${shortPath(taken, cwd)}`, {
       hint: "name another file (--out), or move this one away",
     });
   const flag = replace ? "w" : "wx";

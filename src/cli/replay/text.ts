@@ -27,7 +27,7 @@ export function stepLines(print: Printer, step: HistoryStep): string[] {
     ...messages.flatMap(chatLines).flatMap(({ who, text }) => spoken(print, who, text)),
     ...changeLines(others).map(({ mark, place, text }) => changed(print, mark, `${place}: ${text}`)),
     ...state.interrupts.map(
-      ({ value }) => INDENT + yellow(clipped(`waits for ${JSON.stringify(value) ?? ""}`, room)),
+      ({ value }) => INDENT + yellow(clipped(`waiting for ${JSON.stringify(value) ?? ""}`, room)),
     ),
     ...failures(entry, print.cwd).map((text) => INDENT + red(clipped(text, room))),
     ...(entry.next.length > 0 ? [INDENT + dim(clipped(`next ${entry.next.join(", ")}`, room))] : []),

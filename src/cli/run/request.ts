@@ -71,7 +71,7 @@ function refuseContradictions({
   const hasInput = input !== undefined || message !== undefined;
   const hasCommand = resume !== undefined || goto !== undefined;
   if (input !== undefined && message !== undefined)
-    refuse("--input and --message exclude each other", "give one of them");
+    refuse("--input and --message cannot be combined", "remove one of them");
   if (hasInput && hasCommand) refuse("--resume and --goto take no input", "leave --input and --message out");
   if (interactive && input === "-") refuse("--interactive reads stdin itself", "give the input as @file");
   if (thread === "new" && resume !== undefined)

@@ -1,9 +1,9 @@
-/** What every command is made of: how it is run, the end of its help, and the names that it had before. */
+/** Shared parts of all commands: the runner, help examples, and deprecated names. */
 import type * as typed from "@commander-js/extra-typings";
 import { Option } from "./commander.js";
 import type { Session } from "./session.js";
 
-/** The part of commander's command that running it needs. */
+/** The part of commander's `Command` that a runner needs. */
 export interface CalledCommand {
   optsWithGlobals(): object;
   getOptionValueSource(name: string): string | undefined;
@@ -11,13 +11,13 @@ export interface CalledCommand {
   readonly parent: CalledCommand | null;
 }
 
-/** Runs what a command does in the session of its global flags; what it resolves to is the exit code. */
+/** Runs an action in a session with the command's global flags; the action resolves to the exit code. */
 export type Runner = (
   command: CalledCommand,
   implementation: (session: Session) => Promise<number>,
 ) => Promise<void>;
 
-/** The end of a command's help. */
+/** The examples section of a command's help. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join("\n")}\n`;
 }
@@ -26,7 +26,7 @@ export function examples(...lines: string[]): string {
 
 const formerCommands = new WeakMap<object, string>();
 
-/** A flag under the name that it had; its value becomes that of the flag `now`, such as `--checkpoint`. */
+/** A deprecated flag; its value is assigned to the flag `now`, such as `--checkpoint`. */
 class FormerOption extends Option<string> {
   readonly now: string;
 
@@ -54,14 +54,14 @@ export function addFormerFlag<
   return command;
 }
 
-/** A command under the name that it had, below `parent`. */
+/** Adds a deprecated command name under `parent`. */
 export function addFormerCommand(parent: typed.Command, name: string, now: string): typed.Command {
   const command = parent.command(name, { hidden: true }).description(`Now graph-serve ${now}.`);
   formerCommands.set(command, now);
   return command;
 }
 
-/** A line for each former name that a call has used. */
+/** One deprecation line for each deprecated name that the call used. */
 export function formerNames(command: CalledCommand): string[] {
   const now = formerCommands.get(command);
   const flags = command.options
@@ -69,7 +69,7 @@ export function formerNames(command: CalledCommand): string[] {
     .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli");
   return [
     ...(command.parent ? formerNames(command.parent) : []),
-    ...(now === undefined ? [] : [`this command is graph-serve ${now} now`]),
-    ...flags.map((option) => `${option.long} is ${option.now} now`),
+    ...(now === undefined ? [] : [`this command was renamed to graph-serve ${now}`]),
+    ...flags.map((option) => `${option.long} was renamed to ${option.now}`),
   ];
 }

@@ -1,4 +1,4 @@
-/** Finds what a person names in short: the beginning of an id, a step, a place counted from the end. */
+/** Resolves short references: the beginning of an id, a step number, or a position counted from the end. */
 import { GraphServeError, InvalidRequestError, NotFoundError } from "../../support/errors.js";
 import { canonicalUuid, timeOfId } from "../../support/ids.js";
 import type { Run } from "../../models/run.js";
@@ -7,12 +7,12 @@ import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import { walkRuns, walkStates, walkThreads } from "../../client/walk.js";
 
-/** Shortest beginning of an id that is looked for. */
+/** Minimum length of an abbreviated id, in characters. */
 const SHORTEST = 4;
 
 /**
- * The id of the thread that `text` names: the id in any form, or its beginning.
- * @throws NotFoundError (`thread_not_found`), InvalidRequestError when several begin so (`invalid_request`)
+ * The id of the thread that `text` names: an id in any form, or the beginning of one.
+ * @throws NotFoundError (`thread_not_found`), InvalidRequestError if several threads match (`invalid_request`)
  */
 export async function findThreadId(client: Pick<RowsClient, "threads">, text: string): Promise<string> {
   const id = canonicalUuid(text);
@@ -33,9 +33,9 @@ interface FoundRun {
 }
 
 /**
- * The run that `text` names, by its id or its beginning, and its thread: the newest threads are asked first, and those
- * too old to hold the run of an id are left out.
- * @throws NotFoundError (`run_not_found`), InvalidRequestError when several begin so (`invalid_request`)
+ * The run that `text` names, by its id or the beginning of one, and its thread. Searches the newest threads first, and
+ * stops at threads last changed before a run with this id was created.
+ * @throws NotFoundError (`run_not_found`), InvalidRequestError if several runs match (`invalid_request`)
  */
 export async function findRun(client: Client, text: string, threadId?: string): Promise<FoundRun> {
   const id = canonicalUuid(text);
@@ -43,7 +43,7 @@ export async function findRun(client: Client, text: string, threadId?: string): 
   if (id === undefined) return findRunByStart(client, text, thread);
   if (thread !== undefined) return { threadId: thread, run: await client.runs.get(thread, id) };
   const made = timeOfId(id);
-  // A second for clocks that differ.
+  // Allows one second of clock skew.
   const since = made === undefined ? undefined : new Date(made - 1000).toISOString();
   const threads = walkThreads(client, { select: ["thread_id", "updated_at"], sort_by: "updated_at" });
   for await (const { thread_id = "", updated_at = "" } of threads) {
@@ -54,7 +54,7 @@ export async function findRun(client: Client, text: string, threadId?: string): 
   throw new NotFoundError("run", id);
 }
 
-/** Every run is looked at: that only one begins so is known at the end. */
+/** Reads every run, because the match must be unique. */
 async function findRunByStart(client: Client, text: string, thread: string | undefined): Promise<FoundRun> {
   const start = startOfId("run", text);
   const found: FoundRun[] = [];
@@ -66,14 +66,14 @@ async function findRunByStart(client: Client, text: string, thread: string | und
 }
 
 /**
- * The graph of a server that a command is about: the one it names, else the server's first.
- * @throws GraphServeError when the server has none (`assistant_not_found`)
+ * The graph named by the command, else the first graph of the server.
+ * @throws GraphServeError if the server has no assistants (`assistant_not_found`)
  */
 export async function findGraph(client: Client, target: string | undefined): Promise<string> {
   if (target !== undefined) return target;
   const [first] = await client.assistants.search({ limit: 1 });
   if (first?.graph_id !== undefined) return first.graph_id;
-  throw new GraphServeError("assistant_not_found", `the server at ${client.place} has no assistant`);
+  throw new GraphServeError("assistant_not_found", `the server at ${client.place} has no assistants`);
 }
 
 async function runOn(client: Client, threadId: string, runId: string): Promise<Run | undefined> {
@@ -85,25 +85,25 @@ async function runOn(client: Client, threadId: string, runId: string): Promise<R
   }
 }
 
-/** A checkpoint as it is named: `THREAD@n`, or `THREAD` and `--checkpoint n`. */
+/** A checkpoint reference: `THREAD@n`, or `THREAD` and `--checkpoint n`. */
 export interface NamedCheckpoint {
   thread: string;
-  /** An id, the beginning of one, a step, or a place from the end; undefined for the latest. */
+  /** An id, the beginning of one, a step, or a negative position from the end; undefined for the latest. */
   checkpoint: string | undefined;
 }
 
-/** @throws InvalidRequestError when two checkpoints are named (`invalid_request`) */
+/** @throws InvalidRequestError if both forms name a checkpoint (`invalid_request`) */
 export function namedCheckpoint(text: string, checkpoint?: string): NamedCheckpoint {
   const [thread = "", at] = text.split("@", 2);
   if (at !== undefined && checkpoint !== undefined && at !== checkpoint)
     throw new InvalidRequestError(`${text} and --checkpoint ${checkpoint} name two checkpoints`, undefined, {
-      hint: "leave one of them out",
+      hint: "remove one of them",
     });
   return { thread, checkpoint: at ?? checkpoint };
 }
 
 /**
- * The state that `THREAD@n`, or `THREAD` and a checkpoint, name.
+ * The state at the checkpoint given as `THREAD@n`, or as `THREAD` and a checkpoint.
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
 export async function findCheckpoint(
@@ -117,8 +117,8 @@ export async function findCheckpoint(
 }
 
 /**
- * The state of a thread that `at` names: a checkpoint's id or its beginning, a step, or a place from the end (-1 is
- * the latest). The latest when it is left out.
+ * The state of a thread at the checkpoint `at`: an id or the beginning of one, a step, or a position from the end (-1 is
+ * the latest). Defaults to the latest.
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
 export async function findState(
@@ -161,7 +161,7 @@ async function stateFromEnd(
   throw new NotFoundError("checkpoint", at);
 }
 
-/** Branches may have the same step: the newest is meant. */
+/** Several branches may have this step; the newest checkpoint is returned. */
 async function stateOfStep(
   client: Client,
   threadId: string,
@@ -196,12 +196,12 @@ function startOfId(what: string, text: string): string {
   throw new InvalidRequestError(`${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`);
 }
 
-/** What begins so, where nothing else does. */
+/** @throws NotFoundError if nothing matches, InvalidRequestError if several match */
 function onlyOne<T>(what: "thread" | "run", text: string, found: readonly T[], idOf: (one: T) => string): T {
   const [first] = found;
   if (first === undefined) throw new NotFoundError(what, text);
   if (found.length === 1) return first;
   throw new InvalidRequestError(`${found.length} ${what}s begin with ${text}`, undefined, {
-    hint: `give more of the id: ${found.slice(0, 3).map(idOf).join(", ")}`,
+    hint: `use more characters of the id: ${found.slice(0, 3).map(idOf).join(", ")}`,
   });
 }

@@ -1,4 +1,4 @@
-/** The keys of a graph: those that it does not have, which LangGraph leaves out without a word, and the flag that shows them. */
+/** Checks input and state keys against a graph's schemas, because LangGraph silently drops unknown keys. */
 import { type Client, graphIdOf } from "../../client/client.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
@@ -27,8 +27,8 @@ const unknownIn = (values: JsonObject, known: readonly string[]): string[] =>
   known.length === 0 ? [] : Object.keys(values).filter((key) => !known.includes(key));
 
 /**
- * Which keys of an input are left out; undefined when none is.
- * @throws InvalidRequestError when nothing is left (`invalid_request`)
+ * A warning about input keys that the graph ignores; undefined if it has all of them.
+ * @throws InvalidRequestError if the graph has none of the keys (`invalid_request`)
  */
 export function unknownInput(
   schema: JsonObject | null,
@@ -45,16 +45,16 @@ export function unknownInput(
   const has = `its keys are: ${known.join(", ")}`;
   if (isMessage)
     refuse(
-      "the input of this graph has no messages, so it takes no --message",
-      `${has}; give ${inputFlag(schema)}`,
+      "--message needs a graph with messages in its input",
+      `${has}; use ${inputFlag(schema)}`,
     );
   const fault = `the graph's input has no key ${unknown.join(", ")}`;
-  if (unknown.length === keys.length) refuse(fault, `${has}; give ${inputFlag(schema)}`);
-  return `${fault}, which is left out; ${has}`;
+  if (unknown.length === keys.length) refuse(fault, `${has}; use ${inputFlag(schema)}`);
+  return `${fault}, which is ignored; ${has}`;
 }
 
 /**
- * Make sure that the thread's graph has every key of values that are to be written.
+ * Checks that the thread's graph has every key of the values to write.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export async function refuseUnknownState(
@@ -74,9 +74,7 @@ export async function refuseUnknownState(
   );
 }
 
-// The flag that gives a graph its input.
-
-/** The flag that gives a graph its input: a message, or the keys that its input has. */
+/** An example flag for the graph's input: `--message`, or `--input` with the keys of its input schema. */
 export function inputFlag(schema: JsonObject | null, message = "..."): string {
   const properties = isRecord(schema?.properties) ? schema.properties : {};
   const keys = Object.keys(properties);
@@ -101,7 +99,7 @@ export async function inputFlagFor(client: Client, thread: Pick<Thread, "metadat
 const MESSAGES = "messages";
 const MOST_KEYS = 4;
 
-/** A value of the type, to be written over. */
+/** A placeholder value of the schema's type. */
 function sampleOf(schema: unknown, message: string): unknown {
   if (!isRecord(schema)) return "...";
   const { default: preset, const: only, enum: words, anyOf } = schema;

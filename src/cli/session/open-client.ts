@@ -1,4 +1,4 @@
-/** Decides whom a command asks: a server, the storage itself, or the dev server that holds what no storage does. */
+/** Selects the client of a command: a server, the storage, or the running dev server for in-memory threads. */
 import { type Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import type { ServerAddress } from "../../client/server.js";
@@ -24,19 +24,20 @@ import type { Printer } from "../terminal/print.js";
 interface ClientNeeds {
   /** `read` (the default) changes nothing, `write` changes rows, `run` executes graphs. */
   access?: "read" | "write" | "run";
-  /** `required` fails with the graph's fault; default `optional`: a placeholder replaces a graph that fails to load. */
+  /** `required` fails with the graph's error; `optional` (the default) uses a placeholder for a graph that fails to load. */
   graphs?: "required" | "optional";
   /** The graph to run: a file, a key of the configuration, or an assistant of the server. */
   graph?: string;
-  /** Whether a run continues a thread, whose graph may be in a file named in an earlier command. */
-  goesOn?: boolean;
-  /** Settings that the storage is opened with, whatever the configuration says. */
+  /** Whether the run continues a thread; its graph may be in a file that an earlier command named. */
+  continuesThread?: boolean;
+  /** Settings that override the configuration when the storage is opened. */
   settings?: Partial<LoadedConfig["settings"]>;
 }
 
 /**
- * The server of `--url`; else the configured storage; where that keeps nothing, the running dev server of this folder.
- * @throws InvalidRequestError when the flags contradict each other (`invalid_request`)
+ * The server of `--url`, else the configured storage. If that storage is not durable, the dev server running in this
+ * folder.
+ * @throws InvalidRequestError if the flags contradict each other (`invalid_request`)
  * @throws ConfigError, GraphLoadError (when graphs are required)
  * @throws StorageUnavailableError (`storage_unavailable`), GraphServeError (`server_unreachable`)
  */
@@ -56,7 +57,7 @@ export async function clientOf(
   return storageClient(session, config, flags, needs);
 }
 
-/** Open the client that the flags ask for, do the work, close it whatever happens. */
+/** Opens the client that the flags select, runs the work, and always closes the client. */
 export async function withClient<T>(
   session: Session,
   flags: ClientFlags,
@@ -72,7 +73,7 @@ export async function withClient<T>(
 }
 
 /**
- * As `withClient`, for work that rows alone can answer: then neither LangGraph nor a graph is loaded.
+ * Like `withClient`, for work that needs only stored rows: neither LangGraph nor a graph is loaded.
  * @throws as `clientOf`
  */
 export async function withRows<T>(
@@ -92,7 +93,7 @@ export async function withRows<T>(
   }
 }
 
-/** The server that a command's flags name, with the key of the environment when they give none. */
+/** The server from the flags; the API key falls back to the environment variable. */
 export function serverOf({ env }: Pick<CliIo, "env">, { url, apiKey }: ServerAddress): ServerAddress {
   return { url, apiKey: apiKey ?? (env[CLIENT_KEY_VARIABLE] || undefined) };
 }
@@ -105,16 +106,16 @@ async function serverClient(
 ): Promise<Client> {
   if (raw) {
     throw new InvalidRequestError(
-      "--raw works offline only: a server never shows what is hidden",
+      "--raw works only offline: a server never shows hidden state keys",
       undefined,
-      { hint: "leave --url out to read the storage itself" },
+      { hint: "remove --url to read the storage directly" },
     );
   }
   const { remoteClient } = await import("../../client/remote.js");
   return remoteClient(serverOf(io, { url, apiKey }), assistant);
 }
 
-/** Whether threads are gone, or out of reach, once the process that made them has ended. */
+/** Whether threads are lost or unreachable after the process that created them exits. */
 export function isEphemeral({ settings: { checkpointer_scheme, checkpointer_uri } }: LoadedConfig): boolean {
   return (
     ["memory", "redis", "rediss"].includes(checkpointer_scheme) ||
@@ -122,7 +123,7 @@ export function isEphemeral({ settings: { checkpointer_scheme, checkpointer_uri 
   );
 }
 
-/** The running `dev` of this folder may have what nothing keeps. Without one, only a run has something to do. */
+/** The URL of the dev server running in this folder, which may hold in-memory threads. Only a run works without it. */
 async function devServer(
   { print }: Session,
   { baseDir, settings }: LoadedConfig,
@@ -132,17 +133,17 @@ async function devServer(
   const { isServing } = await import("../../client/server.js");
   const marker = await readMarker(baseDir);
   if (marker && (await isServing(marker.url))) {
-    print.note(`scheme ${scheme}: asking the dev server at ${marker.url}`);
+    print.note(`scheme ${scheme}: using the dev server at ${marker.url}`);
     return marker.url;
   }
   if (access === "run") {
-    print.note(`scheme ${scheme}: the thread ends with this command`);
+    print.note(`scheme ${scheme}: the thread is discarded when this command exits`);
     return undefined;
   }
   throw new GraphServeError(
     "server_unreachable",
-    `scheme ${scheme} keeps threads in the server's process only, and no dev server runs in ${baseDir}`,
-    { hint: "name the server with --url, or a storage with --db" },
+    `scheme ${scheme} keeps threads only in the server process, and no dev server is running in ${baseDir}`,
+    { hint: "specify the server with --url, or a storage with --db" },
   );
 }
 
@@ -150,37 +151,37 @@ async function storageClient(
   { io, print }: Session,
   configured: LoadedConfig,
   { raw = false }: ClientFlags,
-  { access = "read", graphs = "optional", graph, goesOn = false, settings }: ClientNeeds,
+  { access = "read", graphs = "optional", graph, continuesThread = false, settings }: ClientNeeds,
 ): Promise<Client> {
   const readOnly = access === "read";
   const runs = access === "run";
   const standIns = !runs && graphs === "optional";
-  // Without placeholders every graph has to load, so a file remembered from an earlier command must not block them.
+  // Without placeholders every graph has to load, so a remembered file must not make the command fail.
   const hasNone = Object.keys(configured.settings.graphs).length === 0;
-  const recalls = graph === undefined && (standIns || (hasNone && (!runs || goesOn)));
+  const recalls = graph === undefined && (standIns || (hasNone && (!runs || continuesThread)));
   const { config, targets } = recalls
     ? await withRememberedGraphs(configured, io.cwd)
     : { config: configured, targets: {} };
   if (!readOnly && usesStateFolder(config)) await makeStateFolder(config.baseDir);
-  // The command prints its findings; the log adds what could not be read.
+  // The command prints its own results; the log adds only errors.
   const level = print.flags.verbose ? config.settings.log_level : "error";
   const wanted = settings ? { ...config, settings: { ...config.settings, ...settings } } : config;
   const service = await openConfigured(wanted, createConsoleLogger(print, level), {
     readOnly,
     passive: !runs,
-    // A command is not a server: it ends with its single run.
+    // Leave runs of crashed processes to a server: this process exits after its single run.
     ...(runs && { cutOffs: "leave" }),
     standIns,
     unfiltered: raw,
   });
   if (runs && !isEphemeral(config)) await rememberGraphs(config);
   if (runs) for (const notice of service.notices) print.warn(notice);
-  if (raw) print.warn("--raw: this shows what clients of the server never see");
+  if (raw) print.warn("--raw: the output includes state keys that are hidden from clients");
   const { localClient } = await import("../../client/local.js");
   return localClient(service, { unfiltered: raw, targets });
 }
 
-/** Say what hides values, where the graph of one of these threads is not there. */
+/** Warns if values are hidden because the graph of one of these threads is not available. */
 export function warnHidden(
   print: Printer,
   client: Client,

@@ -1,4 +1,4 @@
-/** From settings to an open service. The only way to what imports LangGraph, so that the user's copy can come first. */
+/** Opens a service from settings. Everything that imports LangGraph is loaded from here, after the user's copy is set. */
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -22,12 +22,13 @@ interface OpenOptions extends Pick<
   ServiceOptions,
   "readOnly" | "passive" | "cutOffs" | "standIns" | "unfiltered" | "callFactories" | "onActivity"
 > {
-  /** Whether requests will come over HTTP: only then is the app in front of them loaded. */
+  /** Whether the service is exposed over HTTP; only then is the custom HTTP app loaded. */
   serves?: boolean;
 }
 
 /**
- * Open the service that the configuration describes. Its variables enter the process first, where what is set wins.
+ * Opens the service that the configuration describes. Sets its environment variables first; existing ones take
+ * precedence.
  * @throws ConfigError, GraphLoadError, StorageUnavailableError
  */
 export async function openConfigured(
@@ -43,40 +44,40 @@ export async function openConfigured(
   return openService(serves ? { ...service, serves } : service);
 }
 
-/** Let the variables of the configuration enter the process, and the graphs' copy of LangGraph be the one to use. */
+/** Sets the configuration's environment variables, and selects the LangGraph copy of the graphs. */
 export function prepareProcess({
   settings,
   baseDir,
   env,
 }: Pick<LoadedConfig, "settings" | "baseDir" | "env">): void {
   setVariables(env);
-  // Between what a library throws and the code that called it are more frames than the ten that are kept otherwise.
+  // Node keeps ten frames by default: too few to reach the user's code from an error thrown inside a library.
   Error.stackTraceLimit = Math.max(Error.stackTraceLimit, STACK_FRAMES);
   useLangGraphOf(graphFolder(settings, baseDir));
 }
 
 const STACK_FRAMES = 50;
 
-/** Where the first graph lives: its copy of LangGraph is the one to use. */
+/** Folder of the first graph; its copy of LangGraph is used. */
 function graphFolder({ graphs }: Settings, baseDir: string): string {
   const [source] = Object.values(graphs);
   return source === undefined ? baseDir : dirname(resolve(baseDir, parseGraphTarget(source).path));
 }
 
-/** @throws ConfigError where there is nothing to serve (`config_invalid`) */
+/** @throws ConfigError if no graph is configured (`config_invalid`) */
 export function requireGraphs({ graphs }: Settings): void {
   if (Object.keys(graphs).length > 0) return;
   throw new ConfigError(
-    "there is no graph: no file was named, and no configuration with `graphs` was found",
+    "no graphs to serve: no file was given, and no configuration with `graphs` was found",
     {
-      hint: "name a file, such as ./graph.ts:graph, or begin with: graph-serve init my-agent",
+      hint: "pass a file such as ./graph.ts:graph, or create a project: graph-serve init my-agent",
     },
   );
 }
 
 const LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
-/** A logger for people: one short line a message, with `--verbose` a request in one line. */
+/** A human-readable logger: one line per message; with `--verbose`, one line per request. */
 export function createConsoleLogger(print: Printer, level: Settings["log_level"]): Logger {
   const at = (name: (typeof LEVELS)[number]) => {
     if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return () => undefined;
@@ -88,7 +89,7 @@ export function createConsoleLogger(print: Printer, level: Settings["log_level"]
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** A failed run is reported like other errors, anything else in one line. */
+/** Failed runs are formatted like other errors; everything else is one line. */
 function noteOf(print: Printer, level: string, fields: object, message: string): string {
   const { fault, graph_id: graph, run_id: run } = fields as FailedRunFields;
   if (!fault) return escapeControl(lineOf(level, fields, message));
@@ -118,7 +119,7 @@ interface RequestFields {
 }
 
 function requestLine({ method, path, status, ms, aborted }: RequestFields): string {
-  return `  ${method.padEnd(6)} ${path}  ${status}  ${Math.round(ms)} ms${aborted ? "  (client gone)" : ""}`;
+  return `  ${method.padEnd(6)} ${path}  ${status}  ${Math.round(ms)} ms${aborted ? "  (client disconnected)" : ""}`;
 }
 
 function textOf(value: unknown): string {
@@ -126,27 +127,27 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
 }
 
-// `.graph-serve`: where `dev` keeps its threads and leaves word of itself.
+// `.graph-serve`: the state folder of `dev`, with its threads and a marker of the running server.
 
 const FOLDER = ".graph-serve";
 const DATABASE = `${FOLDER}/dev.db`;
-/** Default folder of `dev --record` for answers of models and tools. */
+/** Default folder of `dev --record` for recorded model and tool responses. */
 export const TRANSCRIPTS = `${FOLDER}/transcripts`;
 
-/** What a running `dev` says of itself. */
+/** Describes a running `dev`, for other commands in the same folder. */
 interface DevMarker {
   url: string;
   pid: number;
 }
 
 export interface DevConfig extends LoadedConfig {
-  /** Why threads are not kept in a file of the project, as they would be. */
+  /** Why threads are kept in memory instead of the project's SQLite file. */
   notKept?: StorageUnavailableError;
 }
 
 /**
- * The settings of `dev` and `run`: threads are kept in a file of the project when no scheme was named, so that they
- * survive a restart; the setting's own default stays memory. It holds where SQLite does not load, with a warning.
+ * The settings of `dev` and `run`: without a configured scheme, threads are stored in an SQLite file of the project, so
+ * that they survive a restart. If SQLite does not load, warns and keeps the default, memory.
  */
 export async function withDevStorage(
   config: LoadedConfig,
@@ -161,7 +162,7 @@ export async function withDevStorage(
   const notKept = unnamed ? await sqliteFault(baseDir) : undefined;
   if (notKept) {
     warn(
-      `${notKept.message}: threads are held in memory, and end with the process that has them; to keep them, ${notKept.hint}`,
+      `${notKept.message}: threads are kept in memory and lost when the process exits; to keep them, ${notKept.hint}`,
     );
     return { ...config, notKept };
   }
@@ -169,12 +170,12 @@ export async function withDevStorage(
   return { ...config, settings: Object.freeze({ ...settings, ...stored }) };
 }
 
-/** True when the threads of these settings live in the state folder. */
+/** Whether these settings store threads in the state folder. */
 export function usesStateFolder({ settings }: Pick<LoadedConfig, "settings">): boolean {
   return settings.checkpointer_scheme === "sqlite" && settings.checkpointer_uri === DATABASE;
 }
 
-/** Make the folder, which keeps itself out of git. */
+/** Creates the state folder with a .gitignore that excludes it from git. */
 export async function makeStateFolder(baseDir: string): Promise<void> {
   const folder = join(baseDir, FOLDER);
   await mkdir(folder, { recursive: true });
@@ -188,7 +189,7 @@ export async function writeMarker(baseDir: string, marker: DevMarker): Promise<v
   await writeFile(markerFile(baseDir), `${JSON.stringify(marker)}\n`);
 }
 
-/** What the last `dev` of this folder left; it may have died without taking it away. */
+/** The marker of the last `dev` in this folder; stale if that process crashed. */
 export async function readMarker(baseDir: string): Promise<DevMarker | undefined> {
   try {
     return JSON.parse(await readFile(markerFile(baseDir), "utf8")) as DevMarker;
@@ -197,17 +198,17 @@ export async function readMarker(baseDir: string): Promise<DevMarker | undefined
   }
 }
 
-/** Take the marker away, unless another process has written its own since. */
+/** Removes the marker, unless another process has written its own since. */
 export async function removeMarker(baseDir: string, pid: number): Promise<void> {
   const marker = await readMarker(baseDir);
   if (marker?.pid === pid) await rm(markerFile(baseDir), { force: true });
 }
 
-// Graphs that were served from files which no configuration names: later commands that read their threads need them.
+// Graph files that were passed on the command line: later commands need them to read their threads.
 
 const graphsFile = (baseDir: string): string => join(baseDir, FOLDER, "graphs.json");
 
-/** Keep which files the graphs come from, when the command line named them. */
+/** Remembers the files of the graphs if they were passed on the command line. */
 export async function rememberGraphs({ settings, origins, baseDir }: LoadedConfig): Promise<void> {
   if (origins.graphs.kind !== "flag") return;
   const before = await rememberedGraphs({ baseDir });
@@ -217,7 +218,7 @@ export async function rememberGraphs({ settings, origins, baseDir }: LoadedConfi
   await writeFile(graphsFile(baseDir), `${JSON.stringify(graphs, null, 2)}\n`);
 }
 
-/** Sources by graph id, as far as their files are still there. */
+/** Remembered sources by graph id; files that no longer exist are skipped. */
 async function rememberedGraphs({ baseDir }: Pick<LoadedConfig, "baseDir">): Promise<Record<string, string>> {
   const text = await readIfExists(graphsFile(baseDir)).catch(() => undefined);
   const isThere = (source: unknown) =>
@@ -230,7 +231,7 @@ async function rememberedGraphs({ baseDir }: Pick<LoadedConfig, "baseDir">): Pro
   }
 }
 
-/** The configuration with the graphs that it does not name itself behind its own, and what calls each of those. */
+/** The configuration with remembered graphs after its own, and the command-line target of each. */
 export async function withRememberedGraphs(
   config: LoadedConfig,
   cwd: string,
@@ -246,19 +247,19 @@ export async function withRememberedGraphs(
   };
 }
 
-// One graph, loaded and ready to be asked about itself: no storage is touched, no other graph is loaded.
+// Opens a single graph without its storage and without loading other graphs.
 
 interface OpenGraph {
   id: string;
   summary: GraphSummary;
   service: Service;
-  /** Folder that the graph's path resolves against. */
+  /** Folder that the graph's path is relative to. */
   baseDir: string;
   close(): Promise<void>;
 }
 
 /**
- * Load the graph that `target` names, the configuration's default without one.
+ * Loads the graph `target`, by default the configuration's default graph.
  * @throws ConfigError, GraphLoadError
  */
 export async function openGraph(session: Session, target: string | undefined): Promise<OpenGraph> {
@@ -267,11 +268,11 @@ export async function openGraph(session: Session, target: string | undefined): P
   const service = await openConfigured(onlyGraph(config, id));
   for (const notice of service.notices) session.print.warn(notice);
   const [summary] = await service.graphs();
-  if (!summary) throw new ConfigError(`there is no graph "${id}"`);
+  if (!summary) throw new ConfigError(`graph "${id}" is not configured`);
   return { id, summary, service, baseDir: config.baseDir, close: () => service.close(0) };
 }
 
-/** The same configuration with one of its graphs, in memory. */
+/** The same configuration with only this graph, and memory as its storage. */
 export function onlyGraph(config: LoadedConfig, id: string): LoadedConfig {
   const source = config.settings.graphs[id];
   if (source === undefined) return config;
@@ -286,9 +287,9 @@ export function onlyGraph(config: LoadedConfig, id: string): LoadedConfig {
   };
 }
 
-// The configured storage, opened for a look at itself: no graph is needed, nothing is changed.
+// Opens the configured storage without graphs.
 
-/** The settings of the commands that read what `dev` and `start` keep. */
+/** The settings of commands that read the storage of `dev` and `start`. */
 export async function storageConfig(
   session: Session,
   flags: StorageFlags,
@@ -300,7 +301,7 @@ export async function storageConfig(
 }
 
 /**
- * With `serve` as a server opens it, which settles what a dead one left.
+ * Opens the storage without graphs. `serve` opens it as a server does, and recovers the runs of a crashed server.
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
 export function openStorageOf(config: LoadedConfig, access: "read" | "write" | "serve"): Promise<Service> {

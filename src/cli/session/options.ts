@@ -1,4 +1,4 @@
-/** Flags that several commands share, worded from the settings they set. */
+/** Flags shared by several commands; descriptions come from the settings they set. */
 import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { parseSettingText, splitList, variableName } from "../../config/environment.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "../../config/settings.js";
@@ -8,7 +8,7 @@ import { didYouMean } from "../../support/nearest.js";
 import { Option } from "./commander.js";
 import { CLIENT_KEY_VARIABLE } from "../../support/secrets.js";
 
-/** Flags that every command has. */
+/** Flags of every command. */
 export interface GlobalFlags {
   config?: string;
   cwd?: string;
@@ -22,19 +22,19 @@ export interface GlobalFlags {
   yes?: boolean;
 }
 
-/** An option that sets a setting: its description, its variable. Its value is text; the setting's type reads it. */
+/** An option that sets a setting, with the setting's description and variable. The setting's type parses the text. */
 export function settingOption<Flags extends string>(flags: Flags, name: SettingName, fallback?: string) {
   return new Option(flags, describeSetting(name, fallback));
 }
 
-/** As `settingOption`, for a list: the flag may come more than once. */
+/** Like `settingOption`, for a list: the flag can be repeated. */
 function settingListOption<Flags extends string>(flags: Flags, name: SettingName) {
   return new Option(flags, describeSetting(name)).argParser(
     (text: string, before: string[] | undefined): string[] => [...(before ?? []), ...splitList(text)],
   );
 }
 
-/** `fallback` is said in place of the setting's default, by commands that have one of their own. */
+/** `fallback` is shown as the default by commands whose default differs from the setting's. */
 function describeSetting(name: SettingName, fallback?: string): string {
   const { description = "", default: preset } = SettingsSchema.properties[name] as {
     description?: string;
@@ -49,10 +49,9 @@ function describeSetting(name: SettingName, fallback?: string): string {
   return `${text} (${notes.flat().join(", ")})`;
 }
 
-/** Values of options that set settings, by the setting's name. */
+/** Values of setting options, by setting name. */
 type SettingFlags = Partial<Record<SettingName, string | string[] | undefined>>;
 
-/** The settings that flags give. */
 export function settingsOfFlags(flags: SettingFlags): SettingsInput {
   const given = Object.entries(flags) as [SettingName, string | string[] | undefined][];
   return Object.fromEntries(
@@ -64,31 +63,31 @@ export function settingsOfFlags(flags: SettingFlags): SettingsInput {
 
 const BYTE_UNITS: Record<string, number> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
-/** Bytes as a number of text: `20mb`, `512k`, `1048576`; other text as it is. */
+/** Converts sizes such as `20mb` or `512k` to bytes; returns other text unchanged. */
 export function bytesText(text: string): string {
   const match = /^(\d+)\s*([kmg]?)b?$/i.exec(text.trim());
   return match ? String(Number(match[1]) * (BYTE_UNITS[(match[2] ?? "").toLowerCase()] ?? 1)) : text;
 }
 
 /**
- * The JSON value of a flag.
+ * Parses the JSON value of a flag.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function parseJsonFlag(flag: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new InvalidRequestError(`${flag} is not JSON: ${jsonFault(text, error)}`, undefined, {
-      hint: /^\s*[[{"]/.test(text) ? undefined : `quote a string twice: ${flag} '"text"'`,
+    throw new InvalidRequestError(`${flag} is not valid JSON: ${jsonFault(text, error)}`, undefined, {
+      hint: /^\s*[[{"]/.test(text) ? undefined : `quote a JSON string for the shell: ${flag} '"text"'`,
       cause: error,
     });
   }
 }
 
-/** Characters that are shown on each side of a fault. */
+/** Characters shown on each side of a syntax error. */
 const AROUND = 30;
 
-/** What the parser says, and the text there with a marker under the place. */
+/** The parser's message, and an excerpt with a marker under the error. */
 function jsonFault(text: string, error: unknown): string {
   const [reason = ""] = errorMessage(error).split(/ in JSON at position|, "/, 1);
   const found = /at position (\d+)/.exec(errorMessage(error))?.[1];
@@ -99,18 +98,18 @@ function jsonFault(text: string, error: unknown): string {
   return `${reason}\n${shown}\n${" ".repeat(at - start)}^`;
 }
 
-/** Where the parser does not say it: as long as the text so far may continue as JSON, the error is further on. */
+/** Finds the error by binary search if the parser reports no position: a prefix before it is incomplete JSON. */
 function faultOf(text: string): number {
   let [good, bad] = [0, text.length + 1];
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);
-    if (mayGoOn(text.slice(0, middle))) good = middle;
+    if (isPrefix(text.slice(0, middle))) good = middle;
     else bad = middle;
   }
   return good;
 }
 
-function mayGoOn(text: string): boolean {
+function isPrefix(text: string): boolean {
   try {
     JSON.parse(text);
     return true;
@@ -120,7 +119,7 @@ function mayGoOn(text: string): boolean {
   }
 }
 
-/** The flags of a command that opens a storage. */
+/** Adds the flags of a command that opens a storage. */
 export function addStorageOptions<
   Args extends unknown[],
   Flags extends OptionValues,
@@ -137,7 +136,7 @@ export function addStorageOptions<
     .addOption(settingOption("--checkpointer-uri <uri>", "checkpointer_uri").hideHelp());
 }
 
-/** The flags of a command that reads a storage or asks a server. */
+/** Adds the flags of a command that reads a storage or calls a server. */
 export function addClientOptions<
   Args extends unknown[],
   Flags extends OptionValues,
@@ -146,16 +145,16 @@ export function addClientOptions<
   return addStorageOptions(command.addOption(clientOptions.url()).addOption(clientOptions.apiKey()));
 }
 
-/** The flags that say where a thread lives. */
+/** Flags that locate a thread. */
 export interface PlaceFlags extends StorageFlags {
   url?: string;
-  /** Key of that server; it is never part of a command that is shown. */
+  /** API key of that server; never printed in a suggested command. */
   apiKey?: string;
 }
 
-/** The flags of every command that reads a storage or asks a server. */
+/** Flags of every command that reads a storage or calls a server. */
 export interface ClientFlags extends PlaceFlags {
-  /** Show what the graph's output schema hides; offline only. */
+  /** Show state keys outside the output schema; offline only. */
   raw?: boolean;
 }
 
@@ -168,7 +167,7 @@ export const listenOptions = {
 };
 
 export interface StorageFlags {
-  /** Sets both of the others. */
+  /** Sets both `checkpointerScheme` and `checkpointerUri`. */
   db?: string;
   checkpointerScheme?: string;
   checkpointerUri?: string;
@@ -184,7 +183,7 @@ export interface ListenFlags extends StorageFlags {
 
 /**
  * The settings of the storage flags.
- * @throws InvalidRequestError when `--db` says one storage and the other flags another (`invalid_request`)
+ * @throws InvalidRequestError if `--db` and the other flags name different storages (`invalid_request`)
  */
 export function storageSettings(flags: StorageFlags): SettingFlags {
   const { db, checkpointerScheme, checkpointerUri } = flags;
@@ -192,7 +191,7 @@ export function storageSettings(flags: StorageFlags): SettingFlags {
   const named = storageNamed(db);
   const refuse = (flag: string, value: string) => {
     throw new InvalidRequestError(`--db ${db} and ${flag} ${value} name different storages`, undefined, {
-      hint: "leave one of them out",
+      hint: "remove one of them",
     });
   };
   if (checkpointerScheme !== undefined && canonicalScheme(checkpointerScheme) !== named.checkpointer_scheme)
@@ -208,7 +207,7 @@ const SCHEMES_OF_URIS: readonly [RegExp, string][] = [
   [/^rediss?:/i, "redis"],
 ];
 
-/** The storage that a `--db` names: a URI says its scheme, anything else is a file of SQLite. */
+/** The storage of `--db`: a URI contains its scheme, anything else is the path of an SQLite file. */
 function storageNamed(uri: string): { checkpointer_scheme: string; checkpointer_uri?: string } {
   if (uri === "memory") return { checkpointer_scheme: "memory" };
   const [, scheme = "sqlite"] = SCHEMES_OF_URIS.find(([pattern]) => pattern.test(uri)) ?? [];
@@ -222,7 +221,7 @@ const SAME_SCHEMES: Readonly<Record<string, string>> = {
 };
 const canonicalScheme = (scheme: string): string => SAME_SCHEMES[scheme] ?? scheme;
 
-/** The storage flags, with the scheme that a `--checkpointer-uri` alone says well enough. */
+/** The storage flags, with the scheme inferred from a `--checkpointer-uri` given alone. */
 export function impliedScheme(flags: StorageFlags): StorageFlags {
   const { db, checkpointerScheme, checkpointerUri: uri } = flags;
   if (db !== undefined || checkpointerScheme !== undefined || uri === undefined) return flags;
@@ -235,9 +234,9 @@ export function listenSettings(flags: ListenFlags): SettingFlags {
   return { ...storageSettings(flags), port, host, compat, ...access };
 }
 
-// Flags of the form `K=V`, which may come more than once.
+// Flags of the form `K=V`, which can be repeated.
 
-/** A flag that collects its values. */
+/** A repeatable flag; its values are collected in a list. */
 export function listOption<Flags extends string>(flags: Flags, description: string) {
   return new Option(flags, description).argParser((text: string, before: string[] | undefined): string[] => [
     ...(before ?? []),
@@ -246,7 +245,7 @@ export function listOption<Flags extends string>(flags: Flags, description: stri
 }
 
 /**
- * The object that `K=V` flags spell: V is JSON where it reads as JSON, else text.
+ * The object of `K=V` flags: V is parsed as JSON, and is a string if that fails.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function keyValues(flag: string, texts: readonly string[] | undefined): JsonObject | undefined {
@@ -254,8 +253,8 @@ export function keyValues(flag: string, texts: readonly string[] | undefined): J
   const entries = texts.map((text): [string, unknown] => {
     const [, key, value] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
     if (key === undefined || value === undefined) {
-      throw new InvalidRequestError(`${flag} must be K=V, it is ${text}`, undefined, {
-        hint: `such as ${flag} user=ada, or ${flag} count=3`,
+      throw new InvalidRequestError(`${flag} must have the form K=V, got ${text}`, undefined, {
+        hint: `for example ${flag} user=ada or ${flag} count=3`,
       });
     }
     return [key, jsonOrText(value)];
@@ -272,29 +271,29 @@ function jsonOrText(text: string): unknown {
 }
 
 /**
- * The one of the known words that a flag says.
+ * Checks that the value of a flag is one of `known`.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function oneOf<T extends string>(flag: string, text: string, known: readonly T[]): T {
   const found = known.find((one) => one === text);
   if (found !== undefined) return found;
   const similar = didYouMean(text, known);
-  throw new InvalidRequestError(`${flag} does not know "${text}"`, undefined, {
-    hint: `${similar === undefined ? "" : `${similar} `}There are: ${known.join(", ")}`,
+  throw new InvalidRequestError(`invalid value "${text}" for ${flag}`, undefined, {
+    hint: `${similar === undefined ? "" : `${similar} `}Valid values: ${known.join(", ")}`,
   });
 }
 
-// Numbers and times that flags spell.
+// Numbers and times.
 
-/** @throws InvalidRequestError if it is not a whole number from `least` to `most` (`invalid_request`) */
+/** @throws InvalidRequestError if `text` is not a whole number from `least` to `most` (`invalid_request`) */
 export function wholeNumber(flag: string, text: string, least = 0, most = Infinity): number {
   const value = /^\d+$/.test(text) ? Number(text) : NaN;
   if (value >= least && value <= most) return value;
-  const range = most === Infinity ? `from ${least} on` : `from ${least} to ${most}`;
-  throw new InvalidRequestError(`${flag} must be a whole number ${range}, it is ${text}`);
+  const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw new InvalidRequestError(`${flag} must be a whole number ${range}, got ${text}`);
 }
 
-/** As `wholeNumber`, for a flag that may be left out. */
+/** Like `wholeNumber`, for an optional flag. */
 export function optionalNumber(flag: string, text: string | undefined, least?: number): number | undefined {
   return text === undefined ? undefined : wholeNumber(flag, text, least);
 }
@@ -302,46 +301,46 @@ export function optionalNumber(flag: string, text: string | undefined, least?: n
 const TIME_UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /**
- * Milliseconds of a duration such as `90s`, `30m`, `12h`, `30d`, `2w`.
+ * Parses a duration such as `90s`, `30m`, `12h`, `30d` or `2w` to milliseconds.
  * @throws InvalidRequestError (`invalid_request`)
  */
 function duration(flag: string, text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text.trim()) ?? [];
   const seconds = TIME_UNITS[unit ?? ""];
   if (amount !== undefined && seconds !== undefined) return Number(amount) * seconds * 1000;
-  throw new InvalidRequestError(`${flag} must be a duration, it is ${text}`, undefined, {
-    hint: `such as ${flag} 12h, or ${flag} 30d`,
+  throw new InvalidRequestError(`${flag} must be a duration, got ${text}`, undefined, {
+    hint: `for example ${flag} 12h or ${flag} 30d`,
   });
 }
 
 /**
- * A point in time as ISO 8601: a date or a time, local ones unless they say otherwise, or a duration before now.
+ * Parses a date, a time (both local unless they include an offset) or a duration before now to ISO 8601.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function timeOf(flag: string, text: string, now = Date.now()): string {
-  // A date alone would be one of UTC.
+  // `Date.parse` reads a date without a time as UTC.
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text;
   if (/^\d{4}-\d\d/.test(at) && !Number.isNaN(Date.parse(at))) return new Date(at).toISOString();
   return new Date(now - duration(flag, text)).toISOString();
 }
 
-// Flags of the commands that have a source.
+// Flags of commands that read a storage or a server.
 
 /** Help text for naming a checkpoint, after its purpose. */
-const CHECKPOINT = "its id or the beginning of it, a step, or -1 for the latest";
+const CHECKPOINT = "its id or the beginning of the id, a step, or -1 for the latest";
 
-/** `purpose` says which checkpoint it is. */
+/** `purpose` describes how the command uses the checkpoint. */
 export const checkpointOption = (purpose: string) =>
   new Option("--checkpoint <checkpoint>", `${purpose}: ${CHECKPOINT}`);
 
-/** The argument that names a thread. */
-export const THREAD = "id of the thread, or its beginning";
-/** The argument that names a thread, or one of its checkpoints. */
-export const THREAD_AT = `${THREAD}; with @ and a checkpoint: ${CHECKPOINT}`;
+/** Description of the thread argument. */
+export const THREAD = "id of the thread, or the beginning of the id";
+/** Description of an argument that accepts a thread or one of its checkpoints. */
+export const THREAD_AT = `${THREAD}; append @ and a checkpoint: ${CHECKPOINT}`;
 
 export const clientOptions = {
-  url: () => new Option("--url <url>", "ask this server instead of reading the storage"),
+  url: () => new Option("--url <url>", "use this server instead of reading the storage"),
   apiKey: () =>
-    new Option("--api-key <key>", `key that the server of --url asks for (env ${CLIENT_KEY_VARIABLE})`),
-  raw: () => new Option("--raw", "also show what the graph's output schema hides (offline only)"),
+    new Option("--api-key <key>", `API key for the server of --url (env ${CLIENT_KEY_VARIABLE})`),
+  raw: () => new Option("--raw", "also show state keys outside the graph's output schema (offline only)"),
 };

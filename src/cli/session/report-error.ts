@@ -1,4 +1,4 @@
-/** The one form in which a command says what went wrong. */
+/** The format of errors that a command reports. */
 import type { SettingOrigin } from "../../config/load.js";
 import { isAbsolute, relative } from "node:path";
 import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../../support/errors.js";
@@ -22,7 +22,7 @@ export function reportError(error: unknown, io: CliIo, flags: PrintFlags = {}): 
   return error instanceof GraphServeError ? error.exitCode : INTERNAL_EXIT;
 }
 
-/** `{"error": {...}}` with what is known of the error; commands in its hint as the program of `io` was called. */
+/** `{"error": {...}}`; commands in the hint use the name by which the program was called. */
 export function errorDocument(error: unknown, io?: CliIo): { error: Record<string, unknown> } {
   const message = maskPasswords(errorMessage(error));
   if (!(error instanceof GraphServeError)) return { error: { code: "internal_error", message } };
@@ -45,10 +45,10 @@ interface ErrorTextOptions {
   verbose?: boolean;
 }
 
-/** `error  what`, where it stands with its lines, and `fix  how`. */
+/** Formats an error: `error  message`, the location with a source excerpt, and `fix  hint`. */
 export function errorText(error: unknown, { colors, io, verbose = false }: ErrorTextOptions): string {
   const known = error instanceof GraphServeError ? error : undefined;
-  const message = known ? known.message : `this is a fault of graph-serve: ${errorMessage(error)}`;
+  const message = known ? known.message : `internal error of graph-serve: ${errorMessage(error)}`;
   const lines = [`${colors.red("error")}  ${indented(message)}`, ...otherIssues(known)];
   if (known?.location) lines.push(...locationLines(known.location, io.cwd, colors));
   if (verbose) lines.push(colors.dim(INDENT + indented(stackOf(error))));
@@ -56,24 +56,24 @@ export function errorText(error: unknown, { colors, io, verbose = false }: Error
     ? known.hint
     : verbose
       ? undefined
-      : "run it again with --verbose to see where, and report it";
+      : "run the command again with --verbose for a stack trace, and report this bug";
   if (hint) lines.push(`  ${colors.green("fix")}  ${indented(withCommandPrefix(hint, io))}`);
   return `${lines.join("\n")}\n`;
 }
 
 interface FaultTextOptions {
   colors: Colors;
-  /** From where paths are shown. */
+  /** Base folder for displayed paths. */
   cwd: string;
 }
 
-/** What the text says of a run beside what it threw. */
+/** Context of a run's error. */
 interface FaultOf {
   graph?: string;
   run?: string;
 }
 
-/** What a run threw, in the form of other errors: its place, node, stack and causes. Ends without a newline. */
+/** Formats a run's error with its location, node, stack and causes, without a trailing newline. */
 export function faultText(
   fault: RunFault,
   { colors, cwd }: FaultTextOptions,
@@ -84,8 +84,8 @@ export function faultText(
     ...(node === undefined ? [] : [`node ${node}`]),
     ...(graph === undefined ? [] : [`graph ${graph}`]),
   ].join(" of ");
-  const told = [where && `in ${where}`, run && `run ${run}`].filter(Boolean).join(", ");
-  const lines = thrownLines(colors.red("error"), fault, told, { colors, cwd });
+  const context = [where && `in ${where}`, run && `run ${run}`].filter(Boolean).join(", ");
+  const lines = thrownLines(colors.red("error"), fault, context, { colors, cwd });
   for (const part of fault.errors ?? []) lines.push(faultText(part, { colors, cwd }));
   if (fault.cause) lines.push(...causeLines(fault.cause, { colors, cwd }));
   return lines.join("\n");
@@ -99,15 +99,15 @@ function causeLines(cause: RunFault, options: FaultTextOptions): string[] {
 function thrownLines(
   label: string,
   { name, message, location, stack, folded }: RunFault,
-  told: string,
+  context: string,
   { colors, cwd }: FaultTextOptions,
 ): string[] {
   const isSaid = stack.length === 1 && location !== undefined;
   const frames = isSaid ? [] : stack.map((frame) => `at ${frameText(frame, cwd)}`);
-  if (folded > 0) frames.push(`and ${folded} ${folded === 1 ? "frame" : "frames"} of libraries`);
+  if (folded > 0) frames.push(`and ${folded} library ${folded === 1 ? "frame" : "frames"}`);
   return [
     `${label}  ${indented(`${name}: ${message}`)}`,
-    ...(told ? [INDENT + indented(told)] : []),
+    ...(context ? [INDENT + indented(context)] : []),
     ...(location ? locationLines(location, cwd, colors) : []),
     ...frames.map((line) => INDENT + colors.dim(indented(line))),
   ];
@@ -118,7 +118,7 @@ function frameText({ function: name, file, line, column }: StackFrame, cwd: stri
   return name === undefined ? place : `${name} (${place})`;
 }
 
-/** `file:line:column` of the user's code that a run failed at; undefined where no stack led there. */
+/** `file:line:column` in the user's code where a run failed; undefined if no stack contains user code. */
 export function faultLocation(fault: RunFault, cwd: string): string | undefined {
   const inner = [...(fault.cause ? [fault.cause] : []), ...(fault.errors ?? [])];
   if (fault.location) return placeText(fault.location, cwd);
@@ -150,13 +150,13 @@ function indented(text: string): string {
   return escapeControl(maskPasswords(text)).replaceAll("\n", `\n${INDENT}`);
 }
 
-/** Where the value of a setting came from, in a word or a few. */
+/** Short description of where a setting's value came from. */
 export function originText({ kind, detail }: SettingOrigin, cwd: string): string {
   if (kind === "file" && detail !== undefined) return shortPath(detail, cwd);
   return detail ?? kind;
 }
 
-/** The path from `cwd` where it lies below it. */
+/** The path relative to `cwd` if the file is inside it, else unchanged. */
 export function shortPath(file: string, cwd: string): string {
   const path = relative(cwd, file);
   return path === "" || path.startsWith("..") || isAbsolute(path) ? file : path;

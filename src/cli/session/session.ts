@@ -1,4 +1,4 @@
-/** What a command works with: its process, its flags, its output, and the settings when it asks for them. */
+/** The session of a command: its process, flags and output, and access to the settings. */
 import { statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -18,9 +18,9 @@ import { Printer } from "../terminal/print.js";
 export interface UnhandledErrors {
   /** For a rejected promise that is never awaited; the process can continue. */
   rejection: (error: unknown) => void;
-  /** Of a timer or a callback: what it cut short is not known. */
+  /** For an exception in a timer or callback; it is unknown what work was interrupted. */
   exception: (error: unknown) => void;
-  /** A graph would have ended the process; where nothing takes it, it is shown. */
+  /** For a graph that tried to exit the process; without a handler, a warning is printed. */
   exit?: (error: ProcessExit) => void;
 }
 
@@ -29,14 +29,14 @@ export interface Session {
   io: CliIo;
   flags: GlobalFlags;
   print: Printer;
-  /** Takes the errors that nothing handles, once a command has set it. */
+  /** Handlers of unhandled errors, set by commands that handle them themselves. */
   unhandled?: UnhandledErrors;
 }
 
 export function createSession(io: CliIo, flags: GlobalFlags): Session {
   const cwd = flags.cwd === undefined ? io.cwd : resolve(io.cwd, flags.cwd);
   if (flags.cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory())
-    throw new InvalidRequestError(`--cwd names no folder: ${cwd}`);
+    throw new InvalidRequestError(`--cwd is not an existing folder: ${cwd}`);
   const here = { ...io, cwd };
   return { io: here, flags, print: new Printer(here, flags) };
 }
@@ -44,14 +44,14 @@ export function createSession(io: CliIo, flags: GlobalFlags): Session {
 export interface SettingsRequest {
   /** Graphs to serve instead of the configured ones. */
   graphs?: readonly string[];
-  /** What flags set. */
+  /** Settings from flags. */
   settings?: SettingsInput;
-  /** Takes the warnings instead of stderr. */
+  /** Receives the warnings instead of stderr. */
   warn?: (message: string) => void;
 }
 
 /**
- * The settings, with those of the global flags; prints the warnings.
+ * Loads the settings, including those from global flags, and prints the warnings.
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadSettings(
@@ -70,8 +70,8 @@ export async function loadSettings(
 }
 
 /**
- * As `loadSettings`, for a server: warns of ignored fields of a langgraph.json, and refuses to ignore those that protect
- * access.
+ * Like `loadSettings`, for a server: warns about ignored fields of a langgraph.json, and rejects ignored fields that
+ * restrict access.
  * @throws ConfigError (`config_invalid`)
  */
 export async function loadServableSettings(
@@ -82,7 +82,7 @@ export async function loadServableSettings(
   assertWatchdog(config.settings);
   const { warn = (message) => session.print.warn(message) } = options;
   if (config.envFile !== undefined && Object.keys(config.env).length > 0)
-    session.print.note(`variables of ${relative(session.io.cwd, config.envFile)}`);
+    session.print.note(`loaded variables from ${relative(session.io.cwd, config.envFile)}`);
   for (const field of config.unheeded) {
     if (field.protects) throw ignoredFieldError(field);
     warn(ignoredFieldText(field));
@@ -97,14 +97,14 @@ export const ignoredFieldText = ({ message, location: { file, line } }: IgnoredF
   `${file}:${line ?? 1}: ${message}`;
 
 /**
- * Ask for confirmation before data is lost; `--yes` skips the question. False if the answer is no.
- * @throws InvalidRequestError without a terminal to ask on (`invalid_request`)
+ * Asks for confirmation before data is deleted; `--yes` skips the prompt. Returns false if the answer is no.
+ * @throws InvalidRequestError without a terminal (`invalid_request`)
  */
 export async function confirm({ io, flags, print }: Session, question: string): Promise<boolean> {
   if (flags.yes) return true;
   if (!io.stdin.isTTY || !print.isWatched) {
-    throw new InvalidRequestError(`${question} There is no terminal to confirm on`, undefined, {
-      hint: "add --yes",
+    throw new InvalidRequestError(`${question} Confirmation needs a terminal`, undefined, {
+      hint: "add --yes to skip the prompt",
     });
   }
   const output = new Writable({
@@ -121,13 +121,13 @@ export async function confirm({ io, flags, print }: Session, question: string): 
   }
 }
 
-// Variables of the env file in this process. Graphs read them from there; what was set before us stays.
+// Variables of the env file in `process.env`, where graphs read them. Existing variables are not overwritten.
 
 const ours = new Map<string, string>();
 
 const isOurs = (name: string, env: Variables): boolean => ours.has(name) && ours.get(name) === env[name];
 
-/** Set these variables, in place of those of the last call. */
+/** Sets these variables and removes those of the previous call. */
 export function setVariables(variables: Readonly<Record<string, string>>): void {
   for (const name of ours.keys()) {
     if (isOurs(name, process.env)) delete process.env[name];
@@ -140,7 +140,7 @@ export function setVariables(variables: Readonly<Record<string, string>>): void 
   }
 }
 
-/** The environment without what came from an env file, so that an edited file is not hidden by its old self. */
+/** The environment without variables from an env file, so that edits to the file take effect. */
 function foreignVariables(env: Variables): Variables {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name, env)));
 }

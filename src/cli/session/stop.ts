@@ -5,16 +5,16 @@ export const SIGNAL_EXITS: Readonly<Record<string, number>> = { SIGHUP: 129, SIG
 const SPARE_SECONDS = 5;
 
 export interface StopListener {
-  /** Resolves with what stopped the command: a signal, or the reason given to `stop`. */
+  /** Resolves with the reason: a signal name, or the argument of `stop`. */
   readonly stopped: Promise<string>;
-  /** Seconds after which the process ends from then on, whatever is left to do. */
+  /** Seconds after the signal until the process is forced to exit. */
   readonly limitSeconds: number;
   stop(reason: string): void;
-  /** Everything is closed: the process may end with code 0. */
+  /** Call when everything is closed: cancels the forced exit. */
   done(): void;
 }
 
-/** Wait for a signal. The first one stops in order within the grace, a second one at once. */
+/** Waits for a signal. The first signal starts a graceful shutdown, a second one exits immediately. */
 export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
   const { promise: stopped, resolve: stop } = deferred<string>();
   const limitSeconds = graceSeconds + SPARE_SECONDS;
@@ -23,7 +23,7 @@ export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
     return { stopped, stop, limitSeconds, done: () => undefined };
   }
   let limit: NodeJS.Timeout | undefined;
-  const forget = onSignals((name) => {
+  const unsubscribe = onSignals((name) => {
     limit = setTimeout(() => endProcess(1), limitSeconds * 1000).unref();
     stop(name);
   });
@@ -33,24 +33,24 @@ export function listenForStop(io: CliIo, graceSeconds: number): StopListener {
     limitSeconds,
     done: () => {
       clearTimeout(limit);
-      forget();
+      unsubscribe();
     },
   };
 }
 
-/** An AbortSignal that aborts on SIGINT or SIGTERM; a second signal ends the process at once. */
+/** An AbortSignal that aborts on the first signal; a second signal exits immediately. */
 export function abortOnStop(io: CliIo): { signal: AbortSignal; dispose(): void } {
   if (io.signal) return { signal: io.signal, dispose: () => undefined };
   const controller = new AbortController();
   return { signal: controller.signal, dispose: onSignals((name) => controller.abort(name)) };
 }
 
-/** Calls back on the first SIGINT or SIGTERM; a second one ends the process at once. Returns an unsubscribe function. */
+/** Calls back on the first signal; a second one exits the process immediately. Returns an unsubscribe function. */
 function onSignals(first: (name: NodeJS.Signals) => void): () => void {
-  let isTold = false;
+  let isStopping = false;
   const onSignal = (name: NodeJS.Signals) => {
-    if (isTold) endProcess(SIGNAL_EXITS[name] ?? 1);
-    isTold = true;
+    if (isStopping) endProcess(SIGNAL_EXITS[name] ?? 1);
+    isStopping = true;
     first(name);
   };
   const names = Object.keys(SIGNAL_EXITS) as NodeJS.Signals[];
@@ -73,7 +73,7 @@ function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
   return { promise, resolve };
 }
 
-/** What has been opened and must be closed: in reverse order, once, the rest also when one of them fails. */
+/** Closes resources once, in reverse order; continues if one of them fails. */
 export class Closers {
   #closers: (() => unknown)[] = [];
 
@@ -92,7 +92,7 @@ export class Closers {
         errors.push(error);
       }
     }
-    // The first is the cause; later ones are mostly its consequences.
+    // Later errors are usually consequences of the first.
     if (errors.length > 0) throw errors[0];
   }
 }

@@ -1,12 +1,12 @@
-/** The watchdog of a command that serves, and has its process to itself. */
+/** The event loop watchdog of a command that serves and owns its process. */
 import type { Settings } from "../../config/settings.js";
 import type { Watchdog, WatchdogOptions } from "../../support/watchdog/watchdog.js";
 import type { CliIo } from "../terminal/io.js";
 
-/** Node does not load the sources of this package in a thread. */
+/** The watchdog's worker thread needs the built JavaScript; Node cannot load the TypeScript sources in a thread. */
 const IS_BUILT = import.meta.url.endsWith(".js");
 
-/** How a command logs. */
+/** Log format and observers of a command. */
 type Observing = Pick<WatchdogOptions, "observers"> & { format: "json" | "text" };
 
 export class ProcessWatch {
@@ -17,15 +17,15 @@ export class ProcessWatch {
     this.#io = io;
   }
 
-  /** Where probes are answered; undefined where the settings name no port. */
+  /** URL of the health endpoint; undefined if `health_port` is not set. */
   get healthUrl(): string | undefined {
     return this.#watchdog?.healthUrl;
   }
 
   /**
-   * Watch the event loop from now on, as these settings say. Does nothing where they ask for that, or where a test
-   * stands in for the process: what is logged goes to the process's own stderr.
-   * @throws ConfigError when `health_port` cannot be listened on (`config_invalid`)
+   * Starts to watch the event loop as configured. Does nothing if disabled, or if a test replaces the process, because
+   * the watchdog logs to the real stderr.
+   * @throws ConfigError if `health_port` is not available (`config_invalid`)
    */
   async begin(settings: Settings, { observers, format }: Observing): Promise<void> {
     await this.close();
@@ -38,7 +38,7 @@ export class ProcessWatch {
     });
   }
 
-  /** Kill the process when it has not ended after so many seconds, though its event loop is stalled. */
+  /** Kills the process if it has not exited after `seconds`, even if its event loop is blocked. */
   endWithin(seconds: number): void {
     this.#watchdog?.endWithin(seconds);
   }

@@ -74,15 +74,15 @@ export function testOptions({ print, io }: Session, flags: TestFlags): TestOptio
 
 function refuseContradictions(flags: TestFlags): void {
   const pairs: [keyof TestFlags, keyof TestFlags, string][] = [
-    ["server", "url", "--server and --url exclude each other"],
-    ["record", "replay", "--record and --replay exclude each other"],
-    ["record", "live", "--record and --live exclude each other"],
-    ["replay", "live", "--replay and --live exclude each other"],
-    ["update", "ci", "--update and --ci exclude each other"],
+    ["server", "url", "--server and --url cannot be combined"],
+    ["record", "replay", "--record and --replay cannot be combined"],
+    ["record", "live", "--record and --live cannot be combined"],
+    ["replay", "live", "--replay and --live cannot be combined"],
+    ["update", "ci", "--update and --ci cannot be combined"],
     ["record", "url", "--record works in this process only: a deployed server calls its models itself"],
     ["fault", "url", "--fault works in this process only: a deployed server is not ours to break"],
-    ["fault", "record", "--fault and --record exclude each other"],
-    ["watch", "out", "--watch and --out exclude each other"],
+    ["fault", "record", "--fault and --record cannot be combined"],
+    ["watch", "out", "--watch and --out cannot be combined"],
     ["fromRun", "watch", "--from-run writes a case file and runs none: leave --watch out"],
     ["fromRun", "record", "--from-run takes what dev --record has kept: leave --record out"],
     ["fromRun", "update", "--from-run writes over no file: leave --update out"],

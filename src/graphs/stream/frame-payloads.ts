@@ -1,4 +1,4 @@
-/** Payloads of the `tasks`, `checkpoints` and `debug` modes as clients may see them. */
+/** Filters payloads of the `tasks`, `checkpoints` and `debug` modes for clients. */
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { OutputFilter } from "../output-filter.js";
 import { metadataToWire } from "../serialize.js";
@@ -6,7 +6,7 @@ import { checkpointRefOf } from "../snapshot.js";
 
 type Payload = JsonObject;
 
-/** A task that begins, with its input, or that has ended, with what it wrote. */
+/** A task that started, with its input, or that ended, with its writes. */
 export function taskPayload(task: unknown, filter: OutputFilter): unknown {
   if (!isRecord(task)) return null;
   const name = String(task.name);
@@ -50,7 +50,7 @@ function filterCheckpoint(checkpoint: Payload, filter: OutputFilter): Payload {
   };
 }
 
-/** A task of a checkpoint: its result is state, and so is that of the graph that it is, which may stand in it. */
+/** A task of a checkpoint. Its result is state; it may also contain the state of its subgraph. */
 function checkpointTask(task: unknown, filter: OutputFilter): unknown {
   if (!isRecord(task)) return null;
   const { result, state } = task;
@@ -62,7 +62,7 @@ function checkpointTask(task: unknown, filter: OutputFilter): unknown {
   };
 }
 
-/** A config as clients may see it: the checkpoint it names; the rest is the server's own. */
+/** A config for clients: only the checkpoint it names. */
 const publicConfig = (config: unknown) => {
   const checkpoint = checkpointRefOf(isRecord(config) ? config : undefined);
   return checkpoint && { configurable: checkpoint };

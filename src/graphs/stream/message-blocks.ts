@@ -1,31 +1,31 @@
-/** Messages and their chunks, as a run's frames have them -> the events of their content, block by block. */
+/** Converts the messages and chunks in a run's frames to events per content block. */
 import { isRecord, type JsonObject } from "../../models/common.js";
 
-/** Takes one event of a message. */
+/** Receives one event of a message. */
 type BlockSink = (namespace: readonly string[], node: string | undefined, data: JsonObject) => void;
 
-/** One block of a message that is still growing. */
+/** A content block that is still incomplete. */
 interface OpenBlock {
   key: string;
   index: number;
   content: JsonObject & { type: string };
 }
 
-/** A message that is still growing. */
+/** A message that is still incomplete. */
 interface OpenMessage {
   id: string;
   namespace: readonly string[];
   node: string | undefined;
   count: number;
   block: OpenBlock | undefined;
-  /** Blocks that another one has followed; a part that comes late still finds its own. */
+  /** Finished blocks, kept because a later part may still belong to one of them. */
   closed: Map<string, OpenBlock>;
   usage: Record<string, unknown> | undefined;
   metadata: JsonObject;
 }
 
 const ROLES: Partial<Record<string, string>> = { human: "human", system: "system", developer: "system" };
-/** Said of tools by events of their own. */
+/** Message types without events; tools have their own events. */
 const UNSAID = new Set(["tool", "function", "remove"]);
 
 export class MessageBlocks {
@@ -36,7 +36,7 @@ export class MessageBlocks {
     this.#sink = sink;
   }
 
-  /** A chunk, or a whole message that a node gave back. What has no id comes with the values alone. */
+  /** Process a chunk, or a whole message that a node returned. Messages without an id are only part of the values. */
   take(namespace: readonly string[], message: JsonObject, metadata: JsonObject): void {
     const { id, type } = message;
     if (typeof id !== "string" || UNSAID.has(String(type))) return;
@@ -44,17 +44,17 @@ export class MessageBlocks {
     for (const part of partsOf(message)) this.#takePart(open, part);
     if (isRecord(message.usage_metadata)) open.usage = summed(open.usage, message.usage_metadata);
     if (isRecord(message.response_metadata)) Object.assign(open.metadata, message.response_metadata);
-    // Only chunks say which pieces of calls they bring.
+    // Only chunks have tool_call_chunks: anything else is a whole message.
     if (!("tool_call_chunks" in message)) this.#finish(open);
   }
 
-  /** What grows in a task is whole: the task has ended. */
+  /** Finish the messages of a task that has ended. */
   finishIn(namespace: readonly string[]): void {
     const place = namespace.join("|");
     for (const open of [...this.#open.values()]) if (open.namespace.join("|") === place) this.#finish(open);
   }
 
-  /** The run has ended; `fault` is why, where it failed. */
+  /** Finish all messages at the end of the run; `fault` is the error of a failed run. */
   finishAll(fault?: string): void {
     for (const open of [...this.#open.values()]) {
       if (fault === undefined) this.#finish(open);
@@ -83,7 +83,7 @@ export class MessageBlocks {
     if (delta) this.#say(open, { event: "content-block-delta", index: block.index, delta });
   }
 
-  /** Another block comes: that before it is finished. */
+  /** Switch to the block of this part, and finish the previous one. */
   #turnTo(open: OpenMessage, { key, content }: Part): OpenBlock {
     this.#finishBlock(open);
     const block = open.closed.get(key) ?? { key, index: open.count++, content: beginning(content) };
@@ -118,21 +118,21 @@ export class MessageBlocks {
     this.#say(open, { event: "error", message });
   }
 
-  /** Clients put messages that grow side by side together by `run_id`. */
+  /** Clients use `run_id` to separate messages that are streamed concurrently. */
   #say({ id, namespace, node }: OpenMessage, data: JsonObject): void {
     this.#sink(namespace, node, { ...data, run_id: id });
   }
 }
 
-// What a chunk brings, part by part.
+// Splits a chunk into parts.
 
-/** Some of a block: what comes under one key is one block. */
+/** Part of a content block. Parts with the same key belong to one block. */
 interface Part {
   key: string;
   content: JsonObject & { type: string };
 }
 
-/** Blocks of providers that say of calls what the chunk itself says of them as well. */
+/** Provider-specific blocks that repeat the tool calls of the chunk. */
 const CALLS = new Set(["tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "functionCall"]);
 
 function partsOf(message: JsonObject): Part[] {
@@ -180,9 +180,9 @@ function callPart({ id, name, args, index }: JsonObject, place: number): Part {
 const withoutNothing = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as T;
 
-// A block from its beginning to its end.
+// The life cycle of a block.
 
-/** What a block is called with before anything of it has come. */
+/** Initial content of a block, before its first delta. */
 function beginning({ type, ...content }: Part["content"]): Part["content"] {
   if (type === "text") return { type, text: "" };
   if (type === "reasoning") return { type, reasoning: "" };
@@ -190,7 +190,7 @@ function beginning({ type, ...content }: Part["content"]): Part["content"] {
   return { type, ...content };
 }
 
-/** Add what came to a block; undefined where that is nothing to tell. */
+/** Append a part to a block and return the delta event; undefined if there is nothing to send. */
 function grown(block: Part["content"], part: Part["content"]): JsonObject | undefined {
   if (part.type === "text") {
     block.text = `${String(block.text)}${String(part.text)}`;
@@ -203,7 +203,7 @@ function grown(block: Part["content"], part: Part["content"]): JsonObject | unde
   if (part.type !== "tool_call_chunk") return undefined;
   const { args = "", ...others } = part;
   Object.assign(block, others, { args: `${String(block.args)}${String(args)}` });
-  // Fields take the place of those before.
+  // Clients replace the previous fields with these.
   return args === "" ? undefined : { type: "block-delta", fields: { ...block } };
 }
 
@@ -214,12 +214,12 @@ function finished(block: Part["content"]): JsonObject {
     const parsed: unknown = JSON.parse(args === "" ? "{}" : String(args));
     if (isRecord(parsed)) return { type: "tool_call", id, name, args: parsed };
   } catch {
-    // Told as it came.
+    // Return the arguments as received.
   }
   return { type: "invalid_tool_call", id, name, args, error: "the arguments are not a JSON object" };
 }
 
-/** Usage may come in several chunks. */
+/** Adds usage that arrives in several chunks. */
 function summed(a: Record<string, unknown> | undefined, b: JsonObject): Record<string, unknown> {
   if (!a) return b;
   const sum: Record<string, unknown> = { ...a, ...b };

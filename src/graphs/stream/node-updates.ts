@@ -1,21 +1,21 @@
-/** Tells the updates of nodes from those of tasks that a node's function calls: LangGraph streams both by name alone. */
+/** Distinguishes updates of nodes from those of tasks called inside a node: LangGraph streams both by name only. */
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { INTERRUPT_KEY } from "../output-filter.js";
 
-/** Takes an update; `isNode` is false when it holds what a call inside of a node gave back. */
+/** Receives an update; `isNode` is false if it is the result of a call inside a node. */
 type UpdateSink = (namespace: readonly string[], updates: JsonObject, isNode: boolean) => void;
 
 const PUSHED = "__pregel_push";
 
 /**
- * Sees every chunk of the modes `updates` and `tasks`, in their order. What the task of an update wrote comes in the
- * chunk after it, and names no channel for a call. An update that is taken from an earlier run comes alone; that of a
- * call then comes right after its task has begun.
+ * Must receive every chunk of the modes `updates` and `tasks`, in order. The chunk after an update contains the writes of
+ * its task, which has no channels for a call. A cached update from an earlier run has no such chunk; the cached update of
+ * a call follows directly after the start of its task.
  */
 export class NodeUpdates {
   readonly #sink: UpdateSink;
   #waiting: { namespace: readonly string[]; updates: JsonObject } | undefined;
-  /** Name of the call that has just begun. */
+  /** Name of the call that started with the previous chunk. */
   #called: string | undefined;
 
   constructor(sink: UpdateSink) {
@@ -34,7 +34,7 @@ export class NodeUpdates {
     else this.#waiting = { namespace, updates: payload };
   }
 
-  /** Forget what a run that is tried again has left. */
+  /** Drop the state of a failed attempt before a retry. */
   reset(): void {
     this.#waiting = undefined;
     this.#called = undefined;

@@ -1,6 +1,6 @@
 /**
- * The frames of a run -> the events of its thread (docs/http.md#events-of-a-thread). Frames are what the output filter
- * has let through: nothing else comes in here.
+ * Converts the frames of a run to the events of its thread (docs/http.md#events-of-a-thread). Frames have already passed
+ * the output filter.
  */
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { RunFrame } from "../../models/run-stream.js";
@@ -10,16 +10,16 @@ import { MESSAGE_TYPES } from "../serialize.js";
 import { type InnerEnd, SubgraphLifecycle } from "./subgraph-lifecycle.js";
 import { CHECKPOINT_ID } from "./stream-frames.js";
 
-/** One event, without its place in the thread. */
+/** One event, without its sequence number in the thread. */
 export interface ProtocolRunEvent {
   method: string;
   channel: string;
   namespace: readonly string[];
   node?: string;
   data: unknown;
-  /** What it is called among the run's events wherever these are told from; others are called by their place. */
+  /** Identifies the event in the run, independent of the process that sends it. Other events are identified by position. */
   key?: string;
-  /** The checkpoint that it is of. */
+  /** The checkpoint that the event belongs to. */
   checkpoint?: { id: string; step: number };
 }
 
@@ -31,32 +31,32 @@ export interface ProtocolRunInfo {
   answers?: readonly string[];
 }
 
-/** Where the events of what a frame tells go. */
+/** Receives the events. */
 type RunEventSink = (event: ProtocolRunEvent) => void;
 
-/** Key of an update that says where it came from. */
+/** Key of an update with metadata about its origin. */
 const ORIGIN_KEY = "__metadata__";
 
 export class ProtocolEvents {
-  readonly #facts: ProtocolRunInfo;
+  readonly #run: ProtocolRunInfo;
   readonly #sink: RunEventSink;
   readonly #messages: MessageBlocks;
   readonly #inner: SubgraphLifecycle;
-  /** By namespace: of which checkpoint the values that come next are. */
+  /** Checkpoint of the next values, by namespace. */
   readonly #checkpoints = new Map<string, JsonObject>();
   #metadata = metadataOf(undefined);
-  /** By namespace: the checkpoint that was told of last, and how often. */
-  readonly #told = new Map<string, { id: string; times: number }>();
-  /** Interrupts that were told of. */
-  readonly #asked = new Set<string>();
-  /** True once the run stopped for an answer, or at a breakpoint. */
+  /** The last checkpoint sent, and how often, by namespace. */
+  readonly #sentCheckpoints = new Map<string, { id: string; times: number }>();
+  /** Ids of the interrupts already sent. */
+  readonly #sentInterrupts = new Set<string>();
+  /** True once the run stopped at an interrupt or a breakpoint. */
   #waits = false;
 
-  constructor(facts: ProtocolRunInfo, sink: RunEventSink) {
-    this.#facts = facts;
+  constructor(run: ProtocolRunInfo, sink: RunEventSink) {
+    this.#run = run;
     this.#sink = sink;
     this.#messages = new MessageBlocks((namespace, node, data) =>
-      this.#tell("messages", namespace, data, node === undefined ? {} : { node }),
+      this.#emit("messages", namespace, data, node === undefined ? {} : { node }),
     );
     this.#inner = new SubgraphLifecycle((namespace, data) =>
       sink({ method: "lifecycle", channel: "lifecycle", namespace, data }),
@@ -69,7 +69,7 @@ export class ProtocolEvents {
     else READERS[mode]?.call(this, namespace, JSON.parse(data));
   }
 
-  /** Metadata is the same for all chunks of a message, and longer than each of them: read once. */
+  /** Metadata is the same for all chunks of a message and longer than a chunk, so it is parsed only once. */
   #messageOf(pair: string): unknown {
     const { text } = this.#metadata;
     if (text !== undefined && pair.endsWith(text)) return JSON.parse(pair.slice(1, -text.length));
@@ -80,7 +80,7 @@ export class ProtocolEvents {
 
   begin(): void {
     this.#root({ event: "running" });
-    const { answers } = this.#facts;
+    const { answers } = this.#run;
     if (answers?.length)
       this.#sink({
         ...{ method: "input.answered", channel: "input", namespace: [], key: "answered" },
@@ -94,7 +94,7 @@ export class ProtocolEvents {
       : { [INTERRUPT_KEY]: undefined };
     if (interrupts !== undefined) this.#ask(namespace, interrupts);
     if (values == null || (isRecord(values) && Object.keys(rest).length === 0)) return;
-    this.#tellState(namespace, isRecord(values) ? slimState(rest) : values);
+    this.#emitState(namespace, isRecord(values) ? slimState(rest) : values);
     this.#inner.stepEnds(namespace);
   }
 
@@ -103,7 +103,7 @@ export class ProtocolEvents {
     for (const [node, delta] of Object.entries(updates)) {
       if (node === INTERRUPT_KEY) this.#ask(namespace, delta);
       else if (node !== ORIGIN_KEY)
-        this.#tell("updates", namespace, isRecord(delta) ? slimState(delta) : delta, { node });
+        this.#emit("updates", namespace, isRecord(delta) ? slimState(delta) : delta, { node });
     }
   }
 
@@ -111,7 +111,7 @@ export class ProtocolEvents {
     if (isRecord(checkpoint)) this.#checkpoints.set(namespace.join("|"), checkpoint);
   }
 
-  /** A frame names the graph or the task in which a message was made, by the release; its metadata always the task. */
+  /** The metadata always names the message's task. The frame names the graph or the task, depending on the release. */
   message(namespace: readonly string[], message: unknown): void {
     if (!isRecord(message)) return;
     const { task, value } = this.#metadata;
@@ -121,13 +121,13 @@ export class ProtocolEvents {
   }
 
   tool(namespace: readonly string[], call: unknown): void {
-    if (isRecord(call)) this.#tell("tools", namespace, toolEvent(call));
+    if (isRecord(call)) this.#emit("tools", namespace, toolEvent(call));
   }
 
   custom(namespace: readonly string[], payload: unknown): void {
     const isNamed = isRecord(payload) && typeof payload.name === "string";
     const channel = isNamed ? `custom:${String(payload.name)}` : "custom";
-    this.#tell("custom", namespace, isNamed ? payload : { payload }, { channel });
+    this.#emit("custom", namespace, isNamed ? payload : { payload }, { channel });
   }
 
   task(namespace: readonly string[], task: unknown): void {
@@ -136,12 +136,12 @@ export class ProtocolEvents {
     const hasEnded = "result" in task;
     if (hasEnded) this.#messages.finishIn(place);
     else this.#inner.taskBegins(namespace, task);
-    this.#tell("tasks", namespace, task);
+    this.#emit("tasks", namespace, task);
     if (!hasEnded) return;
     this.#inner.taskEnds(place, Array.isArray(task.interrupts) && task.interrupts.length > 0);
   }
 
-  /** How a run that did not fail ended: stopped from outside, it looks as if it waited. */
+  /** End a run that did not fail. A run that was stopped also ends as interrupted. */
   end(status: unknown): void {
     this.#end(this.#waits || status === "interrupted" ? "interrupted" : "completed");
   }
@@ -158,7 +158,7 @@ export class ProtocolEvents {
   }
 
   #root(data: JsonObject & { event: string }): void {
-    const { run_id, graph_id } = this.#facts;
+    const { run_id, graph_id } = this.#run;
     const { event, ...others } = data;
     this.#sink({
       ...{ method: "lifecycle", channel: "lifecycle", namespace: [] },
@@ -167,24 +167,24 @@ export class ProtocolEvents {
     });
   }
 
-  #tellState(namespace: readonly string[], data: unknown): void {
+  #emitState(namespace: readonly string[], data: unknown): void {
     const place = namespace.join("|");
     const found = this.#checkpoints.get(place);
     this.#checkpoints.delete(place);
     const id = String(found?.id);
     const checkpoint = found && { id, step: Number(found.step) };
-    const nth = found ? this.#timesTold(place, id) : 1;
+    const nth = found ? this.#countSent(place, id) : 1;
     const key = `${place}:${id}${nth > 1 ? `:${nth}` : ""}`;
     const named = (what: string) => checkpoint && { key: `${what}:${key}`, checkpoint };
-    if (found) this.#tell("checkpoints", namespace, found, named("checkpoint"));
-    this.#tell("values", namespace, data, named("values"));
+    if (found) this.#emit("checkpoints", namespace, found, named("checkpoint"));
+    this.#emit("values", namespace, data, named("values"));
   }
 
-  /** A run that stops within a superstep tells its checkpoint again, with what tasks have written since. */
-  #timesTold(place: string, id: string): number {
-    const told = this.#told.get(place);
-    const times = told?.id === id ? told.times + 1 : 1;
-    this.#told.set(place, { id, times });
+  /** A run that stops within a superstep sends its checkpoint again, with the writes since then. */
+  #countSent(place: string, id: string): number {
+    const sent = this.#sentCheckpoints.get(place);
+    const times = sent?.id === id ? sent.times + 1 : 1;
+    this.#sentCheckpoints.set(place, { id, times });
     return times;
   }
 
@@ -192,18 +192,18 @@ export class ProtocolEvents {
     this.#waits = true;
     for (const interrupt of [interrupts].flat().filter(isRecord)) {
       const { id: interrupt_id, value = null } = interrupt;
-      if (typeof interrupt_id !== "string" || this.#asked.has(interrupt_id)) continue;
-      this.#asked.add(interrupt_id);
+      if (typeof interrupt_id !== "string" || this.#sentInterrupts.has(interrupt_id)) continue;
+      this.#sentInterrupts.add(interrupt_id);
       this.#inner.enter(namespace);
       this.#sink({
         ...{ method: "input.requested", channel: "input", namespace, key: `input:${interrupt_id}` },
-        // Clients in Python look for the value.
+        // Python clients read `value`.
         data: { interrupt_id, payload: value, value },
       });
     }
   }
 
-  #tell(
+  #emit(
     method: string,
     namespace: readonly string[],
     data: unknown,
@@ -214,7 +214,7 @@ export class ProtocolEvents {
   }
 }
 
-/** What streamed messages share: as a frame ends with it, as it reads, and the namespace of the task that it names. */
+/** Metadata of a streamed message: as the suffix of its frame, parsed, and the namespace of its task. */
 function metadataOf(metadata: unknown): {
   text: string | undefined;
   value: JsonObject;
@@ -225,7 +225,7 @@ function metadataOf(metadata: unknown): {
   return { text, value: isRecord(metadata) ? metadata : {}, task: task === "" ? [] : task.split("|") };
 }
 
-/** What is made of the frames of each kind; others are of older clients alone. */
+/** Readers by frame type. Frames of other types are only for older clients. */
 const READERS: Partial<
   Record<string, (this: ProtocolEvents, namespace: readonly string[], data: unknown) => void>
 > = {
@@ -260,10 +260,10 @@ const READERS: Partial<
 
 // Payloads.
 
-/** Clients take a message for what it says; what is empty says nothing. */
+/** Message fields that are omitted if they are empty. */
 const OFTEN_EMPTY = ["additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls"];
 
-/** A state whose messages are as short as they can be. */
+/** The state with empty fields removed from its messages. */
 function slimState(state: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(state).map(([key, value]) => [key, Array.isArray(value) ? value.map(slim) : slim(value)]),

@@ -1,4 +1,4 @@
-/** Hears what a run does, node by node. A handler of callbacks: what the run streams stays as it is. */
+/** Reports the activity of a run, node by node, through callbacks; does not affect the run's stream. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../../models/common.js";
@@ -13,15 +13,15 @@ type Start<Name extends `handle${"Chain" | "Tool" | "LLM" | "ChatModel"}Start`> 
   NonNullable<BaseCallbackHandler[Name]>
 >;
 
-/** What has begun and not ended. */
+/** A call in progress. */
 interface Open {
-  /** The namespace of its task. */
+  /** Namespace of the task. */
   task: string;
   since: number;
   tool?: Pick<ToolActivity, "name" | "input">;
 }
 
-/** LangGraph marks the call of a node so, and what is its own so. */
+/** LangGraph's tags for calls of nodes, and for its internal calls. */
 const NODE = /^graph:step:/;
 const HIDDEN = "langsmith:hidden";
 
@@ -31,30 +31,30 @@ export class RunWatch extends BaseCallbackHandler {
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
   readonly #run: Run;
-  readonly #tell: (activity: RunActivity) => void;
-  /** By the id of the call. */
+  readonly #report: (activity: RunActivity) => void;
+  /** By call id. */
   readonly #open = new Map<string, Open>();
-  /** Tasks by the ids of the models that they ask. */
+  /** Tasks by the id of their model call. */
   readonly #models = new Map<string, string>();
-  /** By task. */
+  /** Tokens by task. */
   readonly #tokens = new Map<string, number>();
 
-  /** @param tell must not be slow; what it throws is dropped */
-  constructor(run: Run, tell: (activity: RunActivity) => void) {
+  /** @param report must return quickly; its errors are ignored */
+  constructor(run: Run, report: (activity: RunActivity) => void) {
     super();
     this.#run = run;
-    this.#tell = (activity) => void tryOr(() => tell(activity));
+    this.#report = (activity) => void tryOr(() => report(activity));
   }
 
   begin(stateless: boolean): void {
-    this.#tell({ kind: "begin", run: this.#run, stateless });
+    this.#report({ kind: "begin", run: this.#run, stateless });
   }
 
   end(end: Omit<Extract<RunActivity, { kind: "end" }>, "kind">): void {
-    this.#tell({ kind: "end", ...end });
+    this.#report({ kind: "end", ...end });
   }
 
-  /** Nodes that never wait keep nobody out, as in a run that is not watched. */
+  /** Yields, so that nodes that never wait do not block the event loop, as in a run without a watch. */
   override async handleChainStart(
     ...[, , id, , tags = [], metadata]: Start<"handleChainStart">
   ): Promise<void> {
@@ -85,7 +85,7 @@ export class RunWatch extends BaseCallbackHandler {
   }
 
   override handleToolError(error: unknown, id: string): void {
-    // A tool that asks goes on when it is answered.
+    // A tool that stopped at an interrupt resumes when it is answered.
     if (isInterrupt(error)) this.#open.delete(id);
     else this.#endTool(id, "failed", () => `${errorName(error)}: ${errorMessage(error)}`);
   }
@@ -113,14 +113,14 @@ export class RunWatch extends BaseCallbackHandler {
     if (!open || open.tool) return;
     const tokens = this.#tokens.get(open.task) ?? 0;
     this.#tokens.delete(open.task);
-    this.#tell({ kind: "node", ...this.#close(id, open), state, tokens });
+    this.#report({ kind: "node", ...this.#close(id, open), state, tokens });
   }
 
   #endTool(id: string, state: ToolActivity["state"], output: () => string): void {
     const open = this.#open.get(id);
     if (!open?.tool) return;
     const text = tryOr(output) ?? "";
-    this.#tell({ kind: "tool", ...this.#close(id, open), ...open.tool, state, output: text });
+    this.#report({ kind: "tool", ...this.#close(id, open), ...open.tool, state, output: text });
   }
 
   #close(id: string, { task, since }: Open): Pick<NodeActivity, "run" | "path" | "ms"> {
@@ -129,11 +129,11 @@ export class RunWatch extends BaseCallbackHandler {
   }
 }
 
-/** By name: it may come from another copy of LangGraph. */
+/** Compared by name, because the error may come from another copy of LangGraph. */
 const isInterrupt = (error: unknown): boolean =>
   ["GraphInterrupt", "NodeInterrupt"].includes(errorName(error));
 
-/** A tool's answer comes in a message of its own. */
+/** Text of a tool's output, which is usually wrapped in a ToolMessage. */
 function outputText(output: unknown): string {
   const content = isRecord(output) && "content" in output ? output.content : output;
   return typeof content === "string" ? content : (JSON.stringify(content) ?? String(content));

@@ -1,4 +1,4 @@
-/** LangGraph's stream chunks -> the events of a run's stream, as JSON text (docs/specification.md#streams). */
+/** Converts LangGraph's stream chunks to the events of a run's stream, as JSON (docs/specification.md#streams). */
 import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
@@ -12,11 +12,11 @@ import { filterAt, INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../output-f
 import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "../serialize.js";
 import { ToolNamespaces } from "../tool-handlers.js";
 
-/** Modes that need the chunks of `tasks`, and those that need them while messages are held. */
+/** Modes that need the chunks of `tasks`: always, and while messages are held. */
 const NEED_TASKS: readonly StreamMode[] = ["updates"];
 const NEED_TASKS_TO_HOLD: readonly StreamMode[] = [...NEED_TASKS, "messages", "messages-tuple"];
 
-/** What a run yields for the events of its thread, beside what its own client asks for. */
+/** Modes that a run captures for the events of its thread, in addition to the modes that its client requests. */
 export const ALL_MODES: readonly StreamMode[] = [
   "values",
   "updates",
@@ -33,18 +33,18 @@ const MESSAGE_EVENTS = {
   complete: "messages/complete",
 } as const;
 
-/** The events of a mode, where they are not called by its name. */
+/** Event names of the modes whose events are not named after the mode. */
 export const EVENTS_OF: Partial<Record<StreamMode, readonly string[]>> = {
   "messages-tuple": [TUPLE_EVENT],
   messages: Object.values(MESSAGE_EVENTS),
 };
 
-/** The event of a frame that says of which checkpoint the values after it are; no client of the runs' routes gets one. */
+/** Event of an internal frame with the checkpoint of the values that follow. Not sent to clients of a run's stream. */
 export const CHECKPOINT_ID = "checkpoint-id";
 
 /**
- * The modes to ask LangGraph for. `values` is always among them: its last chunk is the run's answer and tells an
- * interrupt, whether or not the client wants to see it.
+ * The modes to request from LangGraph. Always includes `values`: its last chunk is the result of the run and contains
+ * interrupts, whether or not the client requested the mode.
  */
 export function frameworkModes(modes: readonly StreamMode[], holdMessages: boolean): string[] {
   const framework = new Set<string>(["values"]);
@@ -57,7 +57,7 @@ export function frameworkModes(modes: readonly StreamMode[], holdMessages: boole
   return [...framework];
 }
 
-/** Through `streamEvents`, LangGraph adds bare checkpoint ids of its own to the stream. */
+/** `streamEvents` adds bare checkpoint ids to the stream, in addition to the requested modes. */
 const isEnvelope = (mode: string, payload: unknown) =>
   mode === "checkpoints" && isRecord(payload) && !("values" in payload);
 
@@ -67,7 +67,7 @@ const hasInterrupt = (payload: unknown): payload is JsonObject =>
 const isNothing = (shown: unknown): boolean =>
   shown === null || (isRecord(shown) && Object.keys(shown).length === 0);
 
-/** What a graph itself streams, and a graph inside of it only to clients that ask for subgraphs. */
+/** Modes that are streamed for the root graph, and for subgraphs only if the client requests `subgraphs`. */
 export const STATE_MODES: ReadonlySet<string> = new Set([
   "values",
   "updates",
@@ -78,24 +78,24 @@ export const STATE_MODES: ReadonlySet<string> = new Set([
 
 interface StreamFramesOptions {
   modes: readonly StreamMode[];
-  /** Show what graphs inside of the graph stream too. */
+  /** Include the streams of subgraphs. */
   subgraphs?: boolean;
-  /** Send of which checkpoint values are, too. */
+  /** Also emit the checkpoint of values; see `CHECKPOINT_ID`. */
   checkpointIds?: boolean;
   filter: OutputFilter;
   /** Hold messages and payloads of tool calls that may be written to a hidden key. */
   holdMessages?: boolean;
-  /** Send events as they are. */
+  /** Emit events of the `events` mode unfiltered. */
   unfilteredEvents?: boolean;
 }
 
-/** Turns the chunks of one run into events and keeps what the run's end needs to know. */
+/** Converts the chunks of one run to events, and keeps the final values and interrupts. */
 export class StreamFrames {
   /** Unfiltered values after the last superstep. */
   lastValues: unknown = undefined;
-  /** What the graph waits for, once it stopped; empty at a breakpoint. */
+  /** Open interrupts, set when the graph stops; empty at a breakpoint. */
   interrupts: unknown[] | undefined;
-  /** True once a mode event went out: from then on nothing may be tried again (docs/specification.md#streams, 7). */
+  /** True once a mode event was emitted: the run must not be retried after that (docs/specification.md#streams, 7). */
   emitted = false;
 
   readonly #options: StreamFramesOptions;
@@ -118,12 +118,12 @@ export class StreamFrames {
       this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
   }
 
-  /** The callbacks of the run, through which it is heard what the chunks do not say. */
-  hear(callbacks: CallbackManager): void {
+  /** Attach to the run's callbacks, for information that is not in the chunks. */
+  attach(callbacks: CallbackManager): void {
     if (this.#toolPlaces) callbacks.addHandler(this.#toolPlaces, true);
   }
 
-  /** Take one chunk: `namespace` is empty for the root graph, and for every chunk that does not say. */
+  /** Process one chunk. `namespace` is empty for the root graph, and for chunks without a namespace. */
   take(namespace: readonly string[], mode: string, payload: unknown): void {
     if (namespace.length > 0 && STATE_MODES.has(mode) && !this.#options.subgraphs) return;
     if (mode === "tasks") this.#held?.taskEnds(namespace, payload);
@@ -133,7 +133,7 @@ export class StreamFrames {
     else if (mode !== "updates") this.#takeOther(namespace, mode, payload);
   }
 
-  /** Take one event of the `events` mode; `isRoot` when it is of the run itself. */
+  /** Process one event of the `events` mode. `isRoot` is true for events of the root run. */
   takeEvent(event: unknown, isRoot: boolean): void {
     if (!this.#modes.has("events")) return;
     const { filter, unfilteredEvents } = this.#options;
@@ -143,18 +143,18 @@ export class StreamFrames {
     this.#emit("events", toJson(masked, "events"));
   }
 
-  /** The run starts again: drop what the failed attempt left. */
+  /** Reset before a retry: drop the state of the failed attempt. */
   restart(): void {
     this.#updates?.reset();
     this.#held?.clear();
   }
 
-  /** What answers a caller who waits for the run. @throws UnserializableError when its values cannot be sent (`invalid_request`) */
+  /** The result for a caller that waits for the run. @throws UnserializableError if it cannot be sent (`invalid_request`) */
   answer(): JsonObject {
     return this.#answer((value) => yieldedToWire(value, "values"));
   }
 
-  /** The answer of a run that was stopped: its values as far as they can be read. Never throws. */
+  /** The result of a run that was stopped, with unreadable values replaced. Never throws. */
   answerSoFar(): JsonObject {
     return tryOr(() => this.#answer(toWire)) ?? {};
   }
@@ -186,7 +186,7 @@ export class StreamFrames {
     if (!this.#modes.has("values") && !this.#messages) return;
     const shown = this.#filterAt(namespace).values(payload);
     if (isRoot) this.#messages?.values(shown);
-    // Clients take the values of an inner graph for more of the outer one's: none are better than empty ones.
+    // Omit empty values of a subgraph: clients would apply them to the root graph's values.
     if (this.#modes.has("values") && (isRoot || !isNothing(shown)))
       this.#send("values", namespace, toJson(shown, "values"));
   }
@@ -195,7 +195,7 @@ export class StreamFrames {
     if (hasInterrupt(payload)) this.interrupts = [payload[INTERRUPT_KEY]].flat();
     else {
       this.lastValues = payload;
-      // Every task of the superstep has ended: where its messages stand is known.
+      // The superstep has ended. Messages that are still held were not written to visible keys.
       this.#held?.clear();
     }
   }
@@ -225,7 +225,7 @@ export class StreamFrames {
     this.#send(mode, place, toJson(this.#shown(mode, payload, namespace), mode));
   }
 
-  /** The task that made the call: newer releases name the graph that the task is of. */
+  /** Namespace of the task that made the call: newer releases of LangGraph report only the task's graph. */
   #placeOfCall(graph: readonly string[], payload: unknown): readonly string[] {
     const [task, ...others] = this.#tasksOf(payload).filter((each) => each.startsWith(graph.join("|")));
     return task && others.length === 0 ? task.split("|") : graph;
@@ -255,12 +255,13 @@ export class StreamFrames {
   }
 }
 
-/** Turns a value into what clients see of it. */
+/** Converts a value for clients. */
 type Convert = (value: unknown) => unknown;
 
 /**
- * The run's final visible values, with its open interrupts beside them. Always an object: SDK clients search it for the
- * key of an error. Throws what `convert` does.
+ * The result of a run: its final visible values and open interrupts. Always an object, because SDK clients look up an
+ * error key in it.
+ * @throws errors of `convert`
  */
 export function runAnswer(
   visible: unknown,
@@ -272,13 +273,13 @@ export function runAnswer(
   return interrupts ? { ...shown, [INTERRUPT_KEY]: convert(interrupts) } : shown;
 }
 
-/** That a task has ended, without what it gave back. */
+/** The update without values, which only shows that the task has ended. */
 const withoutValues = (updates: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(updates).map(([task, value]) => [task, isNothing(value) ? value : null]));
 
-// The `messages` stream mode: whole messages as they grow, made from LangGraph's message chunks.
+// The `messages` stream mode: accumulated messages, built from LangGraph's message chunks.
 
-/** Takes one event: its name and its data as one line of JSON. */
+/** Receives one event: its name, and its data as one line of JSON. */
 type EventSink = (event: string, data: string) => void;
 
 type Chunk = BaseMessageChunk & { id?: string };
@@ -288,7 +289,7 @@ const isChunk = (message: unknown): message is Chunk =>
 
 class MessageFrames {
   readonly #sink: EventSink;
-  /** Messages that are still growing, by id. */
+  /** Incomplete messages, by id. */
   readonly #growing = new Map<string, Chunk>();
   readonly #announced = new Set<string>();
   readonly #completed = new Set<string>();
@@ -297,7 +298,7 @@ class MessageFrames {
     this.#sink = sink;
   }
 
-  /** A chunk of a message, or a whole message that a node returned. */
+  /** Process a chunk of a message, or a whole message that a node returned. */
   chunk(suffix: string, message: unknown, metadata: unknown): void {
     if (!isMessage(message) || typeof message.id !== "string") return;
     const { id } = message;
@@ -319,7 +320,7 @@ class MessageFrames {
     this.#sink(MESSAGE_EVENTS.partial + suffix, toJson([whole], "messages"));
   }
 
-  /** Values after a superstep: messages seen there for the first time are complete. */
+  /** Process the values after a superstep: their messages are complete. */
   values(values: unknown): void {
     const messages = isRecord(values) ? values.messages : values;
     if (Array.isArray(messages)) this.#complete("", messages);

@@ -1,4 +1,4 @@
-/** When the graphs and tasks inside of a run begin and end: told by where its events are from. */
+/** Lifecycle events of the subgraphs and tasks of a run, derived from the namespaces of its other events. */
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { nodeOf } from "../../models/protocol.js";
 
@@ -10,36 +10,36 @@ const keyOf = (namespace: readonly string[]): string => namespace.join("|");
 interface OpenPlace {
   namespace: readonly string[];
   graph_name: string;
-  /** How it ended, where its end waits for the checkpoint of its step. */
+  /** Its outcome, if it has ended but the state of its superstep is not sent yet. */
   ended?: InnerEnd;
 }
 
 export class SubgraphLifecycle {
   readonly #sink: LifecycleSink;
-  /** Those that have begun, ended ones included. */
+  /** All namespaces that have started, including ended ones. */
   readonly #begun = new Set<string>();
-  /** Of these, those whose end has not been sent, in the order in which they began. */
+  /** Namespaces whose end has not been sent, in start order. */
   readonly #open = new Map<string, OpenPlace>();
-  /** Names of agents, by the namespace in which they work. */
+  /** Names of agents, by namespace. */
   readonly #agents = new Map<string, string>();
-  /** Ids of tool calls, by the id of the task that makes them. */
+  /** Ids of tool calls, by the id of the task that executes them. */
   readonly #calls = new Map<string, string>();
 
-  /** Where the last event came from: tokens come from one place, many in a row. */
+  /** Namespace of the last event: many consecutive tokens come from one namespace. */
   #last: readonly string[] | undefined;
 
   constructor(sink: LifecycleSink) {
     this.#sink = sink;
   }
 
-  /** An event comes from here: all on the way have begun. */
+  /** Start all namespaces on the way to this one, from which an event arrived. */
   enter(namespace: readonly string[]): void {
     if (namespace === this.#last) return;
     this.#last = namespace;
     for (let length = 1; length <= namespace.length; length += 1) this.#begin(namespace.slice(0, length));
   }
 
-  /** Hear a task that begins; tasks of an agent are marked with its name. */
+  /** Process the start of a task. The metadata of an agent's tasks contains the agent's name. */
   taskBegins(namespace: readonly string[], { id, input, metadata }: JsonObject): void {
     this.stepEnds(namespace);
     const agent = isRecord(metadata) ? metadata.lc_agent_name : undefined;
@@ -50,8 +50,8 @@ export class SubgraphLifecycle {
   }
 
   /**
-   * A task has ended, and all graphs and tasks inside of it; a breakpoint or a question leaves them waiting. Its own end is
-   * sent with the state of its step: clients that read the state at the end of a task must find what the task wrote.
+   * End a task with everything inside it; `waits` is true if it stopped at an interrupt. The end of the task itself is sent
+   * after the state of its superstep, so that clients that read the state at the end of a task find its writes.
    */
   taskEnds(namespace: readonly string[], waits: boolean): void {
     const key = keyOf(namespace);
@@ -61,7 +61,7 @@ export class SubgraphLifecycle {
     if (open) open.ended ??= how;
   }
 
-  /** The state of a graph was sent: its tasks have ended with it. */
+  /** The state of a graph's superstep was sent: send the ends of its tasks. */
   stepEnds(namespace: readonly string[]): void {
     const { length } = namespace;
     const prefix = length === 0 ? "" : `${keyOf(namespace)}|`;
@@ -72,7 +72,7 @@ export class SubgraphLifecycle {
     );
   }
 
-  /** The run has ended: nothing inside of it goes on. */
+  /** End everything that is still open, at the end of the run. */
   endAll(how: InnerEnd): void {
     this.#endWhere(() => true, how);
   }
@@ -90,7 +90,7 @@ export class SubgraphLifecycle {
     this.#sink(namespace, { event: "started", graph_name, ...cause });
   }
 
-  /** What is inside ends before what it is in. */
+  /** Ends in reverse start order, so that inner namespaces end before outer ones. */
   #endWhere(matches: (key: string, open: OpenPlace) => boolean, how: InnerEnd): void {
     if (this.#open.size === 0) return;
     for (const [key, open] of [...this.#open].filter((entry) => matches(...entry)).reverse()) {

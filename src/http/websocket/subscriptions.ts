@@ -85,7 +85,7 @@ export class Subscriptions {
 
   /** Events that have gone by, as far as they are kept. */
   #told(): readonly ProtocolFrame[] {
-    return this.#stream?.told().filter(({ seq }) => seq <= this.#place) ?? [];
+    return this.#stream?.retained().filter(({ seq }) => seq <= this.#place) ?? [];
   }
 
   /** Wait until no subscription is new. */

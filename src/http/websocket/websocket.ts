@@ -173,7 +173,7 @@ class ThreadSocket {
         throw new CommandError("invalid_argument", `${MOST_SUBSCRIPTIONS} subscriptions are open`);
       taken = { id: newId(), filter };
       this.#subscriptions.take(taken);
-      const replayed_events = stream.told().filter((frame) => passes(filter, frame)).length;
+      const replayed_events = stream.retained().filter((frame) => passes(filter, frame)).length;
       const result = { subscription_id: taken.id, replayed_events };
       return { result, threadId: stream.thread_id, appliedThroughSeq: stream.lastSeq };
     });

@@ -1,71 +1,72 @@
-/** Frames of runs on their way to other processes: what carries them, and what it promises. */
+/** The contract of a frame bus, which carries the frames of runs to other processes. */
 import type { RunFrame } from "../../models/run-stream.js";
 
-/** How long the frames of a run that has ended stay, in milliseconds; those of one that goes on, since the last. */
+/** How long frames are kept, in milliseconds: after the end of a run, or after the last frame of an unfinished run. */
 export const ENDED_MS = 5 * 60_000;
 export const OPEN_MS = 10 * 60_000;
-/** Attempts of a run whose frames stay: who reads late, or was away, sees what the earlier ones told. */
+/** Number of attempts whose frames are kept, so that a late or reconnecting reader also gets earlier attempts. */
 export const MOST_ATTEMPTS = 3;
 
-/** What hints are about: `run:` or `end:` with the id of a run, `thread:` with that of a thread. */
+/** Subject of a hint: `run:` or `end:` with a run id, or `thread:` with a thread id. */
 export type HintName = `${"run" | "end" | "thread"}:${string}`;
 
-/** What readers have to know of a run's frames before they may show them. */
+/** What a reader must know about a run before it may send the run's frames to a client. */
 export interface FramesAbout {
   thread_id: string;
-  /** Whether they are collected for readers of the thread's events too: a run's own reader gets part of them. */
+  /** Whether all stream modes are captured, for readers of the thread's events. The run's own client gets a projection. */
   is_wide: boolean;
-  /** Set for a run whose thread is none of its client's. */
+  /** Set for a stateless run, whose thread does not belong to its client. */
   stateless?: { scope: string | null };
 }
 
-/** Frames of one attempt of a run that follow each other. */
+/** Consecutive frames of one attempt of a run. */
 export interface FramePart {
   run_id: string;
   attempt: number;
   about: FramesAbout;
-  /** Id of the oldest frame that the writer has. Once that is not the first of its attempt, what the bus has of older ones goes. */
+  /** Id of the oldest frame that the writer still has. If it is not the first of its attempt, the bus deletes all older frames. */
   first: number;
-  /** Id of the first frame of the part; of the one to come where it has none. */
+  /** Id of the first frame of the part. If the part has no frames, the id of the next frame. */
   from: number;
   frames: readonly RunFrame[];
-  /** Whether the run has ended with these. */
+  /** Whether these are the last frames of the run. */
   is_last: boolean;
 }
 
-/** What the bus has of a run after a frame. */
+/** The frames of a run after a given frame. */
 export interface FramePage {
   about: FramesAbout;
-  /** In order, those of earlier attempts before those of later ones; not always all of them. */
+  /** In order, earlier attempts first. May be incomplete: read again from the last id. */
   frames: RunFrame[];
-  /** Id of the frame of the latest attempt that comes next. */
+  /** Id of the next frame of the latest attempt. */
   next: number;
-  /** Whether the run has ended, and `next` comes no more. */
+  /** Whether the run has ended, so that frame `next` never arrives. */
   is_ended: boolean;
 }
 
 /**
- * One process writes the frames of an attempt, all may read them. Its calls reject with `StorageUnavailableError` while it
- * is away; `append` with another error where it refuses what is in a part, which it will do again.
+ * Each attempt has one writing process; any process may read. Calls reject with `StorageUnavailableError` while the bus is
+ * unavailable. `append` rejects with another error if the bus refuses the content of a part; a retry does not help then.
  */
 export interface FrameBus {
   readonly kind: "redis" | "postgres";
-  /** Where it is, safe to print. */
+  /** Address without credentials, safe to print. */
   readonly location: string;
-  /** Milliseconds between two calls of `append` of a process, at least. */
+  /** Minimum interval between two `append` calls of a process, in milliseconds. */
   readonly paceMs: number;
-  /** Milliseconds after which readers look by themselves: a hint may be lost. */
+  /** Poll interval of readers, in milliseconds: hints may be lost. */
   readonly pollMs: number;
   /**
-   * Store frames. For each part: the id that the bus wants next, which is lower than asked for where it has lost some, and
-   * then it has stored nothing of it; undefined when a later attempt has begun. What it has already it takes again.
+   * Store frames. Storing a frame twice has no effect.
+   * @returns for each part, the id of the frame that the bus expects next. If it is lower than the part's `from`, the bus
+   * has lost frames and stored nothing of this part. Undefined if a later attempt has begun.
    */
   append(parts: readonly FramePart[]): Promise<(number | undefined)[]>;
-  /** The frames after the one with this id; undefined when nothing is known of the run. */
+  /** The frames after the frame with this id; undefined if the run is unknown. */
   read(runId: string, after: number): Promise<FramePage | undefined>;
-  /** Hear of what is named: frames of a run, its end, runs that come on a thread. Returns what ends that. */
-  listen(name: HintName, hear: () => void): () => void;
-  /** Hear that a connection was lost: what was stored may be gone. */
-  onLoss(hear: () => void): void;
+  /** Subscribe to hints: new frames of a run, its end, or new runs on a thread. Returns a function that unsubscribes. */
+  listen(name: HintName, listener: () => void): () => void;
+  /** Call `listener` when a connection is lost: stored frames may be gone. */
+  onLoss(listener: () => void): void;
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
-/** Rows of the long-term memory that graphs share across threads (LangGraph's "store"). */
+/** Items of the long-term memory that graphs share across threads (LangGraph's "store"). */
 import type { JsonObject } from "../../models/common.js";
 
 export interface ItemRow {
-  /** Labels joined by full stops, which no label holds. */
+  /** Labels joined by full stops; a label cannot contain a full stop. */
   namespace: string;
   key: string;
   value: JsonObject;
@@ -12,37 +12,38 @@ export interface ItemRow {
 }
 
 export interface ItemWrite extends Omit<ItemRow, "created_at"> {
-  /** When the item ends, ISO 8601; null for never. */
+  /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
 }
 
-/** An item as it is kept. */
+/** An item with its expiry. */
 export interface StoredItem extends ItemRow {
   expires_at: string | null;
 }
 
-/** Which items to read: `limit` of those after a place, in the order of namespaces and keys; from the first without one. */
+/** A page of items, ordered by namespace, then key: at most `limit` items after `after`. */
 export interface ItemPage {
-  /** Only items of this namespace and of all below it; every item for "", or without one. */
+  /** Only items of this namespace and the namespaces below it; all items if "" or undefined. */
   under?: string;
   after?: Pick<ItemRow, "namespace" | "key">;
   limit: number;
+  /** The current time, ISO 8601: expired items are left out. */
   at: string;
 }
 
-/** Every method is atomic, and shows no item that has expired at `at`. */
+/** The table of items. Every method is atomic. An item that has expired at `at` is not returned. */
 export interface ItemTable {
   get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
-  /** Insert or replace; an item that is there already keeps its `created_at`. */
+  /** Insert or replace; an existing item keeps its `created_at`. */
   put(item: ItemWrite): Promise<void>;
   delete(namespace: string, key: string): Promise<void>;
   page(page: ItemPage): Promise<StoredItem[]>;
-  /** Store an item of another storage as it stands, its times included, in the place of what is there. */
+  /** Store an item copied from another storage, including its times. Overwrites an existing item. */
   restore(item: StoredItem): Promise<void>;
-  /** Namespaces that hold items, sorted. */
+  /** Namespaces that contain items, sorted. */
   namespaces(at: string): Promise<string[]>;
-  /** Count the time to live of an item anew. */
+  /** Set a new expiry, ISO 8601. Does nothing if the item does not exist. */
   touch(namespace: string, key: string, expiresAt: string): Promise<void>;
-  /** Delete what has expired. */
+  /** Delete all items that have expired at `at`. */
   expire(at: string): Promise<void>;
 }

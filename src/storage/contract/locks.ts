@@ -1,34 +1,35 @@
-/** Locks keep runs apart: one lease a thread. */
+/** Thread locks: at most one lease per thread, so that runs of a thread never overlap. */
 
-/** The right to run on a thread. */
+/** The exclusive right to run on a thread. */
 export interface ThreadLease {
-  /** Give the thread to the next waiter. Later calls do nothing. Never rejects. */
+  /** Release the thread to the next waiter. Idempotent. Never rejects. */
   release(): void | Promise<void>;
-  /** Aborts when the lease was lost, for instance with its connection; absent where that cannot happen. */
+  /** Aborts when the lease is lost, for example with its connection. Leave it out if that cannot happen. */
   readonly lost?: AbortSignal;
   /**
-   * To be called before a write that the lease covers: a process that stood still, or a machine that was suspended,
-   * may have lost it unaware. Then `lost` has aborted when the promise resolves. Undefined, which is nothing to wait
-   * for, while the lease is known to stand. Never rejects.
+   * Called before each write that the lease protects. A process that was paused, or a machine that was suspended, may
+   * have lost the lease without noticing; in that case `lost` must have aborted before the promise resolves. Return
+   * undefined, instead of a promise, if the lease is known to be valid. Never rejects.
    */
   confirm?(): Promise<void> | undefined;
 }
 
 export interface AcquireOptions {
-  /** False: answer undefined at once when the thread is taken. */
+  /** If false, `acquire` returns undefined without waiting when the thread is locked. */
   wait: boolean;
-  /** True: go before those who already wait, and never find the queue full. */
+  /** If true, the caller goes to the front of the queue, and the queue limit does not apply. */
   first?: boolean;
-  /** Leaves the queue; the call then rejects with the signal's reason. */
+  /** Aborting it leaves the queue; the call rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** One lease a thread at a time; waiters are served in order of arrival (docs/specification.md#concurrency). */
+/** At most one lease per thread; waiters get it in order of arrival (docs/specification.md#concurrency). */
 export interface ThreadLocks {
   /**
-   * @throws ThreadBusyError when the thread's queue is full (`thread_busy`)
+   * Acquire the thread's lease.
+   * @throws ThreadBusyError if the thread's queue is full (`thread_busy`)
    */
   acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined>;
-  /** How many wait for this thread. */
+  /** Number of callers that are waiting for this thread. */
   waiting(threadId: string): number;
 }

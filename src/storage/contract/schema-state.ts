@@ -1,16 +1,16 @@
-/** What the tables or documents of a storage stand at. */
+/** The schema version of one part of a storage. */
 export interface SchemaPart {
-  /** `rows` are those of threads and runs, `checkpoints` what LangGraph's own saver made; others have one part. */
+  /** PostgreSQL has two parts: `rows` for threads and runs, `checkpoints` for the tables of LangGraph's own saver. */
   name: "rows" | "checkpoints" | "tables" | "documents";
-  /** 0 when they are not there. */
+  /** 0 if the tables or documents do not exist. */
   version: number;
-  /** What this release reads and writes. */
+  /** The version that this release reads and writes. */
   wanted: number;
 }
 
 export interface SchemaState {
-  /** Safe to print. */
+  /** Address without credentials, safe to print. */
   location?: string;
-  /** Empty for a storage without versions. */
+  /** Empty for a storage without schema versions. */
   parts: SchemaPart[];
 }

@@ -1,4 +1,4 @@
-/** The contract every backend fulfils: rows in tables, graph state in the checkpointer, one lock a thread. */
+/** The contract of a storage backend: rows in tables, graph state in the checkpointer, one lock per thread. */
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { Caller } from "../../models/caller.js";
 import type { JsonObject, SortOrder } from "../../models/common.js";
@@ -16,27 +16,27 @@ export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./item
 export interface ThreadRow {
   /** Canonical lower-case UUID. */
   thread_id: string;
-  /** ISO 8601 UTC with milliseconds, like every time of a row. */
+  /** ISO 8601 UTC with milliseconds, as all times in rows. */
   created_at: string;
   updated_at: string;
   state_updated_at: string | null;
   metadata: JsonObject;
-  /** Whose it is: the text of a user's scope. Null when no user made it; then its metadata says it, if anything does. */
+  /** The scope of the user who owns it. Null if no user created it; its metadata may then name an owner. */
   scope: string | null;
-  /** Ids of the graphs that have written to it. Null when that is not known, as of threads of release 0.1.0. */
+  /** Ids of the graphs that have written to it. Null if unknown, as for threads of release 0.1.0. */
   graphs: readonly string[] | null;
   config: JsonObject;
   status: ThreadStatus;
   error: string | null;
-  /** Expires `ttl_minutes` after `updated_at`: derived, so that every update renews it. */
+  /** The thread expires `ttl_minutes` after `updated_at`, so every update renews it. */
   ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
 }
 
-/** Changes to a thread row; keys left out stay as they are. */
+/** Changes to a thread row. Missing keys are left unchanged. */
 export interface ThreadPatch {
   updated_at: string;
   state_updated_at?: string | null;
-  /** Merged over the row's metadata, top-level key by key, in the same atomic step. */
+  /** Merged into the row's metadata, one top-level key at a time, in the same atomic step. */
   mergeMetadata?: JsonObject;
   scope?: ThreadRow["scope"];
   graphs?: ThreadRow["graphs"];
@@ -48,15 +48,15 @@ export interface ThreadPatch {
 
 export interface ThreadFilter {
   ids?: readonly string[];
-  /** Containment as in `contains()` of ./rows.ts; keys are data, never operators. */
+  /** Containment, as defined by `contains()`. Keys are data, never operators. */
   metadata?: JsonObject;
-  /** Leaves out the threads that have another scope; those that have none stay. */
+  /** Leaves out threads with another scope. Threads without a scope match. */
   scope?: string;
   status?: ThreadStatus;
 }
 
 export interface ThreadQuery extends ThreadFilter {
-  /** Ties are broken by thread_id in the same direction; a null state_updated_at sorts as the oldest. */
+  /** Ties are broken by thread_id in the same direction. A null state_updated_at sorts as the oldest. */
   sortBy: ThreadSortField;
   sortOrder: SortOrder;
   limit: number;
@@ -65,7 +65,7 @@ export interface ThreadQuery extends ThreadFilter {
 
 export interface ThreadPage {
   rows: ThreadRow[];
-  /** The number of all matching rows, on this page or not. */
+  /** Number of matching rows on all pages. */
   total: number;
 }
 
@@ -79,42 +79,42 @@ export interface RunRow {
   metadata: JsonObject;
   kwargs: JsonObject;
   multitask_strategy: MultitaskStrategy;
-  /** Always present; the message on failure, else null (docs/specification.md#storage, 5). */
+  /** The message if the run failed, otherwise null (docs/specification.md#storage, 5). */
   error: string | null;
   usage: TokenUsage | null;
-  /** Process that executes the run: see `Owner`. */
+  /** Id of the process that executes the run; see `Owner`. */
   owner: string;
-  /** What the run threw, and where; it shows code, and never goes to clients. A storage may do without it. */
+  /** The error that the run threw, with its location. It contains code and is never sent to clients. Optional for a storage. */
   fault?: RunFault | null;
-  /** How often processes have begun to execute it: 0 while it waits for its thread. */
+  /** Number of times a process has started to execute it; 0 while it is queued. */
   attempt?: number;
-  /** Never goes to clients. Null for runs of earlier releases, and when the run has ended, unless it is dead. */
+  /** Never sent to clients. Null for runs of earlier releases, and for finished runs that are not dead. */
   resumption?: Resumption | null;
-  /** When what ran in it began and ended. A storage may do without it, or give it by `tasks` alone. */
+  /** Start and end times of its tasks. Optional for a storage, which may also return it from `RunTable.tasks` only. */
   tasks?: RunTasks | null;
 }
 
-/** What is known of an unfinished run beside its request, should its process die. */
+/** What another process needs, in addition to the request, to resume an unfinished run after a crash. */
 export interface Resumption {
-  /** Whether it goes on without its client; one that does not is interrupted with it. */
+  /** Whether the run continues when its client disconnects. If false, it is interrupted. */
   unattended: boolean;
-  /** False when the request has secrets, which no row keeps: the graph cannot be called as it was. */
+  /** False if the request contained secrets. Rows never store secrets, so the graph cannot be called with the same request. */
   isWhole: boolean;
-  /** On whose behalf it runs. */
+  /** The user on whose behalf it runs. */
   caller: Caller | null;
-  /** Set for a run on a thread of its own, which goes with it when that is `temporary`. */
+  /** Set for a run on its own thread. If `temporary`, the thread is deleted with the run. */
   stateless?: { temporary: boolean };
-  /** Milliseconds that earlier attempts took. */
+  /** Duration of earlier attempts, in milliseconds. */
   spent_ms: number;
-  /** How many of them ended in order with their process, and were no fault of the run. */
+  /** Number of earlier attempts that were requeued, for example by a graceful shutdown. They do not count as crashes. */
   given_back?: number;
-  /** Which frames it has, where that is not what its request says: none, or also those for readers of its thread. */
+  /** Set if the frames differ from what the request says: `none`, or `wide` to capture all stream modes. */
   frames?: "none" | "wide";
-  /** Where its end is posted. */
+  /** URL that is called when the run ends. */
   webhook?: string;
 }
 
-/** Who executes a run, or is to: what another one still writes for the run is refused. */
+/** The lease owner of a run, and its attempt as a fencing token: writes of any other holder are refused. */
 export interface RunHolder {
   owner: string;
   attempt: number;
@@ -133,27 +133,27 @@ export interface RunQuery {
   offset: number;
 }
 
-/** Runs of any thread: those that every named field leaves in. */
+/** Runs of any thread that match all given fields. */
 export interface RunSearch extends Omit<RunQuery, "threadId"> {
   threadIds?: readonly string[];
-  /** What their requests called the assistant. */
+  /** Assistant ids as the requests named them. */
   assistantIds?: readonly string[];
-  /** Accepted at this time or later, and before that one; as rows keep times. */
+  /** Created at or after `createdAfter`, and before `createdBefore`; ISO 8601 UTC with milliseconds. */
   createdAfter?: string;
   createdBefore?: string;
 }
 
-/** The end of a run and what it makes of its thread, stored in one step. */
+/** The end of a run and the resulting change to its thread, stored in one step. */
 export interface RunOutcome {
   runId: string;
-  /** Nothing changes when the run is another's; nobody is asked for when left out. */
+  /** If set, nothing changes unless this holder has the run. */
   holder?: RunHolder;
   run: RunPatch;
   threadId: string;
   thread: ThreadPatch;
 }
 
-/** A serving process. A run whose owner no longer lives was cut off (reliability: recovery). */
+/** A server process. If the owner of an unfinished run is dead, the run was interrupted and is recovered. */
 export interface Owner {
   /** Unique per process start. */
   id: string;
@@ -163,198 +163,200 @@ export interface Owner {
   seen_at: string;
 }
 
-/** Which unfinished runs; all of them where nothing is named. */
+/** Selects unfinished runs; all of them if empty. */
 export interface UnfinishedQuery {
   threadId?: string;
   ownerId?: string;
-  /** Leaves out those that wait in a queue, where the storage has one. */
+  /** Leaves out queued runs, if the storage has a queue. */
   isOwned?: true;
 }
 
 export type RunKey = Pick<RunRow, "run_id" | "thread_id">;
 
-/** A run left `pending` or `running`, with what is known of its owner. */
+/** A run that is `pending` or `running`, and its owner. */
 export interface UnfinishedRun {
   run_id: string;
   thread_id: string;
-  /** Undefined when the owner never sent a heartbeat or was removed. */
+  /** Undefined if the owner never sent a heartbeat or was removed. */
   owner: Owner | undefined;
 }
 
-// The rows of a storage. Every method is atomic. Rows handed out are copies: changing them changes nothing stored. Errors
-// of the backend surface as `storage_unavailable`, and `payload_too_large` where it bounds a row; nothing else is thrown.
+// The tables of a storage. Every method is atomic. Returned rows are copies: changing them does not change the stored
+// rows. Methods throw only GraphServeErrors: `storage_unavailable` for errors of the backend, and `payload_too_large` if
+// a row exceeds its size limit.
 
 export interface ThreadTable {
-  /** Insert a row; false when the id is taken, and then nothing is changed. */
+  /** Insert a row. Returns false, and changes nothing, if the id exists. */
   insert(row: ThreadRow): Promise<boolean>;
   get(threadId: string): Promise<ThreadRow | undefined>;
-  /** Apply a patch and return the row as it is then; undefined when there is no such thread. */
+  /** Apply a patch and return the changed row; undefined if the thread does not exist. */
   update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
   /**
-   * Metadata that cannot be looked up may be compared row by row while others write: each row counts as it is when it
-   * is read.
+   * A metadata filter without an index may be tested row by row during concurrent writes: each row counts in the state
+   * in which it is read.
    */
   search(query: ThreadQuery): Promise<ThreadPage>;
   count(filter: ThreadFilter): Promise<number>;
-  /** Delete a thread's row and its run rows; false when there is no such thread. Checkpoints are the caller's. */
+  /** Delete a thread and its runs. Returns false if the thread does not exist. The caller deletes the checkpoints. */
   delete(threadId: string): Promise<boolean>;
-  /** Threads whose time to live ended before `now` and that are not busy, the longest expired first, at most `limit`. */
+  /** Threads that expired before `now` and are not busy, the earliest expiry first, at most `limit`. */
   expired(now: string, limit: number): Promise<ThreadRow[]>;
 }
 
 export interface RunTable {
-  /** Insert a row and apply a patch to its thread, both or neither. False when the thread is gone. Rejects when the id is taken. */
+  /** Insert a row and patch its thread, both or neither. Returns false if the thread does not exist. Rejects if the id exists. */
   insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
-  /** A run of this thread; undefined when the run is unknown or belongs to another thread. */
+  /** A run of this thread; undefined if the run is unknown or belongs to another thread. */
   get(threadId: string, runId: string): Promise<RunRow | undefined>;
   /**
-   * Change a run that is still `pending` or `running`; false, and nothing changed, when it has ended or is unknown, or
-   * is another's than the holder's, where one is named; a storage without `take` may leave that to its one process.
+   * Patch a run that is `pending` or `running`. Returns false, and changes nothing, if the run has ended, is unknown, or
+   * does not belong to `holder`. A storage without `take` may ignore `holder`, because it has only one process.
    */
   update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean>;
   /**
-   * Take an unfinished run over from its holder, and patch run and thread, both or neither; false, and nothing changed,
-   * when it is no longer that one's. What the one before still asks to store of the run is refused from then on: its
-   * end, and its checkpoints (see `Checkpointer.hold`). Left out by a storage that cannot do so: no run outlives its
-   * process there.
+   * Take over an unfinished run from the holder `from`, and patch run and thread, both or neither. Returns false, and
+   * changes nothing, if `from` no longer has the run. From then on the storage refuses the previous holder's writes for
+   * the run: its end and its checkpoints (see `Checkpointer.hold`). Leave it out if the storage cannot do this; runs then
+   * do not survive their process.
    */
   take?(run: RunKey, from: RunHolder, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean>;
   /**
-   * Store how runs ended, all or nothing. An outcome whose run is already terminal is left out whole, its thread too;
-   * one whose thread is gone, or is not the run's, changes nothing.
+   * Store the outcomes of runs, all or nothing. An outcome is skipped, including its change to the thread, if its run has
+   * already ended, or if `threadId` does not exist or is not the thread of the run.
    */
   settle(outcomes: readonly RunOutcome[]): Promise<void>;
-  /** Delete one row; false when there is no such run on this thread. Its checkpoints are the caller's. */
+  /** Delete one row. Returns false if the thread has no such run. The caller deletes the checkpoints. */
   delete(threadId: string, runId: string): Promise<boolean>;
-  /** Newest first (created_at, then run_id), one page. */
+  /** One page, newest first (created_at, then run_id). */
   list(query: RunQuery): Promise<RunRow[]>;
-  /** As `list`, of any thread. Left out where only a thread's runs are known: `searchRuns` then goes through threads. */
+  /** As `list`, for runs of any thread. Optional: without it, `searchRuns` iterates over the threads. */
   search?(query: RunSearch): Promise<RunRow[]>;
-  /** Every run that is `pending` or `running`, with its owner; those of a thread or of an owner where one is named. */
+  /** All runs that are `pending` or `running`, with their owners; optionally of one thread or one owner. */
   unfinished(of?: UnfinishedQuery): Promise<UnfinishedRun[]>;
-  /** Leave word for a run's owner to stop it; nothing happens when the run has ended or is unknown. */
+  /** Request that the owner of a run stops it. Does nothing if the run has ended or is unknown. */
   requestCancel(runId: string): Promise<void>;
-  /** Ids of this owner's unfinished runs that somebody asked to stop: the same ones until they have ended. */
+  /** Ids of this owner's unfinished runs with a cancel request. An id is returned until its run has ended. */
   cancelRequests(ownerId: string): Promise<string[]>;
-  /** When what ran in a run began and ended; null where it was never stored. A storage may do without it. */
+  /** Start and end times of the tasks of a run; null if they were never stored. Optional for a storage. */
   tasks?(threadId: string, runId: string): Promise<RunTasks | null>;
 }
 
-/** Runs that too many processes died over: ended as `error`, their resumption kept, by which they can go on. */
+/** Dead runs: they crashed too often and ended as `error`, but keep their `resumption`, so they can be resumed. */
 export interface DeadRunTable {
-  /** Newest first (created_at, then run_id), one page. */
+  /** One page, newest first (created_at, then run_id). */
   list(page: Pick<RunQuery, "limit" | "offset">): Promise<RunRow[]>;
   count(): Promise<number>;
   /**
-   * Make a dead run an unfinished one, and patch run and thread, both or neither. False, and nothing changed, when it is
-   * not dead (any more), or another run of its thread is unfinished, but for those that wait for their time.
+   * Turn a dead run into an unfinished run, and patch run and thread, both or neither. Returns false, and changes nothing,
+   * if the run is not dead, or if its thread has another unfinished run that is not delayed.
    */
   revive(run: RunKey, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean>;
-  /** Those that died before this time are runs that have ended like others. Returns how many. */
+  /** Turn runs that died before this time, ISO 8601, into ordinary failed runs. Returns their number. */
   forget(before: string): Promise<number>;
 }
 
 export interface OwnerTable {
-  /** Note that this process lives; inserts or renews its row. */
+  /** Store a heartbeat: insert or update the row of this process. */
   beat(owner: Owner): Promise<void>;
-  /** Forget an owner; its unfinished runs then count as cut off. */
+  /** Delete an owner. Its unfinished runs then count as interrupted. */
   remove(ownerId: string): Promise<void>;
 }
 
-/** What becomes of a run that is to be accepted, and how many unfinished ones of its thread came before it. */
+/** Result of `RunQueue.accept`. `before` is the number of earlier unfinished runs of the thread. */
 export type Acceptance =
   | { became: "begun" | "queued"; before: number }
   | { became: "no_thread" | "thread_full" | "queue_full" | "caller_full" | "not_held" };
 
-/** A run that waits, and nothing of its thread before it. */
+/** A queued run that is the first unfinished run of its thread. */
 export interface ReadyRun extends RunKey {
-  /** On whose behalf; empty where nobody is asked who sends a request. */
+  /** Identifies the user on whose behalf it runs; empty without authentication. */
   caller: string;
-  /** A process died over it. */
+  /** Whether a process has crashed while executing it. */
   isSuspect?: boolean;
 }
 
 export interface AcceptOptions {
-  /** What its row keeps should it wait. */
+  /** The `resumption` to store if the run is queued. */
   queued: Resumption;
-  /** Unfinished runs of its thread that may come before it. */
+  /** Maximum number of earlier unfinished runs of its thread. */
   mostBefore: number;
-  /** Runs of all threads that may wait, and of its caller's where one is known; any number when left out. */
+  /** Maximum number of queued runs, in total and of its caller; unlimited if undefined. */
   mostWaiting?: number;
   mostOfCaller?: number;
-  /** Its row is there already, as this one's: it is taken over, or the run is `not_held`. */
+  /** Set if the row exists and belongs to this holder. The run is taken over from it, or the result is `not_held`. */
   from?: RunHolder;
 }
 
 export interface QueueStats {
-  /** Runs that wait, and those of them that are the first of their thread: what they lack is a process. */
+  /** Number of queued runs, and of those that are the first of their thread and only need a process. */
   waiting: number;
   ready: number;
-  /** How long the oldest of these has been so. */
+  /** How long the oldest ready run has been ready, in seconds. */
   oldest_seconds: number;
 }
 
 /**
- * A run waits while it is nobody's: its row names no owner. Of a thread only the first unfinished run is ever given out,
- * by the order in which the storage accepted them, whatever process did.
+ * The shared queue of all processes. A run without an owner is queued. Only the first unfinished run of a thread is ready,
+ * in the order in which the storage accepted the runs, whichever process accepted them.
  */
 export interface RunQueue {
   /**
-   * Store a run in one step with the change of its thread. With an owner it begins as that one's, when no unfinished run of
-   * its thread came before; else, and without an owner, it waits, and its attempt is 0.
+   * Store a run and the change to its thread in one step. A run with an owner begins if its thread has no earlier
+   * unfinished run. Otherwise, and without an owner, it is queued with attempt 0.
    */
   accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance>;
   /**
-   * The first unfinished runs of threads that wait, those first whose callers have the fewest in flight, then whose callers
-   * come latest in `served` or not at all, then the oldest; those of the threads named are left out.
+   * At most `limit` ready runs, without those of the threads in `except`. Runs whose callers have the fewest runs in
+   * flight come first, then runs of callers that were served least recently, then the oldest. `recentCallers` lists the
+   * callers in the order in which they were served; callers that are not listed come before those that are.
    */
-  readyRuns(limit: number, except: readonly string[], served?: readonly string[]): Promise<ReadyRun[]>;
-  /** How long it is, for those who decide how many processes there are. */
+  readyRuns(limit: number, except: readonly string[], recentCallers?: readonly string[]): Promise<ReadyRun[]>;
+  /** Queue metrics, for example for autoscaling. */
   stats(): Promise<QueueStats>;
-  /** Tell every process that a run may wait. Never rejects: who hears of none looks now and then. */
+  /** Best-effort wake-up of all processes when a run is ready. Never throws: polling covers lost notifications. */
   notify(): void;
-  /** Hear that. Returns what ends it. */
-  listen(hear: () => void): () => void;
+  /** Subscribe to notifications of all processes. Returns a function that unsubscribes. */
+  listen(listener: () => void): () => void;
 }
 
 /**
- * A checkpointer whose quirks are hidden (see ./checkpointer.ts): `run_id` and the public scalar configurable keys are
- * stamped into every checkpoint's metadata, `list` needs a thread, takes `limit: 0` for nothing and filters by
- * containment, namespaces are always explicit, and writes of a fenced run are refused.
+ * A checkpointer with uniform behaviour across savers (see `wrapCheckpointer`): `run_id` and the public scalar
+ * configurable keys are added to the metadata of every checkpoint; `list` requires a thread, returns nothing for
+ * `limit: 0` and filters by containment; namespaces are always explicit; writes of a fenced run are refused.
  */
 export interface Checkpointer extends BaseCheckpointSaver {
-  /** Refuse every later write of this run, until `unfence`. */
+  /** Refuse all further writes of this run, until `unfence`. */
   fence(runId: string): void;
   unfence(runId: string): void;
   /**
-   * From now until `unfence`, this process writes for the run as this holder: the storage itself refuses a write with a
-   * RunTakenError when the run's row says another one, or that the run has ended. A storage without `take` does nothing.
+   * Until `unfence`, this process writes for the run as this holder. The storage refuses a write with a RunTakenError if
+   * the row of the run names another holder, or if the run has ended. Not needed by a storage without `RunTable.take`.
    */
   hold?(runId: string, holder: RunHolder): void;
   /**
-   * To be called under a thread's lease before an edit: what it gives goes with the edit's checkpoints, and lets the
-   * storage refuse them in the same step if anything has begun or was edited on the thread since. Left out by a
-   * storage that one process writes to.
+   * Called under a thread's lease before an edit. The result is passed on with the checkpoints of the edit, so that the
+   * storage can refuse them, in the same step, if a run or another edit has changed the thread since. Not needed by a
+   * storage that only one process writes to.
    */
   guardEdit?(threadId: string): Promise<unknown>;
-  /** Store a checkpoint of another storage as it stands, with its writes; `newVersions` are those its parent lacks. */
+  /** Store a checkpoint copied from another storage, with its writes. `newVersions` are the versions its parent does not have. */
   store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void>;
   /**
-   * Write the latest checkpoint of `sourceId` in each of `namespaces`, with its pending writes, under `targetId`: no
-   * history, `metadata.source` is "fork", no run_id (docs/specification.md#threads, 3). A checkpoint with delta
-   * channels takes the ancestors along that its values are rebuilt from. With `at` the root checkpoint of that id is
-   * copied instead of the latest, without what was written after it.
+   * Copy the latest checkpoint of `sourceId` in each of `namespaces`, with its pending writes, to `targetId`: without
+   * history and run_id, and with `metadata.source` set to "fork" (docs/specification.md#threads, 3). For a checkpoint with
+   * delta channels, the ancestors from which its values are rebuilt are copied as well. With `at`, the root checkpoint
+   * with that id is copied instead of the latest, without later writes.
    */
   copyLatest(sourceId: string, targetId: string, namespaces: readonly string[], at?: string): Promise<void>;
-  /** The namespaces that hold checkpoints of this thread, sorted: the root's, which is empty, comes first. */
+  /** Namespaces with checkpoints of this thread, sorted. The root namespace is empty and comes first. */
   namespaces(threadId: string): Promise<string[]>;
-  /** Drop the checkpoints that a run wrote, in every namespace of its thread. */
+  /** Delete the checkpoints that a run wrote, in all namespaces of its thread. */
   deleteRun(threadId: string, runId: string): Promise<void>;
-  /** Drop all checkpoints of a thread but the latest in each of `namespaces` (and what its delta channels need). */
+  /** Delete all checkpoints of a thread except the latest in each of `namespaces` and those its delta channels need. */
   keepLatest(threadId: string, namespaces: readonly string[]): Promise<void>;
 }
 
-/** Something about the setup of a storage that is right, or should be put right. */
+/** Result of one check of the setup of a storage. */
 export interface StorageFinding {
   /** Stable name, such as `journal_mode`. */
   name: string;
@@ -363,50 +365,50 @@ export interface StorageFinding {
   fix?: string;
 }
 
-/** All that one scheme opens. `threads`, `runs` and `owners` are the metadata store. */
+/** An open storage. */
 export interface Storage {
   readonly scheme: string;
-  /** True when all that was written, rows and checkpoints, survives the process. */
+  /** Whether all rows and checkpoints survive the process. */
   readonly durable: boolean;
-  /** Where it is, safe to print: no password. Undefined for memory. */
+  /** Address without credentials, safe to print. Undefined for memory. */
   readonly location?: string;
   readonly threads: ThreadTable;
   readonly runs: RunTable;
   readonly owners: OwnerTable;
   readonly checkpointer: Checkpointer;
   readonly locks: ThreadLocks;
-  /** Rows of the long-term memory; left out where there is no room for them, and then they last as long as the process. */
+  /** Long-term memory. If left out, items are kept in memory until the process ends. */
   readonly items?: ItemTable;
-  /** Rows of what is to be done at a time; a storage without them serves no crons, delayed runs and webhooks. */
+  /** Timers. If left out, crons, delayed runs and webhooks are not available. */
   readonly timers?: TimerTable;
-  /** Runs that died; left out by a storage whose runs do not outlive their process. */
+  /** Dead runs. Leave it out if runs do not survive their process. */
   readonly deadRuns?: DeadRunTable;
-  /** Runs that wait for any process; left out by a storage whose processes execute what they accept. */
+  /** Queue shared by all processes. If left out, each process executes the runs it accepts. */
   readonly queue?: RunQueue;
-  /** Time of the database's clock, in milliseconds since 1970; left out where this process's clock is the only one. */
+  /** Time of the database's clock, in milliseconds since 1970. Leave it out if only this process's clock matters. */
   now?(): Promise<number>;
-  /** What was done while it was opened that the operator should know. */
+  /** Messages to the operator about what happened while the storage was opened. */
   readonly notices?: readonly string[];
-  /** Checks of the setup, where the backend has some. */
+  /** Checks of the setup, for `doctor`. */
   findings?(): StorageFinding[] | Promise<StorageFinding[]>;
-  /** Release files and connections. Call once, when nothing uses the storage any more. */
+  /** Release files and connections. Called once, after all other calls have finished. */
   close(): Promise<void>;
 }
 
-/** The rows of a storage, opened for reading alone: its checkpoints need LangGraph's packages, these do not. */
+/** The rows of a storage, opened read-only. Unlike checkpoints, they do not need LangGraph's packages. */
 export type RowStorage = Pick<Storage, "scheme" | "location" | "threads" | "runs" | "close">;
 
-/** What a backend is opened with; a resolved configuration fits it. */
+/** Options to open a storage. A resolved configuration can be passed as it is. */
 export interface StorageOptions {
   checkpointer_scheme: string;
   checkpointer_uri?: string;
   checkpointer_options: {
-    /** Connections of the pool of a relational server; default 10 (docs/specification.md#storage, 6). */
+    /** Maximum number of pooled connections of a database server; default 10 (docs/specification.md#storage, 6). */
     pool_max_size?: number;
     [option: string]: unknown;
   };
-  /** Most callers that may wait for one thread. */
+  /** Maximum number of callers that wait for one thread. */
   max_queued_runs: number;
-  /** Only read: nothing is created, brought up to date or changed, and a storage that is not there is an error. */
+  /** Open read-only: nothing is created, migrated or changed, and a missing storage is an error. */
   readOnly?: boolean;
 }

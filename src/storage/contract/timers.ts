@@ -1,9 +1,9 @@
-/** Rows of what is to be done at a time: crons, runs that begin later, webhooks that are to be sent, keys that are to be forgotten. */
+/** Timer rows: crons, delayed runs, pending webhooks, and idempotency keys that expire. */
 import type { JsonObject } from "../../models/common.js";
 
 export type TimerKind = "cron" | "run" | "webhook" | "key";
 
-/** The owner of runs that wait for their time: alive for ever, so that nobody takes them for cut off. */
+/** The owner of delayed runs. Its heartbeat never expires, so that recovery does not treat these runs as interrupted. */
 export const DELAYED_OWNER = {
   id: "waits for its time",
   host: "",
@@ -15,14 +15,14 @@ export interface TimerRow {
   kind: TimerKind;
   /** Unique within its kind. */
   id: string;
-  /** The thread that it is of, where it is of one. */
+  /** The thread it belongs to, if any. */
   thread_id: string | null;
-  /** Whose it is, as the scope of a thread; null when no user made it. */
+  /** The scope of the user who created it, as for a thread; null if no user did. */
   scope: string | null;
-  /** When there is something to do, ISO 8601 UTC with milliseconds; null for nothing. */
+  /** When the timer is due, ISO 8601 UTC with milliseconds; null if it is inactive. */
   due_at: string | null;
   created_at: string;
-  /** Goes up with each change: a change is written over the version that it was made from, or not at all. */
+  /** Incremented by each change, for compare-and-set: a change is stored only if the version is still the one that was read. */
   version: number;
   data: JsonObject;
 }
@@ -30,28 +30,28 @@ export interface TimerRow {
 export interface TimerQuery {
   kind: TimerKind;
   threadId?: string;
-  /** Only those of this user. */
+  /** Only timers of this user. */
   scope?: string;
   limit: number;
   offset: number;
 }
 
-/** Every method is atomic. Rows handed out are copies. */
+/** The table of timers. Every method is atomic. Returned rows are copies. */
 export interface TimerTable {
-  /** Insert a row; false when its id is taken, and then nothing is changed. */
+  /** Insert a row. Returns false, and changes nothing, if the id exists. */
   insert(row: TimerRow): Promise<boolean>;
   get(kind: TimerKind, id: string): Promise<TimerRow | undefined>;
   /**
-   * Write a row over the one of its version, which is then one higher. False, and nothing changed, when another version
-   * is there, or none: of several who write over the same one, one alone succeeds.
+   * Replace the row of the same version, and increment the version. Returns false, and changes nothing, if the stored
+   * version differs or the row does not exist: of several concurrent calls for one version, only one succeeds.
    */
   replace(row: TimerRow): Promise<boolean>;
-  /** Delete a row, of this version where one is named; false when it is not there. */
+  /** Delete a row. With a version, only if the row has that version. Returns false if nothing was deleted. */
   delete(kind: TimerKind, id: string, version?: number): Promise<boolean>;
-  /** Rows of these kinds that are due at `at` or before, those due longest first. */
+  /** Rows of these kinds that are due at `at` or earlier, the earliest first, at most `limit`. */
   due(kinds: readonly TimerKind[], at: string, limit: number): Promise<TimerRow[]>;
-  /** When the next row of these kinds is due, or was. */
+  /** The earliest due time of these kinds, which may be in the past; undefined if no row has one. */
   next(kinds: readonly TimerKind[]): Promise<string | undefined>;
-  /** In the order of their making (created_at, then id), one page. */
+  /** One page, oldest first (created_at, then id). */
   list(query: TimerQuery): Promise<TimerRow[]>;
 }

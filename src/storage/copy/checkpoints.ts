@@ -1,4 +1,4 @@
-/** Copies the checkpoints of a thread, a page at a time, and tells whether both storages hold the same. */
+/** Copies the checkpoints of a thread, page by page, and compares what the two storages hold. */
 import { createHash } from "node:crypto";
 import type {
   ChannelVersions,
@@ -10,7 +10,7 @@ import { byKey } from "../../models/common.js";
 import { isSpecial } from "../saver/saver-parts.js";
 import type { Checkpointer } from "../contract/storage.js";
 
-/** Checkpoints that are held at once, each with its whole state. */
+/** Checkpoints held in memory at a time, each with its whole state. */
 const PAGE = 10;
 
 /** Digests of checkpoints, by namespace and id. */
@@ -18,7 +18,7 @@ export type CheckpointIndex = Map<string, string>;
 
 const keyOf = (namespace: string, id: string): string => JSON.stringify([namespace, id]);
 
-/** What a storage holds of a thread. */
+/** Index of all checkpoints of a thread. */
 export async function indexCheckpoints(
   checkpointer: Checkpointer,
   threadId: string,
@@ -32,7 +32,7 @@ export async function indexCheckpoints(
   return index;
 }
 
-/** Ids of a thread's checkpoints by namespace, the oldest first. */
+/** Ids of a thread's checkpoints by namespace, oldest first. */
 export async function idsOfCheckpoints(
   checkpointer: Checkpointer,
   threadId: string,
@@ -47,7 +47,7 @@ export async function idsOfCheckpoints(
   return all;
 }
 
-/** Whether none of `held` is missing in `ids`. */
+/** Whether `ids` contains every checkpoint of `held`. */
 export function holdsAll(ids: ReadonlyMap<string, readonly string[]>, held: CheckpointIndex): boolean {
   const known = new Set([...ids].flatMap(([namespace, own]) => own.map((id) => keyOf(namespace, id))));
   return [...held.keys()].every((key) => known.has(key));
@@ -58,13 +58,16 @@ interface CopyOptions {
   to: Checkpointer;
   threadId: string;
   ids: ReadonlyMap<string, readonly string[]>;
-  /** What the target holds already. */
+  /** Checkpoints that the target already holds. */
   held: CheckpointIndex;
-  /** Before each checkpoint; throws to stop. */
+  /** Called before each checkpoint; may throw to stop. */
   onCheckpoint: () => void;
 }
 
-/** Store what the target lacks or has otherwise. Returns what it then has to hold, and how many were stored. */
+/**
+ * Store the checkpoints that the target lacks or that differ.
+ * @returns the index that the target should now have, and how many checkpoints were stored
+ */
 export async function copyCheckpoints(
   options: CopyOptions,
 ): Promise<{ wanted: CheckpointIndex; stored: number }> {
@@ -76,7 +79,7 @@ export async function copyCheckpoints(
     for (const id of ids) {
       options.onCheckpoint();
       const tuple = await read(options.from, options.threadId, namespace, id);
-      // Pruned since: the thread is in use, which is found out when it is done.
+      // Pruned meanwhile: the thread is in use, which the final comparison of its row detects.
       if (!tuple) continue;
       const facts = await factsOfCheckpoint(options.from.serde, tuple);
       const original = tuple.checkpoint.channel_versions;
@@ -99,7 +102,7 @@ export async function copyCheckpoints(
   return { wanted, stored };
 }
 
-/** Versions that the parent lacks, or has without a value. */
+/** Channel versions to store: those that the parent does not have, or has without a value. */
 function changed(
   { checkpoint }: CheckpointTuple,
   parent: CheckpointTuple | undefined,
@@ -149,15 +152,15 @@ async function* newestFirst(
   }
 }
 
-// Digests by which what two storages hold is compared, whatever order they keep keys and writes in.
+// Digests for comparing two storages. They do not depend on the order of keys and writes.
 
-/** Of a JSON value. */
+/** Digest of a JSON value. */
 export const digestOf = (value: unknown): string =>
   createHash("sha256")
     .update(JSON.stringify(byKey(value)) ?? "")
     .digest("base64url");
 
-/** Of anything that checkpoints hold. */
+/** Digest of any value that checkpoints can hold. */
 async function valueDigest(serde: SerializerProtocol, value: unknown): Promise<string> {
   const [type, bytes] = await serde.dumpsTyped(value);
   if (type === "json") return digestOf(JSON.parse(Buffer.from(bytes).toString()));
@@ -165,7 +168,7 @@ async function valueDigest(serde: SerializerProtocol, value: unknown): Promise<s
 }
 
 interface CheckpointFacts {
-  /** Digest of the value of each channel that has one and a version: others are what a fresh graph begins with. */
+  /** Digest of each channel value that has a version; values without one are a new graph's initial values. */
   values: Record<string, string>;
   /** Digest of metadata, parent and pending writes. */
   rest: string;
@@ -183,7 +186,7 @@ export async function factsOfCheckpoint(
   return { values, rest: await valueDigest(serde, [metadata, parent, inOrder(pendingWrites)]) };
 }
 
-/** Of a whole checkpoint. */
+/** Digest of a whole checkpoint. */
 function checkpointDigest(
   { v, id, ts, channel_versions, versions_seen }: Checkpoint,
   facts: CheckpointFacts,
@@ -193,7 +196,7 @@ function checkpointDigest(
 
 type Writes = NonNullable<CheckpointTuple["pendingWrites"]>;
 
-/** A task's ordinary writes are in order; tasks, and writes with a number of their own, come as the backend has them. */
+/** Sorts by task and special channel, whose order depends on the backend. Ordinary writes of a task keep their order. */
 function inOrder(writes: Writes): Writes {
   const rankOf = ([task, channel]: Writes[number]): string =>
     JSON.stringify([task, isSpecial(channel) ? [0, channel] : [1]]);
@@ -203,23 +206,23 @@ function inOrder(writes: Writes): Writes {
     .map(({ write }) => write);
 }
 
-// Versions of channels, unique in a thread. Branches of a thread count on from the version where they part, so that two
-// of them may give one version to different values; backends that keep a value once by its version cannot hold both.
+// Makes channel versions unique within a thread. Two branches of a thread both count up from the version at the fork, so
+// they may use one version for different values. Backends that store a value once per version cannot hold both.
 
 type Version = Checkpoint["channel_versions"][string];
-/** By channel and version: the version to have instead. */
+/** Replacement versions, by channel and version. */
 type Renames = ReadonlyMap<string, Version>;
 
 const NONE: Renames = new Map();
 
-/** The checkpoints of one namespace, asked in an order in which parents come first. */
+/** Renames the versions of one namespace's checkpoints, which must be passed parents first. */
 export class UniqueVersions {
-  /** Digest of the value that a version of a channel was first seen with. */
+  /** Digest of the first value seen for each version of a channel. */
   readonly #seen = new Map<string, string | undefined>();
-  /** What a checkpoint passes on to those after it; most pass on nothing. */
+  /** Renames that the descendants of a checkpoint inherit; most checkpoints have none. */
   readonly #renames = new Map<string, Renames>();
 
-  /** The checkpoint with its versions made unique; always the same for the same thread. */
+  /** The checkpoint with unique versions. Deterministic for a given thread. */
   apply({ checkpoint, parentConfig }: CheckpointTuple, facts: CheckpointFacts): Checkpoint {
     const parent = parentConfig?.configurable?.checkpoint_id as string | undefined;
     const inherited = (parent !== undefined && this.#renames.get(parent)) || NONE;
@@ -256,7 +259,7 @@ function renamed(checkpoint: Checkpoint, renames: Renames): Checkpoint {
   };
 }
 
-/** Above the version, below the next whole one. */
+/** A version between this one and the next integer, derived from the checkpoint id. */
 function between(version: Version, id: string): Version {
   const fraction = (createHash("sha256").update(id).digest().readUInt32BE() + 1) / 2 ** 33;
   return typeof version === "number"

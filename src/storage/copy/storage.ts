@@ -1,4 +1,4 @@
-/** Copies all that a storage keeps to another one. */
+/** Copies the contents of a storage to another one. */
 import type { ItemRow, ItemTable, Storage, StoredItem } from "../contract/storage.js";
 import { DELAYED_OWNER } from "../contract/timers.js";
 import { digestOf } from "./checkpoints.js";
@@ -10,41 +10,42 @@ const PAGE = 100;
 export interface StorageCopyOptions {
   from: Storage;
   to: Storage;
-  /** Delete threads, and replace items, of the target that are in the way. */
+  /** Delete conflicting threads of the target, and replace conflicting items. */
   overwrite: boolean;
-  /** Stops between two checkpoints; the call then rejects with the signal's reason. */
+  /** Stops the copy between two checkpoints; the call then rejects with the signal's reason. */
   signal?: AbortSignal;
-  /** Told of each checkpoint, and of each thread that is done. */
+  /** Called after each checkpoint and each thread. */
   onProgress?: (progress: CopyProgress) => void;
 }
 
 export interface CopyProgress {
-  /** Threads of the source, and those done with. */
+  /** Number of threads in the source. */
   threads: number;
+  /** Threads processed. */
   done: number;
-  /** Checkpoints looked at. */
+  /** Checkpoints processed. */
   checkpoints: number;
-  /** The thread that is done. */
+  /** The thread that was just processed. */
   ended?: { thread_id: string; copy: ThreadCopy };
 }
 
-/** What was copied; a thread or item that is not in both storages, and equal, is in `left`. */
+/** Result of a copy. Threads and items that were not copied are in `left` and `left_items`. */
 export interface StorageCopyReport {
   threads: { total: number; copied: number; current: number };
-  /** In the threads that both storages hold now. */
+  /** Runs and checkpoints of the threads that both storages now hold. */
   runs: { total: number; copied: number };
   checkpoints: { total: number; copied: number };
   items: { total: number; copied: number };
-  /** Crons, runs that wait for their time, webhooks and idempotency keys. */
+  /** Crons, delayed runs, webhooks and idempotency keys. */
   timers: TimerCopy;
   left: { thread_id: string; reason: LeftReason }[];
   left_items: LeftItem[];
 }
 
 /**
- * Copy every thread with its runs and its checkpoints in all namespaces, and the long-term memory, as they stand. Each
- * is read again and compared. What an earlier call copied is left alone, or brought up to date; what has become another
- * thread in the target is left alone too. Memory holds a page of checkpoints, and the ids of one thread's.
+ * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory and the timers. What was
+ * copied is read back and compared. Earlier copies are skipped or updated; a thread of the target that is not an earlier
+ * copy is skipped unless `overwrite` is set. Memory use: one page of checkpoints, and the checkpoint ids of one thread.
  */
 export async function copyStorage(options: StorageCopyOptions): Promise<StorageCopyReport> {
   const { from, to, overwrite, signal, onProgress = () => undefined } = options;
@@ -55,7 +56,7 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     progress.checkpoints += 1;
     onProgress({ ...progress });
   };
-  // Before their rows: nobody is to take them for cut off.
+  // Must precede the delayed runs: runs without a live owner would be recovered as interrupted.
   if (from.timers && (await hasWaiting(from.timers))) await to.owners.beat(DELAYED_OWNER);
   for await (const threadId of threadIds(from)) {
     signal?.throwIfAborted();
@@ -113,7 +114,7 @@ async function* threadIds({ threads }: Storage): AsyncGenerator<string> {
 // Copies the long-term memory of the graphs.
 
 interface ItemCopy {
-  /** Items that both storages hold now. */
+  /** Items that both storages now hold. */
   total: number;
   copied: number;
   left: LeftItem[];
@@ -126,9 +127,9 @@ interface LeftItem extends Pick<ItemRow, "namespace" | "key"> {
 interface CopyItemsOptions {
   from: ItemTable;
   to: ItemTable;
-  /** Replace an item of the target that is in the way. */
+  /** Replace conflicting items of the target. */
   overwrite: boolean;
-  /** Before each page; throws to stop. */
+  /** Called before each page; may throw to stop. */
   onPage: () => void;
 }
 
@@ -159,7 +160,7 @@ async function copyItem(
   const { namespace, key } = item;
   const held = await to.get(namespace, key, at);
   const isCurrent = held !== undefined && digestOf(held) === digestOf(rowOf(item));
-  // Reading an item makes it last longer, and shows in nothing else.
+  // Reading an item extends only its expiry, so an equal item that expires is stored again.
   if (isCurrent && item.expires_at === null) return "current";
   if (held && !overwrite && !isEarlier(held, item)) return "exists";
   await to.restore(item);
@@ -171,6 +172,6 @@ function rowOf({ expires_at: _, ...row }: StoredItem): ItemRow {
   return row;
 }
 
-/** Whether an earlier copy can have left it. */
+/** Whether the item may come from an earlier copy. */
 const isEarlier = (held: ItemRow, { created_at, updated_at }: ItemRow): boolean =>
   held.created_at === created_at && held.updated_at <= updated_at;

@@ -1,4 +1,4 @@
-/** Copies one thread: its checkpoints first, then its row, then its runs. Broken off, it goes on where it was. */
+/** Copies one thread: its checkpoints, then its row, then its runs. An interrupted copy can be resumed. */
 import type { RunRow, RunTable, Storage, ThreadRow, ThreadTable } from "../contract/storage.js";
 import {
   type CheckpointIndex,
@@ -9,14 +9,14 @@ import {
   indexCheckpoints,
 } from "./checkpoints.js";
 
-/** Why a thread was not copied, or not whole. */
+/** Why a thread was not copied, or only partly. */
 export type LeftReason = "busy" | "busy_in_target" | "changed_meanwhile" | "exists" | "differs";
 
 export type ThreadCopy =
   | { outcome: "copied" | "current"; runs: number; checkpoints: number; total: Totals }
   | { outcome: "left"; reason: LeftReason };
 
-/** What the thread holds in both storages. */
+/** Numbers of runs and checkpoints that both storages hold. */
 interface Totals {
   runs: number;
   checkpoints: number;
@@ -25,16 +25,16 @@ interface Totals {
 interface CopyOptions {
   from: Storage;
   to: Storage;
-  /** Delete a thread of the target that is in the way. */
+  /** Delete a conflicting thread of the target. */
   overwrite: boolean;
-  /** Before each checkpoint; throws to stop. */
+  /** Called before each checkpoint; may throw to stop. */
   onCheckpoint: () => void;
 }
 
 const left = (reason: LeftReason): ThreadCopy => ({ outcome: "left", reason });
 const INTACT: ReadonlySet<string> = new Set(["idle", "interrupted", "error"]);
 
-/** Undefined when the source has no such thread any more. */
+/** Copy a thread; undefined if the source no longer has it. */
 export async function copyThread(options: CopyOptions, threadId: string): Promise<ThreadCopy | undefined> {
   const { from, to } = options;
   const row = await from.threads.get(threadId);
@@ -95,7 +95,7 @@ async function heldOf({ threads, runs, checkpointer }: Storage, threadId: string
   };
 }
 
-/** Whether the target's row can be one that an earlier copy left: then what came since is brought over. */
+/** Whether the target's row may come from an earlier copy, which can then be updated. */
 function isEarlier({ row: held }: Held, row: ThreadRow): boolean {
   if (!held) return true;
   if (held.created_at !== row.created_at || held.updated_at > row.updated_at) return false;
@@ -106,7 +106,7 @@ function isEarlier({ row: held }: Held, row: ThreadRow): boolean {
 const isSubset = (part: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>): boolean =>
   [...part.keys()].every((key) => whole.has(key));
 
-/** False when the row is there already, as it is. */
+/** False if the target already has an equal row. */
 async function storeRow(to: ThreadTable, row: ThreadRow, held: ThreadRow | undefined): Promise<boolean> {
   if (held && digestOf(held) === digestOf(row)) return false;
   if (!held) return to.insert(row);
@@ -136,7 +136,7 @@ const isEqual = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>)
 
 const PAGE = 20;
 
-/** Digests of run rows by id, the newest first. */
+/** Digests of run rows by id, newest first. */
 async function indexRuns(runs: RunTable, threadId: string): Promise<Map<string, string>> {
   const index = new Map<string, string>();
   for (let offset = 0; ; offset += PAGE) {
@@ -146,7 +146,7 @@ async function indexRuns(runs: RunTable, threadId: string): Promise<Map<string, 
   }
 }
 
-/** With what a storage may do without. */
+/** Fills in defaults for optional fields, so that rows of different storages compare equal. */
 const whole = (run: RunRow): RunRow => ({
   ...run,
   fault: run.fault ?? null,
@@ -154,7 +154,7 @@ const whole = (run: RunRow): RunRow => ({
   resumption: run.resumption ?? null,
 });
 
-/** Store the runs that the target lacks or has otherwise, in the order they were made. Returns how many were stored. */
+/** Store the runs that the target lacks or that differ, in creation order. Returns how many were stored. */
 async function copyRuns(
   from: RunTable,
   to: RunTable,
@@ -167,7 +167,7 @@ async function copyRuns(
     const run: RunRow | undefined = await from.get(thread_id, runId);
     if (!run) continue;
     if (held.has(runId)) await to.delete(thread_id, runId);
-    // The thread's row stays as it is.
+    // `updated_at` is the thread's own, so that its row does not change.
     const tasks = await from.tasks?.(thread_id, runId);
     await to.insert({ ...run, ...(tasks && { tasks }) }, { updated_at });
     stored += 1;

@@ -1,4 +1,4 @@
-/** Copies what is to be done at a time: crons, runs that wait for theirs, webhooks, idempotency keys. */
+/** Copies timers: crons, delayed runs, webhooks and idempotency keys. */
 import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
 import { digestOf } from "./checkpoints.js";
 
@@ -8,13 +8,13 @@ const PAGE = 100;
 interface CopyTimersOptions {
   from: TimerTable;
   to: TimerTable;
-  /** Replace a row of the target that is in the way. */
+  /** Replace rows of the target that differ. */
   overwrite: boolean;
-  /** Before each page; throws to stop. */
+  /** Called before each page; may throw to stop. */
   onPage: () => void;
 }
 
-/** Rows that both storages hold now, and those that were written; what the target has made of one is left as it is. */
+/** Copy all timers. Without `overwrite`, a row that the target already has is kept. */
 export async function copyTimers({ from, to, overwrite, onPage }: CopyTimersOptions): Promise<TimerCopy> {
   const copy: TimerCopy = { total: 0, copied: 0 };
   for (const kind of KINDS) {
@@ -32,11 +32,12 @@ export async function copyTimers({ from, to, overwrite, onPage }: CopyTimersOpti
 }
 
 export interface TimerCopy {
+  /** Rows that both storages now hold. */
   total: number;
   copied: number;
 }
 
-/** Whether there is a run that waits for its time. */
+/** Whether the table holds a delayed run. */
 export const hasWaiting = async (table: TimerTable): Promise<boolean> =>
   (await table.list({ kind: "run", limit: 1, offset: 0 })).length > 0;
 

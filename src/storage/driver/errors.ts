@@ -4,11 +4,11 @@ import { wrapMethods } from "./methods.js";
 export interface Explanation {
   message: string;
   hint?: string;
-  /** `storage_unavailable` when left out. */
+  /** `storage_unavailable` if omitted. */
   code?: ErrorCode;
 }
 
-/** Says in plain words what a driver's error means; undefined for an error that is not the driver's. */
+/** Explains a driver's error; undefined for an error that is not the driver's. */
 export type ExplainError = (error: unknown) => Explanation | undefined;
 
 export const AWAY: Explanation = {
@@ -16,7 +16,7 @@ export const AWAY: Explanation = {
   hint: "start the server, or correct checkpointer_uri",
 };
 
-/** Explains what `meaningOf` knows, in sentences about the server, and without the driver's text: that may hold values. */
+/** Prefixes explanations with the server. Leaves out the driver's own message, which may contain stored values. */
 export const explainServer =
   (server: string, meaningOf: ExplainError): ExplainError =>
   (error) => {
@@ -24,7 +24,7 @@ export const explainServer =
     return meaning && { ...meaning, message: `${server} ${meaning.message}` };
   };
 
-/** The error to throw in place of `error`: the driver's become errors of ours, others stay as they are. */
+/** Converts a driver's error to a GraphServeError; returns any other error unchanged. */
 export function storageError(error: unknown, explain: ExplainError): unknown {
   const explained = explain(error);
   if (!explained) return error;
@@ -33,7 +33,7 @@ export function storageError(error: unknown, explain: ExplainError): unknown {
   return new GraphServeError(code, message, { hint, cause: error });
 }
 
-/** The result of `work`, with the driver's errors explained. */
+/** Run `work` and convert the driver's errors; see `storageError`. */
 export async function guarded<T>(explain: ExplainError, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -42,7 +42,7 @@ export async function guarded<T>(explain: ExplainError, work: () => T | Promise<
   }
 }
 
-/** The same table, the driver's errors explained in all its methods, which give promises. */
+/** Wrap a table so that all its methods convert the driver's errors. The methods must return promises. */
 export function explained<Table extends object>(table: Table, explain: ExplainError): Table {
   return wrapMethods(
     table,

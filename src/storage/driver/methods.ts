@@ -1,6 +1,6 @@
 export type Method = (...args: unknown[]) => unknown;
 
-/** The same object with `wrap`'s version of each of its methods. */
+/** A proxy of `target` with each method replaced by the result of `wrap`. */
 export function wrapMethods<T extends object>(target: T, wrap: (method: Method, name: string) => Method): T {
   const methods = new Map<string | symbol, Method>();
   return new Proxy(target, {
@@ -16,7 +16,7 @@ export function wrapMethods<T extends object>(target: T, wrap: (method: Method, 
   });
 }
 
-/** Methods belong to the object itself: private fields are not reached through a proxy. */
+/** The property, with methods bound to `target`: private fields cannot be accessed through a proxy. */
 export function ownValue(target: object, name: string | symbol): unknown {
   const value: unknown = Reflect.get(target, name, target);
   return typeof value === "function" && name !== "constructor" ? (value as Method).bind(target) : value;

@@ -3,59 +3,59 @@ import type { AcquireOptions, ThreadLease, ThreadLocks } from "../contract/stora
 import { createThreadLocks } from "./thread-locks.js";
 import { UncertainLocks } from "./uncertain-locks.js";
 
-/** A lock of a thread that holds among processes, for as long as the session lives that it was taken under. */
+/** A thread lock shared by processes. It is valid as long as the session under which it was acquired. */
 export interface RemoteLock {
-  /** Aborts when the session ended, and the lock with it. */
+  /** Aborts when the session, and thus the lock, is lost. */
   readonly lost: AbortSignal;
-  /** As `confirm` of a lease. */
+  /** See `ThreadLease.confirm`. */
   confirm(): Promise<void> | undefined;
-  /** True when another process waits for the thread. Never rejects. */
+  /** Release the lock. Resolves to true if another process waits for the thread. Never rejects. */
   free(): Promise<boolean>;
 }
 
-/** Locks that processes share. In one process a thread has one caller at a time. */
+/** Locks that processes share. Each process makes at most one call per thread at a time. */
 export interface RemoteLocks {
-  /** The lock, unless another process has it. */
+  /** Acquire the lock; undefined if another process has it. */
   take(threadId: string): Promise<RemoteLock | undefined>;
-  /** The lock, as soon as it is free; with `yields` other processes have the first chance. Rejects with the signal's reason. */
+  /** Wait for the lock. With `yields`, other processes get it first. Rejects with the signal's reason when aborted. */
   wait(threadId: string, options: { yields: boolean; signal: AbortSignal | undefined }): Promise<RemoteLock>;
 }
 
 /**
- * One lease a thread at a time among all processes: in front the queue of this process, behind it a lock that the
- * processes share.
+ * At most one lease per thread among all processes: a queue in each process, in front of a lock that the processes share.
  *
- * Order: within a process strictly that of arrival. Among processes there is no common queue: whoever releases a thread
- * that others wait for lets them go first, before its own next waiter; which of several others gets the thread is
- * chance. No process waits for ever while another serves its own queue.
+ * Order: within a process, callers get the lease in order of arrival. There is no common queue among processes: a process
+ * that releases a thread lets waiting processes go first, before its own next waiter. Which of several waiting processes
+ * gets the thread is random. This prevents starvation: no process waits forever while another one works through its own
+ * queue.
  */
 export class SharedThreadLocks implements ThreadLocks {
   readonly #remote: RemoteLocks;
   readonly #maxWaiting: number;
   readonly #own: ThreadLocks;
-  /** Threads of which this process waits for another one. */
+  /** Threads for which this process waits because another process has the lock. */
   readonly #waitingForOthers = new Set<string>();
-  readonly #undecided = new UncertainLocks();
-  /** Threads that others were let go first with, which the next waiter here has to mind. */
+  readonly #uncertain = new UncertainLocks();
+  /** Threads for which the next local waiter must let other processes go first. */
   readonly #yielded = new Set<string>();
 
   constructor(remote: RemoteLocks, { maxWaiting }: { maxWaiting: number }) {
     this.#remote = remote;
     this.#maxWaiting = maxWaiting;
-    this.#own = createThreadLocks({ maxWaiting, onGrant: (threadId) => this.#undecided.begin(threadId) });
+    this.#own = createThreadLocks({ maxWaiting, onGrant: (threadId) => this.#uncertain.begin(threadId) });
   }
 
   async acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined> {
     const { wait, signal } = options;
-    if (wait && this.#undecided.has(threadId)) await this.#undecided.known(threadId, signal);
-    this.#refuseWhenFull(threadId, options);
+    if (wait && this.#uncertain.has(threadId)) await this.#uncertain.known(threadId, signal);
+    this.#rejectIfFull(threadId, options);
     const turn = await this.#own.acquire(threadId, options);
     if (!turn) return undefined;
     let lock: RemoteLock | undefined;
     try {
       lock = await this.#acquireFromOthers(threadId, options);
     } finally {
-      this.#undecided.settle(threadId);
+      this.#uncertain.settle(threadId);
       if (!lock) void turn.release();
     }
     if (!lock) return undefined;
@@ -69,8 +69,8 @@ export class SharedThreadLocks implements ThreadLocks {
     return this.#own.waiting(threadId) + (this.#waitingForOthers.has(threadId) ? 1 : 0);
   }
 
-  /** The queue here is of those behind the holder; when the holder is elsewhere, its first waits as well. */
-  #refuseWhenFull(threadId: string, { wait, first }: AcquireOptions): void {
+  /** The local queue does not count its first caller. If another process has the lock, that caller waits as well. */
+  #rejectIfFull(threadId: string, { wait, first }: AcquireOptions): void {
     if (!wait || first || !this.#waitingForOthers.has(threadId)) return;
     if (this.waiting(threadId) >= this.#maxWaiting) throw this.#full(threadId);
   }
@@ -86,7 +86,7 @@ export class SharedThreadLocks implements ThreadLocks {
       if (!first && this.#maxWaiting === 0) throw this.#full(threadId);
     }
     this.#waitingForOthers.add(threadId);
-    this.#undecided.settle(threadId);
+    this.#uncertain.settle(threadId);
     try {
       return await this.#remote.wait(threadId, { yields, signal });
     } finally {

@@ -4,13 +4,15 @@ import type { AcquireOptions, ThreadLease, ThreadLocks } from "../contract/stora
 type Grant = (lease: ThreadLease) => void;
 
 interface ThreadLocksOptions {
+  /** Maximum number of callers that wait for one thread. */
   maxWaiting: number;
-  /** Called for every lease in the moment in which it is given. */
+  /** Called synchronously when a lease is granted. */
   onGrant?: (threadId: string) => void;
 }
 
-/** Locks of one process: held threads with the waiters of each; a thread that nobody holds has no entry. */
+/** Create thread locks for a single process. */
 export function createThreadLocks({ maxWaiting, onGrant }: ThreadLocksOptions): ThreadLocks {
+  /** Waiters of each locked thread; a thread that is not locked has no entry. */
   const queues = new Map<string, Grant[]>();
 
   function lease(threadId: string): ThreadLease {

@@ -1,18 +1,18 @@
 /**
- * Threads whose turn in this process is taken, while it is not known yet whether another process holds them: until
- * then nobody can say how many callers wait.
+ * Threads that a caller has locked in this process while it is not yet known whether another process has the shared lock.
+ * Until then, the number of waiting callers is unknown.
  */
 export class UncertainLocks {
   readonly #threads = new Map<string, { known: Promise<void>; settle: () => void }>();
 
-  /** The thread's turn is taken. */
+  /** The thread was locked in this process. */
   begin(threadId: string): void {
     let settle: () => void = () => undefined;
     const known = new Promise<void>((resolve) => (settle = resolve));
     this.#threads.set(threadId, { known, settle });
   }
 
-  /** It is known; to be called by who has the turn, before giving it away. */
+  /** The shared lock is known. Called by the local lock holder, before it releases its lock. */
   settle(threadId: string): void {
     this.#threads.get(threadId)?.settle();
     this.#threads.delete(threadId);
@@ -22,18 +22,18 @@ export class UncertainLocks {
     return this.#threads.has(threadId);
   }
 
-  /** Resolves when it is known of the thread. Rejects with the reason of `signal` when that aborts. */
+  /** Resolves when the thread is no longer uncertain. Rejects with the signal's reason when aborted. */
   async known(threadId: string, signal?: AbortSignal): Promise<void> {
     let leave: () => void = () => undefined;
-    const left = new Promise<never>((_, reject) => {
+    const aborted = new Promise<never>((_, reject) => {
       leave = () => reject(signal?.reason as Error);
     });
-    left.catch(() => undefined);
+    aborted.catch(() => undefined);
     signal?.addEventListener("abort", leave, { once: true });
     try {
       for (let thread = this.#threads.get(threadId); thread; thread = this.#threads.get(threadId)) {
         signal?.throwIfAborted();
-        await Promise.race([thread.known, left]);
+        await Promise.race([thread.known, aborted]);
       }
     } finally {
       signal?.removeEventListener("abort", leave);

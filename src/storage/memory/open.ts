@@ -35,7 +35,7 @@ import { createMemoryTimers } from "../rows/timers-in-memory.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
 import { countFirst, ThreadMemorySaver } from "./saver.js";
 
-/** All of a storage in this process's memory; gone when it ends. */
+/** A storage in the memory of this process, lost when the process ends. */
 export async function openMemory(options: StorageOptions): Promise<Storage> {
   const saver = new ThreadMemorySaver();
   let timers: TimerTable | undefined;
@@ -59,7 +59,7 @@ export async function openMemory(options: StorageOptions): Promise<Storage> {
   };
 }
 
-// Methods of the tables do not await, but for searches: each is one step by nature. Rows go in and out as copies.
+// Table methods other than searches do not await, which makes each of them atomic. Rows are copied on the way in and out.
 
 interface Rows {
   threads: ThreadIndex;
@@ -100,7 +100,7 @@ const withoutTasks = ({ tasks: _, ...run }: RunRow): RunRow => run;
 const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
   async insert(row, thread) {
     if (runs.get(row.run_id)) throw new Error(`a run ${row.run_id} is stored already`);
-    // Whatever cannot be copied is found before anything changes.
+    // Copy first: a row that cannot be copied must fail before anything changes.
     const copy = copyJson(row);
     if (!threads.patch(row.thread_id, thread)) return false;
     runs.insert(copy);
@@ -155,7 +155,7 @@ const ownerTable = ({ owners }: Rows): OwnerTable => ({
   remove: async (ownerId) => void owners.delete(ownerId),
 });
 
-/** A deep copy of JSON-like data: own keys only, whatever their names, and those set to undefined left out. */
+/** A deep copy of JSON-like data: own keys only, including `__proto__`, without keys set to undefined. */
 function copyJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((element: unknown) => copyJson(element)) as T;
@@ -180,8 +180,8 @@ const byCreation = (a: RunRow, b: RunRow): number =>
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Thread rows in order of their last update: one list of all, one a fact, so that a page of either and its total cost
- * the same however many threads there are. Rows are never changed in place: a patch replaces them.
+ * Thread rows ordered by last update: one list of all rows and one per label, so that the cost of a page and its total
+ * does not depend on the number of threads. Rows are never changed in place: a patch replaces them.
  */
 class ThreadIndex {
   readonly #rows = new Map<string, ThreadRow>();
@@ -212,7 +212,7 @@ class ThreadIndex {
     }
   }
 
-  /** The row as it is then; undefined when there is no such thread. */
+  /** The patched row; undefined if there is no such thread. */
   patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
     const row = this.#rows.get(threadId);
     if (!row) return undefined;
@@ -235,7 +235,7 @@ class ThreadIndex {
     return (await this.#matching(filter)).length;
   }
 
-  /** Matching rows as they are now, the longest unchanged first. */
+  /** Matching rows, least recently updated first. */
   #matching({
     ids,
     metadata = {},
@@ -269,7 +269,7 @@ class ThreadIndex {
 const EXPIRING = "ttl";
 const statusFact = (status: string) => `status ${status}`;
 
-/** Metadata facts are JSON arrays, which these two names are not. */
+/** Metadata labels are JSON arrays, so these two names cannot collide with them. */
 function indexedBy({ metadata, status, ttl }: ThreadRow): string[] {
   const facts = labelsOf(metadata);
   facts.push(statusFact(status));
@@ -284,20 +284,20 @@ function sorted(rows: readonly ThreadRow[], field: ThreadQuery["sortBy"]): reado
   );
 }
 
-/** Run rows in the order of their making, all and by thread, and those that have not ended. */
+/** Run rows in creation order, overall and by thread, and the set of unfinished runs. */
 class RunIndex {
   readonly #rows = new Map<string, RunRow>();
   readonly #all = new OrderedList(byCreation);
   readonly #byThread = new Map<string, OrderedList<RunRow>>();
   readonly #unfinished = new Set<RunRow>();
-  /** Unfinished runs that are to stop. */
+  /** Unfinished runs with a cancel request. */
   readonly #cancelled = new Set<RunRow>();
 
   get(runId: string): RunRow | undefined {
     return this.#rows.get(runId);
   }
 
-  /** The run when it is one of this thread. */
+  /** The run, if it belongs to this thread. */
   on(threadId: string, runId: string): RunRow | undefined {
     const run = this.#rows.get(runId);
     return run?.thread_id === threadId ? run : undefined;
@@ -327,7 +327,7 @@ class RunIndex {
     if (!isFinished(run)) this.#unfinished.add(run);
   }
 
-  /** In place: what a patch changes is not what runs are ordered by. False when the run has ended. */
+  /** Patches in place: a patch does not change the fields that runs are ordered by. False if the run has ended. */
   patch(run: RunRow, patch: RunPatch): boolean {
     if (isFinished(run)) return false;
     Object.assign(run, patchRun(run, copyJson(patch)));
@@ -363,7 +363,7 @@ class RunIndex {
   }
 }
 
-/** Items in order, found by halving. `compare` must tell any two items apart and must not change while they are in. */
+/** A sorted list with binary search. `compare` must be a strict total order over the items, stable while they are listed. */
 class OrderedList<T> {
   readonly #items: T[] = [];
   readonly #compare: (a: T, b: T) => number;
@@ -387,7 +387,7 @@ class OrderedList<T> {
     if (this.#items[index] === item) this.#items.splice(index, 1);
   }
 
-  /** Where the item stands or would stand. */
+  /** Index of the item, or where to insert it. */
   #indexOf(item: T): number {
     return countFirst(this.#items, (other) => this.#compare(other, item) < 0);
   }

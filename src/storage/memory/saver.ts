@@ -1,4 +1,4 @@
-/** Checkpoints in memory, in the form of the databases: a value that a step does not write is kept once. */
+/** Checkpoints in memory, stored as in the databases: checkpoints share values that a step did not write. */
 import {
   BaseCheckpointSaver,
   type ChannelVersions,
@@ -27,8 +27,9 @@ import {
   tupleOf,
 } from "../saver/saver-parts.js";
 
-/** A serialised value: as a text, or as bytes outside of the heap where it is large. */
+/** A serialized value: a string, or bytes outside the V8 heap if it is large. */
 type Dumped = string | Uint8Array;
+/** Bytes from which a value counts as large. */
 const LARGE = 4096;
 
 interface StoredValue {
@@ -40,22 +41,22 @@ interface StoredValue {
 interface StoredCheckpoint {
   id: string;
   parent: string | undefined;
-  /** The checkpoint without the values of its channels. */
+  /** JSON of the checkpoint without its channel values. */
   checkpoint: string;
   metadata: Dumped;
-  /** One a channel; those that are its parent's are the same objects. */
+  /** One per channel. Values inherited from the parent are shared objects. */
   values: readonly StoredValue[];
 }
 
 interface StoredWrite {
   taskId: string;
-  /** Its number among those of its task. */
+  /** Number of the write within its task. */
   idx: number;
   channel: string;
   data: Dumped;
 }
 
-/** How many come first of which this holds; mostly all: what comes is newer. */
+/** Binary search: the number of leading items for which `isFirst` holds. Usually all, as new items are appended. */
 export function countFirst<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): number {
   let [low, high] = [0, items.length];
   if (high > 0 && isFirst(items[high - 1] as Item)) return high;
@@ -67,11 +68,11 @@ export function countFirst<Item>(items: readonly Item[], isFirst: (item: Item) =
   return low;
 }
 
-/** The checkpoints of a namespace, by id, from the oldest to the newest, and what their tasks wrote. */
+/** The checkpoints of a namespace, oldest first, and the pending writes of their tasks. */
 class Namespace {
   readonly byId = new Map<string, StoredCheckpoint>();
   readonly #ids: string[] = [];
-  /** By checkpoint, as databases order them: by task, then by number. They may come before their checkpoint does. */
+  /** Writes by checkpoint, ordered by task and number as in the databases. They may be stored before their checkpoint. */
   readonly #writes = new Map<string, StoredWrite[]>();
 
   put(stored: StoredCheckpoint): void {
@@ -84,7 +85,7 @@ class Namespace {
     return this.byId.get(this.#ids.at(-1) ?? "");
   }
 
-  /** From the newest on, those before this one alone. They may be changed meanwhile. */
+  /** Newest first, only those with ids below `end`. Checkpoints may be changed during the iteration. */
   *before(end: string | undefined): Generator<StoredCheckpoint> {
     const ids = end === undefined ? this.#ids.slice() : this.#ids.slice(0, this.#countBefore(end));
     for (let at = ids.length - 1; at >= 0; at -= 1) {
@@ -97,7 +98,7 @@ class Namespace {
     return this.#writes.get(checkpointId) ?? [];
   }
 
-  /** A write whose number is taken stays as it is, unless it is to be replaced. */
+  /** A stored write with the same number is kept unless `replace` is set. */
   putWrites(checkpointId: string, writes: readonly StoredWrite[], replace: boolean): void {
     let stored = this.#writes.get(checkpointId);
     if (!stored) this.#writes.set(checkpointId, (stored = []));
@@ -147,15 +148,15 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const { channels } = readingOf(config);
     const wanted = config.configurable?.checkpoint_id as string | undefined;
     const end = before?.configurable?.checkpoint_id as string | undefined;
-    const facts = Object.entries(filter);
-    let left = limit;
+    const entries = Object.entries(filter);
+    let remaining = limit;
     for (const [place, namespace] of this.#places(config))
       for (const stored of namespace.before(end)) {
-        if (left <= 0) return;
+        if (remaining <= 0) return;
         if (wanted && stored.id !== wanted) continue;
-        if (facts.length > 0 && !hasFacts(stored.metadata, facts)) continue;
+        if (entries.length > 0 && !hasEntries(stored.metadata, entries)) continue;
         yield await this.#tuple(place, stored, channels);
-        left -= 1;
+        remaining -= 1;
       }
   }
 
@@ -176,7 +177,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { channel_values, ...rest } = checkpoint;
     const before = this.#at(place)?.byId.get(parent ?? "")?.values ?? [];
-    // Also of channels that the graph does not know: those of another graph on the same thread.
+    // Includes channels unknown to this graph, which belong to another graph on the same thread.
     const kept = before.filter(
       ({ channel, version }) =>
         version === checkpoint.channel_versions[channel] && !Object.hasOwn(newVersions, channel),
@@ -200,7 +201,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return configOf(place, checkpoint.id);
   }
 
-  /** All writes or none. */
+  /** Atomic: stores all writes or none. */
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const place = requiredCheckpointRef(config);
     const { writes: own, replace } = numbered(writes);
@@ -215,7 +216,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     this.#threads.delete(threadId);
   }
 
-  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  /** See `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
     const kept: Namespaces = new Map();
     const keys = new Set(keep.map(keyOf));
@@ -232,7 +233,6 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     this.#threads.set(threadId, kept);
   }
 
-  /** Namespaces of a thread's checkpoints. */
   async namespaces(threadId: string): Promise<string[]> {
     const namespaces = [...(this.#threads.get(threadId) ?? [])];
     return namespaces.flatMap(([name, { byId }]) => (byId.size > 0 ? name : []));
@@ -292,9 +292,9 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 const byTask = (a: StoredWrite, b: StoredWrite): number =>
   a.taskId < b.taskId ? -1 : a.taskId > b.taskId ? 1 : a.idx - b.idx;
 
-/** What a filter asks for are texts and numbers, which are the same before LangChain's objects are made of the JSON. */
-function hasFacts(metadata: Dumped, facts: readonly (readonly [string, unknown])[]): boolean {
+/** Compares the raw JSON: filters hold only strings and numbers, which deserializing does not change. */
+function hasEntries(metadata: Dumped, entries: readonly (readonly [string, unknown])[]): boolean {
   const text = typeof metadata === "string" ? metadata : new TextDecoder().decode(metadata);
   const found = JSON.parse(text) as Record<string, unknown>;
-  return facts.every(([key, value]) => found[key] === value);
+  return entries.every(([key, value]) => found[key] === value);
 }

@@ -2,19 +2,20 @@ import { setTimeout as pause } from "node:timers/promises";
 import { StorageUnavailableError } from "../../support/errors.js";
 import type { RedisDriver } from "./options.js";
 
-/** How long a call waits for the server, in milliseconds; a connection is tried for as long. */
+/** Timeout of calls and of connection attempts, in milliseconds. */
 const TIMEOUT = 10_000;
-const LONGEST_PAUSE = 2_000;
+/** Maximum pause between connection attempts, in milliseconds. */
+const MAX_PAUSE = 2_000;
 
 export type RedisClient = ReturnType<typeof createRedisClient>;
 
-/** A client that reads texts as bytes, on one connection; when that is lost the client has ended. */
+/** A client that returns strings as Buffers. It does not reconnect. */
 function createRedisClient({ createClient, RESP_TYPES }: RedisDriver, url: string) {
   return createClient({
     url,
     name: "graph-serve",
     commandOptions: { timeout: TIMEOUT, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-    // A connection that says nothing for so long is dead: a ping goes out more often than that.
+    // Pings are sent more often than the socket timeout, so that only a dead connection times out.
     pingInterval: TIMEOUT / 2,
     socket: {
       connectTimeout: TIMEOUT,
@@ -25,9 +26,9 @@ function createRedisClient({ createClient, RESP_TYPES }: RedisDriver, url: strin
 }
 
 /**
- * A client, and another one when its connection is lost. The driver (5.12) could connect again by itself, but takes
- * commands that it wrote to the old connection at its very end for sent on the new one: from then on each call would get
- * the answer of another. Calls wait for an attempt to connect that is under way, and fail between two of them.
+ * Replaces its client when the connection is lost. The driver (5.12) can reconnect by itself, but then treats commands
+ * written to the old connection just before its end as sent on the new one, and each later call receives the reply of
+ * another. Calls wait for a connection attempt in progress, and fail between two attempts.
  */
 export class RedisConnection {
   readonly #create: () => RedisClient;
@@ -41,14 +42,14 @@ export class RedisConnection {
     this.#client = this.#begin();
   }
 
-  /** One that is tried until it is there; `onReady` hears of each that has come about. */
+  /** Connect in the background, retrying until it succeeds. `onReady` is called after each connect and reconnect. */
   static start(driver: RedisDriver, url: string, onReady: (client: RedisClient) => void): RedisConnection {
     const connection = new RedisConnection(() => createRedisClient(driver, url), onReady);
     void connection.#connect();
     return connection;
   }
 
-  /** Resolves when the server has answered; rejects with the driver's error when it does not. */
+  /** Connect and ping the server. Rejects with the driver's error. */
   static async open(driver: RedisDriver, url: string): Promise<RedisConnection> {
     const connection = new RedisConnection(() => createRedisClient(driver, url));
     try {
@@ -62,21 +63,21 @@ export class RedisConnection {
   }
 
   /**
-   * That of now: to be asked for with each call.
-   * @throws StorageUnavailableError once the connection is closed (`storage_unavailable`)
+   * The current client. Read it for each call: it changes on reconnect.
+   * @throws StorageUnavailableError after the connection is closed (`storage_unavailable`)
    */
   get client(): RedisClient {
     if (this.#isClosed) throw new StorageUnavailableError("Redis is no longer in use: the storage is closed");
     return this.#client;
   }
 
-  /** Calls that still wait fail. */
+  /** Close the connection. Pending calls fail. */
   close(): void {
     this.#isClosed = true;
     end(this.#client);
   }
 
-  /** A client that has not connected yet. Once it has, its end is the beginning of another. */
+  /** Create a client that is not connected yet. If it connects and then fails, it is replaced. */
   #begin(): RedisClient {
     const client = this.#create();
     let isReady = false;
@@ -84,7 +85,7 @@ export class RedisConnection {
       isReady = true;
       this.#onReady(client);
     });
-    // Without a listener an error of the connection would end the process; calls report it.
+    // Without a listener, a connection error would crash the process. Calls report the error.
     client.on("error", () => {
       if (!isReady) return;
       isReady = false;
@@ -100,7 +101,7 @@ export class RedisConnection {
       try {
         return void (await this.#client.connect());
       } catch {
-        await pause(Math.min(50 * 2 ** attempt, LONGEST_PAUSE), undefined, { ref: false });
+        await pause(Math.min(50 * 2 ** attempt, MAX_PAUSE), undefined, { ref: false });
       }
     }
   }
@@ -110,7 +111,7 @@ function end(client: RedisClient): void {
   if (client.isOpen) client.destroy();
 }
 
-/** The commands of a transaction that are used here; the driver's own type changes with each command that is added. */
+/** The commands used in transactions; in the driver's own type, each call returns a new type. */
 export interface Transaction {
   eval(script: string, options: { keys: string[]; arguments: (string | Buffer)[] }): Transaction;
   hDel(key: string, fields: string[]): Transaction;
@@ -128,7 +129,6 @@ export interface Transaction {
   unlink(keys: string[]): Transaction;
   zAdd(key: string, member: { score: number; value: string }): Transaction;
   zRem(key: string, members: string[]): Transaction;
-  /** All or nothing. */
   exec(): Promise<unknown[]>;
 }
 

@@ -7,7 +7,7 @@ const LOGIN: Explanation = {
 const LOST: Explanation = { message: "lost the connection", hint: "try again" };
 const LATE: Explanation = { message: "did not answer in time" };
 
-/** By the first word of what the server says. */
+/** Errors of the server, by the first word of the reply. */
 const SERVER_ERRORS: Record<string, Explanation> = {
   NOAUTH: LOGIN,
   WRONGPASS: LOGIN,
@@ -24,12 +24,12 @@ const SERVER_ERRORS: Record<string, Explanation> = {
   MOVED: { message: "is a node of a cluster", hint: "set checkpointer_uri to a server outside a cluster" },
   BUSY: { message: "is busy with a script", hint: "try again" },
   WRONGTYPE: {
-    message: "keeps something else under a key of graph-serve",
+    message: "holds a value of another type under a key of graph-serve",
     hint: "set another checkpointer_options.key_prefix",
   },
 };
 
-/** By the names of the driver's classes. */
+/** Errors of the driver, by class name. */
 const DRIVER_ERRORS: Record<string, Explanation> = {
   ConnectionTimeoutError: AWAY,
   ClientOfflineError: AWAY,
@@ -47,7 +47,7 @@ const DRIVER_ERRORS: Record<string, Explanation> = {
 const NETWORK_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH)$/;
 
-/** What an error of node-redis means, said of the server at `host`. */
+/** Explains errors of node-redis for the server at `host`. */
 export const explainRedis = (host: string): ExplainError => explainServer(`Redis at ${host}`, meaningOf);
 
 function meaningOf(error: unknown): Explanation | undefined {

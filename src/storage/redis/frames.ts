@@ -15,16 +15,18 @@ import { type RedisClient, RedisConnection } from "./client.js";
 import { explainRedis } from "./errors.js";
 import { loadRedisDriver, redisLocation, prefixOf, type RedisDriver } from "./options.js";
 
-/** Entries of a stream that are read at once; each is a part as it was written. */
+/** Stream entries read per call; each entry is one appended part. */
 const ENTRIES = 16;
 
 /**
- * A stream and a hash a run. An entry's id is `attempt-place` of its last frame, so that Redis itself refuses frames of
- * an attempt that another has followed, and keeps those that it had; the hash says what is known of the run, and which frame comes next.
+ * Each run has a stream and a hash. The id of a stream entry is `attempt-position` of its last frame, so that Redis itself
+ * rejects new frames of an attempt that a later attempt has replaced. The hash holds information about the run and the
+ * position of the next frame.
  *
- * KEYS: stream, hash. ARGV: attempt, place of the first frame, of the oldest kept, frames, time to live, 1 at the end,
- * about, channels of the run, its end and the thread, then event and data of each frame. Frames that are there already
- * are left out: their writer did not hear so. Answers with the place that comes next, or -1.
+ * KEYS: stream, hash. ARGV: attempt, position of the first frame, position of the oldest kept frame, number of frames,
+ * time to live in milliseconds, 1 for the last part, about, the channels of the run, its end and the thread, then event
+ * and data of each frame. Frames that are already stored are skipped: the writer retries if it lost the reply. Returns
+ * the next position, or -1 if a later attempt exists.
  */
 const APPEND = `
 local at = redis.call('HMGET', KEYS[2], 'attempt', 'next', 'ended')
@@ -54,7 +56,7 @@ if known < attempt then redis.call('PUBLISH', ARGV[10], '') end
 return next
 `;
 
-/** Frames in Redis Streams; hints by its channels. Redis 6.2 or newer, or Valkey. */
+/** Frames in Redis Streams, with hints over Pub/Sub channels. Requires Redis 6.2 or newer, or Valkey. */
 export class RedisFrames implements FrameBus {
   readonly kind = "redis";
   readonly paceMs = 5;
@@ -64,7 +66,7 @@ export class RedisFrames implements FrameBus {
   readonly #prefix: string;
   readonly #calls: RedisConnection;
   readonly #hints: Hints;
-  readonly #lost = new Set<() => void>();
+  readonly #lossListeners = new Set<() => void>();
 
   private constructor(
     driver: RedisDriver,
@@ -77,17 +79,20 @@ export class RedisFrames implements FrameBus {
     this.#prefix = `${prefix}frames:`;
     let isFirst = true;
     this.#calls = RedisConnection.start(driver, uri, () => {
-      if (!isFirst) for (const hear of this.#lost) hear();
+      if (!isFirst) for (const listener of this.#lossListeners) listener();
       isFirst = false;
     });
     this.#hints = new Hints(driver, uri);
   }
 
-  /** @throws ConfigError (`config_invalid`), StorageUnavailableError without the package (`storage_unavailable`) */
+  /**
+   * @throws ConfigError if the URI or the key prefix is invalid (`config_invalid`)
+   * @throws StorageUnavailableError if the package redis cannot be loaded (`storage_unavailable`)
+   */
   static async open(uri: string, keyPrefix: unknown): Promise<RedisFrames> {
     const place = redisLocation(uri);
     if (!place)
-      throw new ConfigError("stream_uri is not a valid URI of Redis", {
+      throw new ConfigError("stream_uri is not a valid Redis URI", {
         hint: "write redis://user:password@host:6379/0",
       });
     return new RedisFrames(await loadRedisDriver("stream redis"), uri, place, prefixOf(keyPrefix));
@@ -96,7 +101,7 @@ export class RedisFrames implements FrameBus {
   async append(parts: readonly FramePart[]): Promise<(number | undefined)[]> {
     return guarded(this.#explain, async () => {
       const { client } = this.#calls;
-      // The driver sends what is asked for together in one go.
+      // The driver pipelines commands issued in the same tick.
       const places = await Promise.all(parts.map((part) => client.sendCommand(this.#appending(part))));
       return places.map((place, index) =>
         Number(place) < 0 ? undefined : firstIdOf(parts[index]?.attempt ?? 1) + Number(place),
@@ -125,12 +130,12 @@ export class RedisFrames implements FrameBus {
     });
   }
 
-  listen(name: HintName, hear: () => void): () => void {
-    return this.#hints.listen(this.#prefix + name, hear);
+  listen(name: HintName, listener: () => void): () => void {
+    return this.#hints.listen(this.#prefix + name, listener);
   }
 
-  onLoss(hear: () => void): void {
-    this.#lost.add(hear);
+  onLoss(listener: () => void): void {
+    this.#lossListeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -150,13 +155,13 @@ export class RedisFrames implements FrameBus {
     ];
   }
 
-  /** In braces, so that a cluster keeps both together. */
+  /** The run id is in braces, so that a cluster stores both keys in the same slot. */
   #keys(runId: string): { stream: string; hash: string } {
     return { stream: `${this.#prefix}{${runId}}`, hash: `${this.#prefix}{${runId}}:about` };
   }
 }
 
-/** Id and fields: event and data of each frame, by turns. */
+/** Id and fields of a stream entry: event and data of each frame, alternating. */
 type Entry = [Buffer, Buffer[]];
 
 function framesOf([entryId, fields]: Entry): RunFrame[] {
@@ -172,22 +177,22 @@ function framesOf([entryId, fields]: Entry): RunFrame[] {
 
 interface Channel {
   listeners: Set<() => void>;
-  tell: () => void;
+  notify: () => void;
 }
 
 function channelOf(): Channel {
   const listeners = new Set<() => void>();
-  const tell = () => {
-    for (const hear of listeners) hear();
+  const notify = () => {
+    for (const listener of listeners) listener();
   };
-  return { listeners, tell };
+  return { listeners, notify };
 }
 
-/** Channels that somebody here listens to, on a connection of their own that is made for the first. */
+/** Pub/Sub subscriptions of this process, on a separate connection that is opened for the first listener. */
 class Hints {
   readonly #driver: RedisDriver;
   readonly #uri: string;
-  readonly #heard = new Map<string, Channel>();
+  readonly #channels = new Map<string, Channel>();
   #connection: RedisConnection | undefined;
   #client: RedisClient | undefined;
 
@@ -196,24 +201,24 @@ class Hints {
     this.#uri = uri;
   }
 
-  listen(channel: string, hear: () => void): () => void {
-    const heard = this.#heard.get(channel) ?? channelOf();
-    const { listeners, tell } = heard;
-    listeners.add(hear);
-    if (!this.#heard.has(channel)) {
-      this.#heard.set(channel, heard);
-      this.#subscribe(channel, heard);
+  listen(name: string, listener: () => void): () => void {
+    const channel = this.#channels.get(name) ?? channelOf();
+    const { listeners, notify } = channel;
+    listeners.add(listener);
+    if (!this.#channels.has(name)) {
+      this.#channels.set(name, channel);
+      this.#subscribe(name, channel);
     }
     this.#connection ??= RedisConnection.start(this.#driver, this.#uri, (client) => {
       this.#client = client;
-      for (const [name, each] of this.#heard) this.#subscribe(name, each);
+      for (const [each, itsChannel] of this.#channels) this.#subscribe(each, itsChannel);
     });
     return () => {
-      listeners.delete(hear);
-      if (listeners.size > 0 || this.#heard.get(channel) !== heard) return;
-      this.#heard.delete(channel);
-      // By name alone, the driver would drop who subscribes before the server has answered.
-      if (this.#client?.isReady) this.#client.unsubscribe(channel, tell).catch(() => undefined);
+      listeners.delete(listener);
+      if (listeners.size > 0 || this.#channels.get(name) !== channel) return;
+      this.#channels.delete(name);
+      // Without the listener, the driver would also drop subscriptions made before the server replies.
+      if (this.#client?.isReady) this.#client.unsubscribe(name, notify).catch(() => undefined);
     };
   }
 
@@ -221,10 +226,10 @@ class Hints {
     this.#connection?.close();
   }
 
-  /** Who has heard nothing looks by itself: a failure is mended by the next connection. */
-  #subscribe(channel: string, { tell }: Channel): void {
+  /** Failures are ignored: listeners also poll, and the next connection subscribes again. */
+  #subscribe(name: string, { notify }: Channel): void {
     if (!this.#client?.isReady) return;
-    // What came before the server knew that somebody listens was not heard.
-    this.#client.subscribe(channel, tell).then(tell, () => undefined);
+    // Notify once subscribed: earlier hints were missed.
+    this.#client.subscribe(name, notify).then(notify, () => undefined);
   }
 }

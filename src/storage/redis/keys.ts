@@ -2,23 +2,23 @@ import type { ChannelVersions, SerializerProtocol } from "@langchain/langgraph-c
 import type { CheckpointKey } from "../saver/checkpointer.js";
 import { beginTransaction, type RedisClient, type RedisConnection, type Transaction } from "./client.js";
 
-/** Names of keys. All of a thread's have the thread in braces, so that a cluster would keep them together. */
+// Key names. All keys of a thread contain its id in braces, so that a cluster stores them in the same slot.
 
 interface ThreadKeys {
-  /** Set of the namespaces that have checkpoints. */
+  /** Set of namespaces that have checkpoints. */
   namespaces: string;
-  /** Stands while the thread's time to live need not be renewed. */
+  /** Exists as long as the thread's time to live does not need to be renewed. */
   renewed: string;
 }
 
 export interface NamespaceKeys {
-  /** Sorted set of checkpoint ids, all of one score: in the order of their texts, which is that of time. */
+  /** Sorted set of checkpoint ids. All have the same score, so they sort by id, which is by time. */
   ids: string;
-  /** Hash of channel values, by channel and the checkpoint that wrote it. */
+  /** Hash of channel values, by channel and the checkpoint that wrote them. */
   values: string;
   /** Hash of a checkpoint. */
   checkpoint(id: string): string;
-  /** What stands before and after the encoded id in the name of a checkpoint's key. */
+  /** Parts of a checkpoint's key before and after the encoded id. */
   aroundId: readonly [string, string];
   /** Hash of the pending writes of a checkpoint, by task and index. */
   writes(id: string): string;
@@ -40,7 +40,7 @@ export class RedisKeys {
 
   namespace(threadId: string, namespace: string): NamespaceKeys {
     const thread = this.#thread(threadId);
-    // The namespace comes last: it may hold any sign.
+    // The namespace comes last, because it may contain any character.
     const aroundId = [`${thread}:checkpoint:`, `:${namespace}`] as const;
     return {
       aroundId,
@@ -66,11 +66,12 @@ export class RedisKeys {
   }
 }
 
-/** No colons or braces; a text that is no valid Unicode is no error here. */
+/** Percent-encodes colons and braces. The Buffer replaces lone surrogates, at which encodeURIComponent would throw. */
 const encoded = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
-// Time to live of threads: their checkpoints go `ttl` after the last write, all together. Each write renews the keys it
-// touches; the others of the thread, which may be many, are renewed at the first write in each tenth of the time.
+// Time to live of threads: all checkpoints of a thread expire together, `ttl` after its last write. Each write renews the
+// keys it touches. The thread's other keys, of which there may be many, are renewed by at most one write per tenth of
+// the time to live.
 
 const PORTION = 10;
 
@@ -85,7 +86,7 @@ export class RedisExpiry {
     this.#ttl = ttl;
   }
 
-  /** Execute a transaction that wrote to the checkpoint `id`, and renew the thread's time. */
+  /** Execute a transaction that writes to the checkpoint `id`, and renew the thread's time to live. */
   async execute(
     transaction: Transaction,
     threadId: string,
@@ -117,11 +118,11 @@ export class RedisExpiry {
   }
 }
 
-// Stores a checkpoint, if its writer knows the newest one.
+// Stores a checkpoint if its writer knows the newest one.
 
 /**
- * Ids without a checkpoint are of writes whose checkpoint never came, so they do not count. An id that has characters
- * to be encoded is not time-based, and is not found here.
+ * Ids without a checkpoint belong to writes whose checkpoint was never stored, and are ignored. Ids with characters that
+ * need encoding are not time-based, and do not match here.
  */
 const PUT_IF_NEWEST = `
 local known, id, head, tail = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -151,7 +152,7 @@ interface NewCheckpoint {
   values: readonly (readonly [string, Buffer])[];
 }
 
-/** The first reply is the id of a newer checkpoint that the writer does not know, and null if this one was stored. */
+/** The first reply is null if the checkpoint was stored; otherwise the id of a newer one that the writer does not know. */
 export function putIfNewest(transaction: Transaction, checkpoint: NewCheckpoint): Transaction {
   const { namespace, namespaces, keys, id, known, fields, values } = checkpoint;
   const after = known === undefined ? "" : known === "" ? "-" : `(${known}`;
@@ -169,17 +170,17 @@ export function putIfNewest(transaction: Transaction, checkpoint: NewCheckpoint)
   });
 }
 
-// Deletes a thread's keys, all or some.
+// Deletes all or some of a thread's keys.
 
 const idsOf = async (client: RedisClient, keys: NamespaceKeys): Promise<string[]> =>
   (await client.zRange(keys.ids, 0, -1)).map(String);
 
-/** Delete everything of the thread, in one step. */
+/** Atomically delete all keys of the thread. */
 export async function unlinkThread(client: RedisClient, keys: RedisKeys, threadId: string): Promise<void> {
   await pruneThread(client, keys, threadId, []);
 }
 
-/** Delete the thread's checkpoints but these, in one step; parents that are gone are forgotten. */
+/** Atomically delete all checkpoints of the thread except these; references to deleted parents are removed. */
 export async function pruneThread(
   client: RedisClient,
   keys: RedisKeys,
@@ -212,7 +213,7 @@ function unlinkCheckpoints(transaction: Transaction, keys: NamespaceKeys, ids: r
   for (const id of ids) transaction.unlink([keys.checkpoint(id), keys.writes(id)]);
 }
 
-/** Values that no checkpoint refers to any more go as well. */
+/** Delete values that no remaining checkpoint refers to. */
 async function pruneNamespace(
   client: RedisClient,
   transaction: Transaction,
@@ -232,11 +233,10 @@ async function pruneNamespace(
   }
 }
 
-// How checkpoints, their channel values and their pending writes are kept: a line that says what follows, then bytes.
+// Format of checkpoints, channel values and pending writes: a line of JSON that describes the bytes, then the bytes.
 
 const NEW_LINE = 0x0a;
 
-/** `head` as a line of JSON, then `body`. */
 export function pack(head: unknown, body: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]);
 }
@@ -259,13 +259,13 @@ export async function unpackValue(serde: SerializerProtocol, record: Buffer): Pr
 }
 
 /**
- * Where a checkpoint finds the value of a channel: in the checkpoint that wrote it. Versions alone do not tell values
- * apart: two forks of one checkpoint give the same number to different values.
+ * Reference to a channel's value, stored under the checkpoint that wrote it. A version alone does not identify a value:
+ * two forks of one checkpoint may use the same version for different values.
  */
 export interface ValueRef {
   channel: string;
   version: ChannelVersions[string];
-  /** Checkpoint that wrote it. */
+  /** Id of the checkpoint that wrote the value. */
   id: string;
 }
 

@@ -7,12 +7,11 @@ import { loadRedisDriver, readRedisOptions } from "./options.js";
 import { RedisSaver } from "./saver.js";
 
 /**
- * Checkpoints on a Redis or Valkey server, without modules. Rows, items and locks are those of `openRows`: this
- * process's own, which `checkpointer_options.allow_ephemeral_metadata` has to accept. After a restart a thread is
- * unknown until it is created again under its id; its checkpoints are then found. Since the rows do not survive, the
- * storage does not call itself durable.
- * @throws ConfigError when the URI or an option is wrong, or ephemeral rows are not accepted (`config_invalid`)
- * @throws StorageUnavailableError when the server cannot be used, or redis not loaded (`storage_unavailable`)
+ * Checkpoints on a Redis or Valkey server, without modules. Rows, items and locks come from `openRows`: they live in
+ * this process's memory, so `checkpointer_options.allow_ephemeral_metadata` must be set and the storage is not durable.
+ * After a restart, a thread is unknown until it is created again with the same id; its checkpoints are then available.
+ * @throws ConfigError if the URI or an option is invalid, or ephemeral rows are not allowed (`config_invalid`)
+ * @throws StorageUnavailableError if the server cannot be used or redis cannot be loaded (`storage_unavailable`)
  */
 export async function openRedis(
   options: StorageOptions,

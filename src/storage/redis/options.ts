@@ -4,19 +4,19 @@ import type { StorageOptions } from "../contract/storage.js";
 
 interface RedisOptions {
   uri: string;
-  /** Where it is, safe to print. */
+  /** The URI without user and password. */
   location: string;
   host: string;
-  /** What every key begins with. */
+  /** Prefix of all keys. */
   keyPrefix: string;
-  /** How long a thread's checkpoints stay after the last write to it, in milliseconds; for ever when undefined. */
+  /** Time to live of a thread's checkpoints after its last write, in milliseconds; unlimited if undefined. */
   ttl: number | undefined;
 }
 
 const OPTION_NAMES = ["allow_ephemeral_metadata", "key_prefix", "ttl_minutes"];
 
 /**
- * The options of this backend, checked.
+ * Validate the options of this backend.
  * @throws ConfigError (`config_invalid`)
  */
 export function readRedisOptions({
@@ -29,7 +29,7 @@ export function readRedisOptions({
       hint: "set checkpointer_uri to a URI such as redis://user:password@host:6379/0",
     });
   }
-  // A pool is what other schemes have; its size comes along with the settings' defaults.
+  // The settings' defaults always include the pool size, which only other schemes use.
   const { pool_max_size: _, ...own } = options;
   const unknown = Object.keys(own).find((name) => !OPTION_NAMES.includes(name));
   if (unknown !== undefined) throw invalid(unknown, `is not known; known are ${OPTION_NAMES.join(", ")}`);
@@ -37,24 +37,24 @@ export function readRedisOptions({
   return { uri, ...place, keyPrefix: prefixOf(options.key_prefix), ttl: ttlOf(options.ttl_minutes) };
 }
 
-/** Whoever chooses a server for its durability must not find the threads gone after a restart, unless they said so. */
+/** Losing all threads on restart is not expected of a server backend, so users must opt in. */
 function assertEphemeralRowsAllowed(value: unknown): void {
   if (value === true) return;
   if (value !== undefined && value !== false) {
     throw invalid("allow_ephemeral_metadata", "must be true or false");
   }
   throw new ConfigError(
-    "checkpointer_scheme redis keeps checkpoints only: thread and run rows stay in this process's memory and end with it",
+    "checkpointer_scheme redis stores only checkpoints: thread and run rows stay in this process's memory and are lost when it ends",
     {
       hint: 'set checkpointer_options to { "allow_ephemeral_metadata": true } to accept that, or use sqlite, postgres or mongodb',
     },
   );
 }
 
-/** What every key begins with. @throws ConfigError (`config_invalid`) */
+/** Validate the prefix of all keys. @throws ConfigError (`config_invalid`) */
 export function prefixOf(value: unknown = "graph-serve:"): string {
   if (typeof value === "string" && !/[{}]/.test(value)) return value;
-  throw invalid("key_prefix", "must be a text without braces");
+  throw invalid("key_prefix", "must be a string without braces");
 }
 
 function ttlOf(value: unknown): number | undefined {
@@ -69,25 +69,25 @@ const invalid = (name: string, why: string) => new ConfigError(`checkpointer_opt
 export type RedisDriver = Pick<typeof Redis, "createClient" | "RESP_TYPES">;
 
 /**
- * The package of this backend, loaded when it is first opened.
- * @throws StorageUnavailableError when it is missing (`storage_unavailable`)
+ * Load the driver package.
+ * @param setting the setting that requires it, for the error message
+ * @throws StorageUnavailableError if it is missing (`storage_unavailable`)
  */
 export async function loadRedisDriver(setting = "checkpointer_scheme redis"): Promise<RedisDriver> {
   try {
     const { createClient, RESP_TYPES } = await import("redis");
     return { createClient, RESP_TYPES };
   } catch (cause) {
-    throw new StorageUnavailableError(`${setting} needs redis, which does not load`, {
+    throw new StorageUnavailableError(`${setting} needs the package redis, which cannot be loaded`, {
       hint: "run: npm install redis",
       cause,
     });
   }
 }
 
-/** Whether `uri` names a Redis server. */
 export const isRedisUri = (uri: string): boolean => /^rediss?:\/\//i.test(uri);
 
-/** Where a connection string leads, without user and password; undefined when it is malformed. */
+/** The address of a connection string, without user and password; undefined if it is malformed. */
 export function redisLocation(uri: string): { location: string; host: string } | undefined {
   if (!URL.canParse(uri)) return undefined;
   const { protocol, hostname, port, pathname } = new URL(uri);

@@ -47,13 +47,13 @@ import {
 
 interface RedisSaverOptions {
   keyPrefix: string;
-  /** Milliseconds; see `RedisExpiry`. */
+  /** Time to live in milliseconds; see `RedisExpiry`. */
   ttl?: number;
 }
 
 /**
- * Checkpoints on plain Redis or Valkey, from 6.2 on. Each call that writes is one transaction (MULTI). A channel's value
- * is kept once for all checkpoints that share it, and no call searches the keys but a list of all threads.
+ * Checkpoints on plain Redis 6.2 or newer, or Valkey. Each call that writes is one transaction (MULTI). Checkpoints share
+ * channel values that did not change. Only a list of all threads scans the keys.
  */
 export class RedisSaver extends BaseCheckpointSaver {
   readonly #connection: RedisConnection;
@@ -94,7 +94,7 @@ export class RedisSaver extends BaseCheckpointSaver {
     const keys = this.#keys.namespace(thread_id, checkpoint_ns);
     const inherited =
       parent === undefined ? [] : await this.#inherited(keys, parent, checkpoint, newVersions);
-    // Of a parent whose time to live is over nothing can be shared: all values are written anew.
+    // No values can be shared with an expired parent: write all of them again.
     const versions = inherited ? newVersions : checkpoint.channel_versions;
     const written = Object.entries(versions)
       .filter(([channel]) => Object.hasOwn(values, channel))
@@ -142,19 +142,19 @@ export class RedisSaver extends BaseCheckpointSaver {
     await unlinkThread(this.#connection.client, this.#keys, threadId);
   }
 
-  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  /** See `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
     await pruneThread(this.#connection.client, this.#keys, threadId, keep);
   }
 
-  /** A transaction that makes the checkpoint known; writes may come before it does, and must be found when it goes. */
+  /** Registers the checkpoint's id: writes may be stored before their checkpoint, and must be found when it is deleted. */
   #begin(threadId: string, namespace: string, id: string): Transaction {
     return beginTransaction(this.#connection.client)
       .sAdd(this.#keys.thread(threadId).namespaces, namespace)
       .zAdd(this.#keys.namespace(threadId, namespace).ids, { score: 0, value: id });
   }
 
-  /** The values that the checkpoint shares with its parent; undefined when that is gone. */
+  /** The values that the checkpoint shares with its parent; undefined if the parent no longer exists. */
   async #inherited(
     keys: NamespaceKeys,
     parent: string,
@@ -169,15 +169,15 @@ export class RedisSaver extends BaseCheckpointSaver {
   }
 }
 
-// Reads checkpoints as LangGraph has them.
+// Reads checkpoints.
 
-/** Checkpoints that a list reads at once, with all their values. */
+/** Checkpoints read per page of a list, with all their values. */
 const PAGE = 25;
 
 type Saver = Pick<BaseCheckpointSaver, "serde">;
 
 interface PageOptions {
-  /** Only checkpoints with lesser ids. */
+  /** Only checkpoints with lower ids. */
   before?: string;
   pageSize?: number;
   needed?: NeededChannels;
@@ -200,7 +200,7 @@ class RedisTuples {
       this.#connection.client.hGetAll(keys.checkpoint(id)),
       this.#writes(keys, id, needed),
     ]);
-    // Writes may be stored before their checkpoint is.
+    // Writes may be stored before their checkpoint.
     if (!record.checkpoint || !record.metadata) return undefined;
     const parent = record.parent?.toString() ?? "";
     const checkpoint = (await unpackValue(this.#saver.serde, record.checkpoint)) as Checkpoint;
@@ -210,7 +210,7 @@ class RedisTuples {
     return tupleOf(place, { id, parent, checkpoint, metadata, pendingWrites });
   }
 
-  /** Checkpoints of a namespace, those below the id `before`. */
+  /** Checkpoints of a namespace with ids below `before`, newest first. */
   async *newestFirst(
     place: NamespaceRef,
     { before, pageSize = PAGE, needed }: PageOptions = {},
@@ -229,7 +229,7 @@ class RedisTuples {
     }
   }
 
-  /** As `BaseCheckpointSaver.list`; over all threads or namespaces when the place leaves them open. */
+  /** Like `BaseCheckpointSaver.list`; lists all threads or namespaces if the reference does not name one. */
   async *list(
     place: Partial<NamespaceRef>,
     { limit = Infinity, before, filter = {}, needed }: CheckpointListOptions & Pick<PageOptions, "needed">,
@@ -240,12 +240,12 @@ class RedisTuples {
     const tuples =
       places.length === 1 && only ? this.newestFirst(only, options) : this.#merged(places, options);
     const hasMetadata = containing(filter);
-    let left = limit;
+    let remaining = limit;
     for await (const tuple of tuples) {
-      if (left <= 0) return;
+      if (remaining <= 0) return;
       if (!hasMetadata(tuple.metadata)) continue;
       yield tuple;
-      left -= 1;
+      remaining -= 1;
     }
   }
 
@@ -272,7 +272,7 @@ class RedisTuples {
 
   async #threads(): Promise<string[]> {
     const threads = new Set<string>();
-    // The iterator knows the end by a text, and would go on for ever with bytes.
+    // The iterator compares the final cursor as a string, and would never end with Buffers.
     const client = this.#connection.client.withTypeMapping({});
     for await (const keys of client.scanIterator({ MATCH: this.#keys.everyThread, COUNT: 1000 })) {
       for (const key of keys) threads.add(this.#keys.threadOf(key));
@@ -297,7 +297,7 @@ class RedisTuples {
     return Object.fromEntries(entries.flat());
   }
 
-  /** By task and index, as they were made. */
+  /** Pending writes, ordered by task and index. */
   async #writes(keys: NamespaceKeys, id: string, needed?: NeededChannels): Promise<CheckpointPendingWrite[]> {
     const fields = Object.entries(await this.#connection.client.hGetAll(keys.writes(id)));
     const all = fields.map(([field, record]) => {

@@ -1,23 +1,24 @@
-/** What a patch makes of a row: the rules that every backend shares. */
+/** Rules for rows that all backends share: patches, filters, expiry. */
 import type { JsonObject } from "../../models/common.js";
 import type { RunStatus } from "../../models/run.js";
 import type { RunHolder, RunPatch, RunRow, RunSearch, ThreadPatch, ThreadRow } from "../contract/storage.js";
 
-/** The present time as rows keep it. */
+/** The current time as stored in rows: ISO 8601 UTC with milliseconds. */
 export const now = (): string => new Date().toISOString();
 
 export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
 
+/** Whether a run has ended, that is, is neither `pending` nor `running`. */
 export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
 
 export const isHeldBy = (run: Pick<RunRow, keyof RunHolder>, { owner, attempt }: RunHolder): boolean =>
   run.owner === owner && (run.attempt ?? 1) === attempt;
 
-/** Whether a filter's scope leaves the row in. */
+/** Whether a row matches the scope of a filter. A row without a scope always matches. */
 export const inScope = ({ scope }: ThreadRow, wanted: string | undefined): boolean =>
   wanted === undefined || scope == null || scope === wanted;
 
-/** Whether a search leaves the run in, whatever its thread. */
+/** Whether a run matches a search, apart from its thread. */
 export const matchesRun = (
   { assistant_id, status, created_at }: RunRow,
   wanted: Pick<RunSearch, "assistantIds" | "status" | "createdAfter" | "createdBefore">,
@@ -27,7 +28,7 @@ export const matchesRun = (
   created_at >= (wanted.createdAfter ?? created_at) &&
   (wanted.createdBefore === undefined || created_at < wanted.createdBefore);
 
-/** The row with the patch applied; neither argument is changed. */
+/** Returns the row with the patch applied; the arguments are not changed. */
 export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
   const { mergeMetadata, ...fields } = patch;
   const patched = { ...row, ...defined(fields) };
@@ -35,30 +36,31 @@ export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
   return patched;
 }
 
-/** The row with the patch applied; neither argument is changed. */
+/** Returns the row with the patch applied; the arguments are not changed. */
 export const patchRun = (row: RunRow, patch: RunPatch): RunRow => ({ ...row, ...defined(patch) });
 
-/** When the thread's time to live ends, in milliseconds since 1970; null when it has no end. */
+/** When a thread expires, in milliseconds since 1970; null for never. */
 export function expiryOf({ updated_at, ttl }: ThreadRow): number | null {
   return ttl && Date.parse(updated_at) + ttl.ttl_minutes * 60_000;
 }
 
-/** Keys set to undefined count as left out. */
+/** Removes keys that are undefined. */
 function defined<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Containment of JSON values, in time that does not grow with the product of two lists. */
+// Containment of JSON values, in less time than the product of the lengths of two lists.
 
 /**
- * Whether `value` contains `filter`, as PostgreSQL's `@>` has it: of an object every key of the filter, each with a
- * contained value; of an array some element that contains each of the filter's; a scalar that is equal.
+ * Whether `value` contains `filter`, with the semantics of PostgreSQL's `@>`: an object contains every key of the filter,
+ * with a value that contains the filter's value; an array contains every element of the filter in some element; a scalar
+ * is equal.
  */
 export function contains(value: unknown, filter: unknown): boolean {
   return containing(filter)(value);
 }
 
-/** `contains` for one filter and many values. */
+/** `contains` for one filter and many values: prepares the filter once. */
 export function containing(filter: unknown): (value: unknown) => boolean {
   if (Array.isArray(filter)) {
     const wanted = new Patterns(filter);
@@ -73,10 +75,10 @@ export function containing(filter: unknown): (value: unknown) => boolean {
 type Ids = Iterable<number>;
 const NONE: readonly number[] = [];
 
-/** Filters that a value is compared with all at once; an id a filter, the same for equal ones. */
+/** Filters that are matched against a value together. Equal filters share an id. */
 class Patterns {
   readonly #ids = new Map<string, number>();
-  /** A scalar is contained in itself alone. */
+  /** A scalar is contained only in an equal scalar. */
   readonly #scalars = new Map<unknown, readonly number[]>();
   readonly #lists: Shapes;
   readonly #objects: Shapes;
@@ -111,7 +113,7 @@ class Patterns {
     return isObject(value) ? this.#objects.inObject(value) : (this.#scalars.get(value) ?? NONE);
   }
 
-  /** The filters that some element contains. */
+  /** The filters that at least one element contains. */
   inAny(list: readonly unknown[]): Set<number> {
     const found = new Set<number>();
     for (const element of list) {
@@ -126,13 +128,13 @@ class Patterns {
   }
 }
 
-/** A list or an object of a filter. The parts of a list have no names. */
+/** A list or an object of a filter. The parts of a list have empty names. */
 interface Shape {
   id: number;
   parts: [name: string, filter: unknown][];
 }
 
-/** What a shape needs: a value of this name that contains the filter with this id. */
+/** A requirement of a shape: a value with this name that contains the filter with this id. */
 interface Need {
   name: string;
   id: number;
@@ -143,9 +145,9 @@ interface Candidate {
   needs: Need[];
 }
 
-/** Lists, or objects, of a filter. Each is looked at only where a value has what the fewest of them need. */
+/** Lists or objects of a filter. A shape is tested only if the value meets its rarest need. */
 class Shapes {
-  /** Those that need nothing. */
+  /** Ids of shapes without needs. */
   readonly #empty: number[] = [];
   readonly #parts = new Map<string, Patterns>();
   readonly #byNeed = new Map<string, Map<number, Candidate[]>>();
@@ -211,7 +213,7 @@ function entryOf<Key, Value>(entries: Map<Key, Value>, key: Key, make: () => Val
   return entry;
 }
 
-/** One text for equal filters. */
+/** The same string for equal filters. */
 function identityOf(filter: unknown): string {
   if (Array.isArray(filter)) return `[${filter.map(identityOf).join()}]`;
   if (!isObject(filter)) return typeof filter === "string" ? JSON.stringify(filter) : String(filter);
@@ -223,31 +225,31 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// Facts: what a metadata filter can be looked up by. A top-level metadata entry with a scalar value is one fact, its
-// text `["key",value]` as JSON, so that no key or value needs escaping.
+// Labels ("facts" in tables and documents) are the indexed part of metadata. Each top-level metadata entry with a scalar
+// value is a label, stored as the JSON text `["key",value]`, so that keys and values need no escaping.
 
-/** Longer facts are not indexed: they are texts to keep, not labels to look for. */
-const LONGEST_FACT = 512;
+/** Longer labels, in characters, are not indexed: they are content, not search terms. */
+const MAX_LABEL_LENGTH = 512;
 
-/** The facts that a thread's metadata states. */
+/** The labels of a thread's metadata. */
 export function labelsOf(metadata: JsonObject): string[] {
-  return Object.entries(metadata).flatMap(([key, value]) => factOf(key, value) ?? []);
+  return Object.entries(metadata).flatMap(([key, value]) => labelOf(key, value) ?? []);
 }
 
-/** A filter as the facts to look up, and the rest of it, to be tested by `contains()`; undefined when there is none. */
+/** Splits a filter into the labels to look up and the rest, which `contains()` must test; undefined if nothing remains. */
 export function splitFilter(filter: JsonObject): { facts: string[]; rest: JsonObject | undefined } {
   const facts: string[] = [];
   const rest: [string, unknown][] = [];
   for (const [key, value] of Object.entries(filter)) {
-    const fact = factOf(key, value);
-    if (fact === undefined) rest.push([key, value]);
-    else facts.push(fact);
+    const label = labelOf(key, value);
+    if (label === undefined) rest.push([key, value]);
+    else facts.push(label);
   }
   return { facts, rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };
 }
 
-function factOf(key: string, value: unknown): string | undefined {
+function labelOf(key: string, value: unknown): string | undefined {
   if (value === undefined || (typeof value === "object" && value !== null)) return undefined;
-  const fact = JSON.stringify([key, value]);
-  return fact.length <= LONGEST_FACT ? fact : undefined;
+  const label = JSON.stringify([key, value]);
+  return label.length <= MAX_LABEL_LENGTH ? label : undefined;
 }

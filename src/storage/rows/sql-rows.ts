@@ -1,4 +1,4 @@
-/** What the tables of SQLite and PostgreSQL have in common. */
+/** Columns and rows that SQLite and PostgreSQL share. */
 import type { Owner, ThreadRow, UnfinishedRun } from "../contract/storage.js";
 
 /** Columns of gs_threads. */
@@ -36,7 +36,7 @@ export const RUN_COLUMNS = [
   "attempt",
   "resumption",
 ] as const;
-/** The same with what only `RunTable.tasks` reads. */
+/** All stored columns: `tasks` is read only by `RunTable.tasks`. */
 export const STORED_RUN_COLUMNS = [...RUN_COLUMNS, "tasks"] as const;
 
 /** Columns of gs_timers. */
@@ -53,13 +53,13 @@ export const TIMER_COLUMNS = [
 
 type Ttl = NonNullable<ThreadRow["ttl"]>;
 
-/** The time to live of a thread, as its row has it. */
+/** The time to live of a thread, as columns. */
 export interface TtlColumns {
   ttl_strategy: Ttl["strategy"] | null;
   ttl_minutes: number | null;
 }
 
-/** A run joined with its owner, whose columns are null when nothing is known of it. */
+/** A run joined with its owner. The owner's columns are null if the owner is unknown. */
 export type OwnedRun = Omit<UnfinishedRun, "owner"> & { [Column in keyof Owner]: Owner[Column] | null };
 
 export function unfinishedRun({ run_id, thread_id, id, host, pid, seen_at }: OwnedRun): UnfinishedRun {

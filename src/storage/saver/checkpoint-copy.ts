@@ -13,27 +13,27 @@ interface CopyRequest {
   sourceId: string;
   targetId: string;
   namespace: string;
-  /** Checkpoint of the graph itself to copy; the latest when left out. */
+  /** Id of the root graph's checkpoint to copy; the latest if omitted. */
   at?: string;
 }
 
 /**
- * Copies a thread's latest checkpoint in this namespace, or the one named by `at`, to another thread; nothing when
- * there is none. Of a named checkpoint the open questions come along, not what was written after it, and of subgraphs
- * what they stood at when they asked.
+ * Copies the latest checkpoint of a namespace, or the one that `at` names, to another thread; does nothing if there is
+ * none. With `at`, only the interrupts among its pending writes are copied. For a subgraph, its checkpoint at the time
+ * of the interrupt is copied.
  */
 export async function copyCheckpoint(
   saver: BaseCheckpointSaver,
   { sourceId, targetId, namespace, at }: CopyRequest,
 ): Promise<void> {
   const place = { thread_id: sourceId, checkpoint_ns: namespace };
-  const id = at === undefined || namespace === "" ? at : await askedAt(saver, place, at);
+  const id = at === undefined || namespace === "" ? at : await interruptedAt(saver, place, at);
   if (at !== undefined && id === undefined) return;
   const tuples = await lineage(saver, {
     configurable: { ...place, ...(id !== undefined && { checkpoint_id: id }) },
   });
   const [named] = tuples;
-  if (id !== undefined && named) tuples[0] = { ...named, pendingWrites: questionsOf(named) };
+  if (id !== undefined && named) tuples[0] = { ...named, pendingWrites: interruptsOf(named) };
   let parentId: string | undefined;
   for (const tuple of tuples.reverse()) {
     await copyTuple(saver, tuple, { thread_id: targetId, checkpoint_ns: namespace, checkpoint_id: parentId });
@@ -41,30 +41,30 @@ export async function copyCheckpoint(
   }
 }
 
-const questionsOf = ({
+const interruptsOf = ({
   pendingWrites = [],
 }: CheckpointTuple): NonNullable<CheckpointTuple["pendingWrites"]> =>
   pendingWrites.filter(([, channel]) => channel === INTERRUPT);
 
 /**
- * The checkpoint at which a subgraph first asked something after the graph's checkpoint `at`, else the last one that it
- * had before. Ids of checkpoints are in the order of their making.
+ * The subgraph's first checkpoint with an interrupt after the root graph's checkpoint `at`; otherwise its last one
+ * before `at`. Checkpoint ids sort by creation time.
  */
-async function askedAt(
+async function interruptedAt(
   saver: BaseCheckpointSaver,
   place: { thread_id: string; checkpoint_ns: string },
   at: string,
 ): Promise<string | undefined> {
-  let asked: string | undefined;
+  let interrupted: string | undefined;
   for await (const tuple of saver.list({ configurable: place })) {
     const { id } = tuple.checkpoint;
-    if (id < at) return asked ?? id;
-    if (questionsOf(tuple).length > 0) asked = id;
+    if (id < at) return interrupted ?? id;
+    if (interruptsOf(tuple).length > 0) interrupted = id;
   }
-  return asked;
+  return interrupted;
 }
 
-/** Stores a checkpoint with its writes as it is, but for what its metadata says of its origin. */
+/** Stores a checkpoint with its writes. The metadata is changed to describe a fork of the target thread. */
 async function copyTuple(
   saver: BaseCheckpointSaver,
   { metadata, ...tuple }: CheckpointTuple,
@@ -76,14 +76,14 @@ async function copyTuple(
   await storeTuple(saver, { ...tuple, metadata: forked }, target, channel_versions);
 }
 
-/** Where a checkpoint goes; `checkpoint_id` is its parent's. */
+/** Where to store a checkpoint; `checkpoint_id` is the id of its parent. */
 interface Target {
   thread_id: string | undefined;
   checkpoint_ns: string;
   checkpoint_id: string | undefined;
 }
 
-/** Stores a checkpoint with its writes, as it is. */
+/** Stores a checkpoint with its writes unchanged. */
 export async function storeTuple(
   saver: BaseCheckpointSaver,
   { checkpoint, metadata, pendingWrites = [] }: CheckpointTuple,
@@ -100,8 +100,8 @@ export async function storeTuple(
 }
 
 /**
- * These writes as the calls that made them: a task's ordinary writes together, numbered from the first, and apart from
- * them those that have a number of their own, such as its interrupt.
+ * Groups writes into the calls that made them. Ordinary writes of a task form one call, because their numbers come from
+ * their order; writes to special channels, such as interrupts, form another.
  */
 function writesByTask(
   pendingWrites: NonNullable<CheckpointTuple["pendingWrites"]>,
@@ -117,9 +117,9 @@ function writesByTask(
 }
 
 /**
- * The checkpoint of this config and, when it has delta channels, the ancestors that these are rebuilt from; newest
- * first, empty when there is no such checkpoint. A delta channel's value is kept in some checkpoints only, and in
- * between as the writes since.
+ * The checkpoint of this config and, if it has delta channels, the ancestors needed to rebuild them; newest first,
+ * empty if there is no such checkpoint. Only some checkpoints hold a delta channel's value; others hold just the writes
+ * since then.
  */
 export async function lineage(
   saver: BaseCheckpointSaver,
@@ -142,7 +142,7 @@ export async function lineage(
   return deltas.size > 0 ? tuples : tuples.slice(0, 1);
 }
 
-/** An edit does not say which channels are deltas: the checkpoint before it does. */
+/** The metadata of an edit does not list the delta channels; its parent's does. */
 function isEdit({ metadata }: CheckpointTuple): boolean {
   return metadata?.source === "update" || metadata?.source === "fork";
 }

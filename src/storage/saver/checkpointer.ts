@@ -30,19 +30,19 @@ export interface CheckpointKey {
 }
 
 export interface WrapOptions {
-  /** Delete a thread's checkpoints and writes but these, in one step; parents that are gone are forgotten. */
+  /** Atomically delete all checkpoints and writes of a thread except these; references to deleted parents are removed. */
   keepOnly: (threadId: string, keep: readonly CheckpointKey[]) => Promise<void>;
-  /** Namespaces of a thread's checkpoints, where they can be had without reading these. */
+  /** Namespaces of a thread's checkpoints, for savers that can list them without reading the checkpoints. */
   namespaces?: (threadId: string) => Promise<string[]>;
-  /** Which errors are the driver's, and what they mean; none when left out. */
+  /** Explains the driver's errors; if omitted, errors are passed through. */
   explain?: ExplainError;
   /** See `Checkpointer.guardEdit`. */
   guardEdit?: (threadId: string) => Promise<unknown>;
-  /** Filled with who writes for which run, for a saver that looks there before it writes; see `Checkpointer.hold`. */
+  /** Filled with the lease owner of each run, for a saver that checks it before it writes; see `Checkpointer.hold`. */
   held?: HeldRuns;
 }
 
-/** The saver with its quirks hidden; see `Checkpointer`. */
+/** Wraps a saver to fulfil the contract of `Checkpointer`. */
 export function wrapCheckpointer(saver: BaseCheckpointSaver, options: WrapOptions): Checkpointer {
   return new WrappedCheckpointer(saver, options);
 }
@@ -74,7 +74,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     this.#explain = explain;
     this.#held = held;
     this.#guardEdit = guardEdit;
-    // LangGraph binds this method to other objects than the saver it takes it from.
+    // LangGraph calls this method with a different `this`.
     this.getNextVersion = saver.getNextVersion.bind(saver);
   }
 
@@ -110,18 +110,18 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     try {
       return await this.#saver.put(withNamespace(config), checkpoint, stamps, newVersions);
     } catch (error) {
-      const refusal = await namedRefusal(error, this.serde, [...Object.entries(values), [METADATA, stamps]]);
-      throw storageError(refusal, this.#explain);
+      const rejection = await namedError(error, this.serde, [...Object.entries(values), [METADATA, stamps]]);
+      throw storageError(rejection, this.#explain);
     }
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     this.#refuseFenced(config);
-    const worded = wordedWrites(writes);
+    const limited = limitErrors(writes);
     try {
-      await this.#saver.putWrites(withNamespace(config), worded, taskId);
+      await this.#saver.putWrites(withNamespace(config), limited, taskId);
     } catch (error) {
-      throw storageError(await namedRefusal(error, this.serde, worded), this.#explain);
+      throw storageError(await namedError(error, this.serde, limited), this.#explain);
     }
   }
 
@@ -187,7 +187,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   deleteRun(threadId: string, runId: string): Promise<void> {
     return guarded(this.#explain, async () => {
       const keep: CheckpointKey[] = [];
-      // Without a namespace savers list all of them.
+      // Without a namespace, savers list all namespaces.
       for await (const { config, checkpoint, metadata } of this.#saver.list({
         configurable: { thread_id: threadId },
       })) {
@@ -208,7 +208,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   }
 }
 
-/** Without a namespace savers list all of them. */
+/** Without a namespace, savers list all namespaces. */
 async function listedNamespaces(saver: BaseCheckpointSaver, threadId: string): Promise<string[]> {
   const found = new Set<string>();
   for await (const { config } of saver.list({ configurable: { thread_id: threadId } }))
@@ -216,16 +216,16 @@ async function listedNamespaces(saver: BaseCheckpointSaver, threadId: string): P
   return [...found];
 }
 
-/** Without a namespace some savers list all of them, and SqliteSaver reads the whole thread to sort it. */
+/** Without a namespace, some savers list all namespaces, and SqliteSaver reads and sorts the whole thread. */
 function withNamespace(config: RunnableConfig): RunnableConfig {
   if (typeof config.configurable?.checkpoint_ns === "string") return config;
   return { ...config, configurable: { ...config.configurable, checkpoint_ns: "" } };
 }
 
-/** Checkpoints asked of the saver at once: some savers load all rows of a list before they yield the first. */
+/** Checkpoints requested from the saver per call: some savers load all rows of a list before they yield the first. */
 const BATCH = 100;
 
-/** Checkpoints of one thread and namespace, newest first: what every saver's `list` does alike, and the rest done here. */
+/** Checkpoints of one thread and namespace, newest first. Filters that savers treat differently are applied here. */
 async function* listCheckpoints(
   saver: BaseCheckpointSaver,
   config: RunnableConfig,
@@ -234,10 +234,10 @@ async function* listCheckpoints(
   const { pushed, rest } = splitFilter(filter);
   const wanted = config.configurable?.checkpoint_id as string | undefined;
   const hasMetadata = rest && containing(rest);
-  let left = limit;
+  let remaining = limit;
   let cursor = before;
-  while (left > 0) {
-    const size = rest || wanted ? BATCH : Math.min(left, BATCH);
+  while (remaining > 0) {
+    const size = rest || wanted ? BATCH : Math.min(remaining, BATCH);
     let read = 0;
     for await (const tuple of saver.list(config, { limit: size, before: cursor, filter: pushed })) {
       read += 1;
@@ -246,16 +246,16 @@ async function* listCheckpoints(
       if (hasMetadata && !hasMetadata(tuple.metadata)) continue;
       if (wanted && tuple.checkpoint.id !== wanted) continue;
       yield tuple;
-      left -= 1;
-      if (left <= 0) return;
+      remaining -= 1;
+      if (remaining <= 0) return;
     }
     if (read < size) return;
   }
 }
 
 /**
- * Savers agree on texts and whole numbers under plain keys. Objects they match by identity or not at all, and some keys
- * read as paths.
+ * Splits a filter into the part that all savers match alike, strings and integers under plain keys, and the rest. Savers
+ * match objects by identity or not at all, and interpret some keys as paths.
  */
 function splitFilter(filter: Record<string, unknown>) {
   const pushed: [string, unknown][] = [];
@@ -269,12 +269,12 @@ function splitFilter(filter: Record<string, unknown>) {
   return { pushed: Object.fromEntries(pushed), rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };
 }
 
-// What a checkpoint's metadata says of its run: its id, its own metadata, the public keys of its configuration.
+// Run stamps in a checkpoint's metadata: the run's id, its metadata and the public keys of its configuration.
 
-/** Key of a checkpoint's metadata that the server alone writes, and no client sees. */
+/** Metadata key that only the server writes; hidden from clients. */
 export const ORIGIN_KEY = "graph_serve";
 
-/** LangGraph's own fields of the metadata, and those that name the checkpoint. */
+/** LangGraph's own metadata fields, and the ones that identify the checkpoint. */
 const RESERVED = new Set([
   "source",
   "step",
@@ -287,18 +287,18 @@ const RESERVED = new Set([
   "run_id",
   ORIGIN_KEY,
 ]);
-/** What LangGraph and LangChain note in a config for themselves. */
-const LIBRARYS_OWN = /^(__|langgraph_|ls_)/;
+/** Prefixes of config keys that LangGraph and LangChain use internally. */
+const INTERNAL_KEY = /^(__|langgraph_|ls_)/;
 
-/** The run that writes under this config; undefined for a write outside of runs. */
+/** Id of the run that writes under this config; undefined for a write outside of runs. */
 function runIdOf(config: RunnableConfig): string | undefined {
   const id: unknown = config.configurable?.run_id ?? config.metadata?.run_id;
   return typeof id === "string" ? id : undefined;
 }
 
 /**
- * The metadata with the config's stamps. A run id that LangGraph carried over from the checkpoint before goes: it is
- * the id of another run.
+ * The metadata with the config's stamps. A run id that LangGraph copied from the previous checkpoint is removed: it
+ * belongs to another run.
  */
 function stamped(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
   const { run_id: _1, run_attempt: _2, ...own } = metadata as CheckpointMetadata<Record<string, unknown>>;
@@ -307,11 +307,11 @@ function stamped(config: RunnableConfig, metadata: CheckpointMetadata): Checkpoi
   return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };
 }
 
-/** Scalars only: objects of a graph's configurable may be anything, models and clients with their keys included. */
+/** Scalars only: objects in a graph's configurable may be anything, including models and clients with their API keys. */
 function publicKeys(entries: Record<string, unknown> = {}): Record<string, unknown> {
   const stamps: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(entries)) {
-    if (!LIBRARYS_OWN.test(key) && isScalar(value) && !RESERVED.has(key) && !namesSecret(key))
+    if (!INTERNAL_KEY.test(key) && isScalar(value) && !RESERVED.has(key) && !namesSecret(key))
       stamps[key] = maskSecrets(value);
   }
   return stamps;
@@ -320,33 +320,33 @@ function publicKeys(entries: Record<string, unknown> = {}): Record<string, unkno
 const isScalar = (value: unknown) =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 
-// Which value it was that a saver could not store.
+// Errors that name the value that could not be stored.
 
 type Entry = readonly [channel: string, value: unknown];
 
-/** Stands for the metadata among the channels of a checkpoint. */
+/** Pseudo channel for the metadata of a checkpoint. */
 const METADATA = "__metadata__";
 
-/** LangGraph's own channels in words, with what their values go by. */
+/** Descriptions of LangGraph's own channels, each with the root of the path to the value. */
 const CHANNELS: Record<string, readonly [subject: string, name: string]> = {
-  [INTERRUPT]: ["what interrupt() asks", "interrupt"],
+  [INTERRUPT]: ["the value of interrupt()", "interrupt"],
   [TASKS]: ["the input of a Send", "send"],
   __start__: ["the input", "input"],
   __input__: ["the input", "input"],
-  __return__: ["what a task returned", "result"],
-  __end__: ["what the graph returned", "result"],
-  __previous__: ["what the graph saved", "previous"],
+  __return__: ["the result of a task", "result"],
+  __end__: ["the result of the graph", "result"],
+  __previous__: ["the saved value of the graph", "previous"],
   [METADATA]: ["the metadata of the checkpoint", "metadata"],
 };
 
-const inWords = (channel: string): readonly [string, string] =>
+const describeChannel = (channel: string): readonly [string, string] =>
   CHANNELS[channel] ?? [`state key ${JSON.stringify(channel)}`, channel];
 
-/** @throws UnserializableError for a function or a symbol, of which nothing would be stored */
+/** @throws UnserializableError for a function or a symbol, which would be stored as nothing (`invalid_request`) */
 function assertData(entries: Iterable<Entry>): void {
   for (const [channel, value] of entries) {
     if (typeof value !== "function" && typeof value !== "symbol") continue;
-    const [subject, name] = inWords(channel);
+    const [subject, name] = describeChannel(channel);
     throw new UnserializableError(
       `${subject} cannot be stored`,
       findUnserializable(value, { name }) ?? { path: name, what: "cannot be serialized" },
@@ -354,30 +354,30 @@ function assertData(entries: Iterable<Entry>): void {
   }
 }
 
-/** The error that names the value which `serde` refuses; any other error as it is. */
-async function namedRefusal(
+/** If `serde` rejects one of the values, an error that names it; otherwise the error unchanged. */
+async function namedError(
   error: unknown,
   serde: SerializerProtocol,
   entries: Iterable<Entry>,
 ): Promise<unknown> {
   if (!(error instanceof UnserializableError)) return error;
   for (const [channel, value] of entries) {
-    const refusal = await refusalOf(serde, value);
-    if (!refusal) continue;
-    const [subject, name] = inWords(channel);
-    const { path, what } = refusal.fault;
-    // What is asked is the value of an interrupt, which stands alone or in a list of them.
+    const rejection = await rejectionOf(serde, value);
+    if (!rejection) continue;
+    const [subject, name] = describeChannel(channel);
+    const { path, what } = rejection.fault;
+    // The path starts with the interrupt, or a list of interrupts, around the value.
     const inside = path.replace(channel === INTERRUPT ? /^value(\[\d+\])?(\.value)?/ : /^value/, "");
     return new UnserializableError(
       `${subject} cannot be stored`,
       { path: name + inside, what },
-      refusal.cause,
+      rejection.cause,
     );
   }
   return error;
 }
 
-async function refusalOf(
+async function rejectionOf(
   serde: SerializerProtocol,
   value: unknown,
 ): Promise<UnserializableError | undefined> {
@@ -389,13 +389,16 @@ async function refusalOf(
   }
 }
 
-/** The writes, with what a task threw in bounded words: LangGraph takes its name and message as they are. */
-function wordedWrites(writes: PendingWrite[]): PendingWrite[] {
+/** Limits the name and message of errors that tasks threw: LangGraph stores them at any length. */
+function limitErrors(writes: PendingWrite[]): PendingWrite[] {
   if (writes.every(([channel]) => channel !== ERROR)) return writes;
-  return writes.map(([channel, value]): PendingWrite => [channel, channel === ERROR ? worded(value) : value]);
+  return writes.map(([channel, value]): PendingWrite => [
+    channel,
+    channel === ERROR ? limitError(value) : value,
+  ]);
 }
 
-function worded(thrown: unknown): unknown {
+function limitError(thrown: unknown): unknown {
   if (typeof thrown !== "object" || thrown === null) return thrown;
   const { name, message } = thrown as { name?: unknown; message?: unknown };
   return {

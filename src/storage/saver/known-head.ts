@@ -1,7 +1,7 @@
 /**
  * Compare-and-set for the newest checkpoint of a thread. Checkpoints are ordered by their ids, which are time-based
- * UUIDs (version 6). A writer knows the newest id as it was under its lease, and its own ids. Savers refuse a
- * checkpoint if there is a newer one than the writer knows: otherwise one of the two would be lost in silence.
+ * UUIDs (version 6). A writer knows the newest id it read under its lease, and the ids it wrote itself. Savers reject a
+ * checkpoint if there is a newer one that the writer does not know: otherwise one of the two would be silently lost.
  */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { ThreadChangedError } from "../../support/errors.js";
@@ -10,8 +10,9 @@ const KNOWN = "__graph_serve_known";
 const GUARD = "__graph_serve_guard";
 
 /**
- * The config with the greatest id that its writer knows, empty for none, which is read at the time of the write; and,
- * for an edit, with what `Checkpointer.guardEdit` gave.
+ * Attach the newest known checkpoint id to a config.
+ * @param known called at the time of the write; returns an empty string if no checkpoint is known
+ * @param guard for an edit: the result of `Checkpointer.guardEdit`
  */
 export const withKnownHead = (
   config: RunnableConfig,
@@ -24,14 +25,14 @@ export const withKnownHead = (
 
 export const guardOf = ({ configurable }: RunnableConfig): unknown => configurable?.[GUARD];
 
-/** The greatest id that the writer knows; undefined if it did not say. */
+/** The greatest id that the writer knows; undefined if the config has none. */
 export function knownHead({ configurable }: RunnableConfig): string | undefined {
   const known = configurable?.[KNOWN] as (() => string) | undefined;
   return known?.();
 }
 
 /**
- * To be called in the same transaction as the write.
+ * Must be called in the same transaction as the write.
  * @throws ThreadChangedError if the writer does not know the newest checkpoint (`thread_changed`)
  */
 export function requireKnownHead(config: RunnableConfig, newest: string | undefined): void {
@@ -41,7 +42,7 @@ export function requireKnownHead(config: RunnableConfig, newest: string | undefi
 }
 
 const UUID_6 = /^([0-9a-f]{8})-([0-9a-f]{4})-6([0-9a-f]{3})-/;
-/** From the start of the Gregorian calendar, which UUIDs count from, to 1970. */
+/** Milliseconds from the epoch of UUIDs, the start of the Gregorian calendar, to 1970. */
 const EPOCH_MS = 12_219_292_800_000;
 
 /** Time of a checkpoint id in milliseconds since 1970; undefined if the id is not time-based. */

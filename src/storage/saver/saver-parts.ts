@@ -1,4 +1,4 @@
-/** What savers are made of, whatever they keep checkpoints in: places, numbers of writes, serializers. */
+/** Building blocks shared by all savers: checkpoint references, write numbers, serializers. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type Checkpoint,
@@ -33,9 +33,9 @@ export interface CheckpointRef extends NamespaceRef {
 }
 
 /**
- * Where a config points, and the checkpoint that it names. Texts only: a database might read anything else that a client
- * put there as an operator.
- * @throws Error when it names no thread
+ * The thread, namespace and checkpoint that a config names. Values that are not strings are ignored: a database might
+ * interpret an object from a client as an operator.
+ * @throws Error if the config has no thread id
  */
 export function checkpointRef({ configurable = {} }: RunnableConfig): CheckpointRef {
   const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
@@ -46,8 +46,8 @@ export function checkpointRef({ configurable = {} }: RunnableConfig): Checkpoint
 }
 
 /**
- * The checkpoint that a config names.
- * @throws Error when it names none
+ * Like `checkpointRef`, but requires a checkpoint id.
+ * @throws Error if the config has no thread id or no checkpoint id
  */
 export function requiredCheckpointRef(config: RunnableConfig): NamespaceRef & { checkpoint_id: string } {
   const { checkpoint_id, ...place } = checkpointRef(config);
@@ -55,20 +55,19 @@ export function requiredCheckpointRef(config: RunnableConfig): NamespaceRef & { 
   return { ...place, checkpoint_id };
 }
 
-/** The config that names the checkpoint of this id. */
 export const configOf = ({ thread_id, checkpoint_ns }: NamespaceRef, checkpoint_id: string) => ({
   configurable: { thread_id, checkpoint_ns, checkpoint_id },
 });
 
-/** The runs that this process writes for, by id. */
+/** Lease owners of the runs that this process executes, by run id. */
 export type HeldRuns = Map<string, RunHolder>;
 
-/** A run whose row has to say that it is this holder's. */
+/** A run whose row must name this lease owner and attempt for a write to be accepted. */
 export interface HeldRun extends RunHolder {
   run_id: string;
 }
 
-/** The run that writes under this config, where it is one of those; what is written outside of runs is nobody's. */
+/** The run that writes under this config; undefined if it is not in `held`, or for a write outside of runs. */
 export function heldRun(held: HeldRuns, { configurable }: RunnableConfig): HeldRun | undefined {
   const run_id: unknown = configurable?.run_id;
   const holder = typeof run_id === "string" ? held.get(run_id) : undefined;
@@ -79,14 +78,14 @@ type PendingWrites = NonNullable<CheckpointTuple["pendingWrites"]>;
 
 interface TupleParts {
   id: string;
-  /** Id of its parent; empty or null for none. */
+  /** Id of the parent checkpoint; empty or null if there is none. */
   parent: string | null;
   checkpoint: Checkpoint;
   metadata: unknown;
   pendingWrites: PendingWrites;
 }
 
-/** A checkpoint as LangGraph has it. */
+/** Assembles a LangGraph CheckpointTuple. */
 export const tupleOf = (place: NamespaceRef, { id, parent, ...parts }: TupleParts): CheckpointTuple => ({
   config: configOf(place, id),
   checkpoint: parts.checkpoint,
@@ -95,20 +94,20 @@ export const tupleOf = (place: NamespaceRef, { id, parent, ...parts }: TuplePart
   pendingWrites: parts.pendingWrites,
 });
 
-/** Which values are needed of the checkpoints that are read; a saver may give more. */
+/** Which values a reader of checkpoints needs; a saver may return more. */
 export interface NeededChannels {
-  /** LangGraph's own channels, which tell what runs next. */
+  /** LangGraph's own channels, which determine the next tasks. */
   own: boolean;
-  /** What the tasks after a checkpoint wrote, besides what they asked or failed with. */
+  /** Writes of the tasks after a checkpoint. Interrupts and errors are always included. */
   results: boolean;
-  /** Keys of the state. */
+  /** State keys. */
   keys: readonly string[];
 }
 
-/** What a reader of checkpoints asks beside their place. It travels in the config, past LangGraph. */
+/** Read options, passed to the saver through LangGraph inside the config. */
 export interface Reading {
   channels?: NeededChannels;
-  /** Called with each checkpoint before LangGraph makes a state of it. */
+  /** Called with each checkpoint before LangGraph builds a state from it. */
   onRead?: (checkpoint: Checkpoint) => void;
 }
 
@@ -127,16 +126,16 @@ export function isNeeded(channel: string, needed: NeededChannels | undefined): b
   return needed.keys.includes(channel) || (needed.own && !isStateChannel(channel));
 }
 
-/** What LangGraph calls the task of writes that are nobody's: a command's, which are part of the state. */
+/** LangGraph's task id for writes without a task: those of a command, which are part of the state. */
 const NO_TASK = "00000000-0000-0000-0000-000000000000";
 
 export const isWriteNeeded = (taskId: string, channel: string, needed: NeededChannels | undefined): boolean =>
   !needed || needed.results || isSpecial(channel) || taskId === NO_TASK;
 
-/** Whether writes to this channel have a number of their own, such as an interrupt or an error of the task. */
+/** Whether writes to this channel have a fixed number, such as an interrupt or an error of the task. */
 export const isSpecial = (channel: string): boolean => Object.hasOwn(WRITES_IDX_MAP, channel);
 
-/** A write with its number, which is its key in its task; those of special channels are below 0. */
+/** A write with its number, which is unique within its task; numbers of special channels are negative. */
 interface NumberedWrite {
   idx: number;
   channel: string;
@@ -144,16 +143,16 @@ interface NumberedWrite {
 }
 
 interface NumberedWrites {
-  /** One a number. */
+  /** At most one write per number. */
   writes: NumberedWrite[];
   /**
-   * Whether they take the place of what is stored under their numbers. Ordinary writes do not: what is there was made by
-   * an earlier attempt of the same task, and stays.
+   * Whether they replace stored writes with the same numbers. Ordinary writes do not: a stored one comes from an earlier
+   * attempt of the same task and is kept.
    */
   replace: boolean;
 }
 
-/** The writes of one call, numbered. */
+/** Number the writes of one `putWrites` call. */
 export function numbered(writes: readonly PendingWrite[]): NumberedWrites {
   const replace = writes.every(([channel]) => isSpecial(channel));
   const byNumber = new Map<number, NumberedWrite>();
@@ -164,7 +163,7 @@ export function numbered(writes: readonly PendingWrite[]): NumberedWrites {
   return { writes: [...byNumber.values()], replace };
 }
 
-/** Before version 4 of the format, tasks to send were not a channel: they are writes of the checkpoint before. */
+/** Before version 4 of the format, `Send` tasks were not a channel but writes of the parent checkpoint. */
 export function addSends(checkpoint: Checkpoint, sends: unknown[]): void {
   const versions = Object.values(checkpoint.channel_versions);
   checkpoint.channel_values[TASKS] = sends;
@@ -172,11 +171,11 @@ export function addSends(checkpoint: Checkpoint, sends: unknown[]): void {
     versions.length > 0 ? versions.reduce((a, b) => maxChannelVersion(a, b)) : 1;
 }
 
-// Serializers store nothing that cannot be read again.
+// Serializers: only values that can be read back are stored.
 
 /**
- * The serializer for a saver that keeps everything as text: it stores a value that is bytes as LangGraph stores bytes
- * inside a value. Otherwise MemorySaver parses such a write as JSON, and SqliteSaver reads it as UTF-8.
+ * The serializer for a saver that stores everything as text. A value that is a Uint8Array is stored the way LangGraph
+ * stores bytes inside a value. Otherwise MemorySaver would parse it as JSON, and SqliteSaver would read it as UTF-8.
  */
 export function textSerializer(inner: SerializerProtocol): SerializerProtocol {
   const serializer: SerializerProtocol = {
@@ -184,7 +183,7 @@ export function textSerializer(inner: SerializerProtocol): SerializerProtocol {
       inner.dumpsTyped(value instanceof Uint8Array ? bytesRecord(value) : value),
     loadsTyped: (type, data) => inner.loadsTyped(type, data) as Promise<unknown>,
   };
-  if (givesPlainJson(inner)) plainOnes.add(serializer);
+  if (givesPlainJson(inner)) plainSerializers.add(serializer);
   return serializer;
 }
 
@@ -192,20 +191,20 @@ function bytesRecord(bytes: Uint8Array) {
   return { lc: 2, type: "constructor", id: ["Uint8Array"], method: "from", args: [Array.from(bytes)] };
 }
 
-/** What LangGraph's serializer gives for a value that it cannot serialise, in the value's place. */
+/** The string that LangGraph's serializer stores instead of a value that it cannot serialize. */
 const LOST = "[unable to serialize, circular reference is too complex to analyze]";
 const LOST_BYTES = Buffer.from(JSON.stringify(LOST));
 
 /**
- * The serializer that gives nothing which cannot be read again. LangGraph's own gives a text in the place of values that
- * JSON does not have, nothing at all for functions, and of objects that look like LangChain's what only some of them
- * are read back from. Values are looked at when something is wrong with what became of them, not before.
+ * A serializer that rejects values which cannot be read back. LangGraph's own serializer stores a placeholder string for
+ * values that JSON cannot represent, nothing for functions, and for objects that look like LangChain's a form that
+ * may fail to load. A value is only inspected if its serialized form looks wrong, which keeps the normal case fast.
  * `dumpsTyped` throws an UnserializableError.
  */
 export function strictSerializer(inner: SerializerProtocol): SerializerProtocol {
   const isPlainJson = givesPlainJson(inner);
   const loadsTyped = async (type: string, data: Uint8Array | string): Promise<unknown> => {
-    // What was left of functions before they were refused.
+    // Earlier releases stored functions as empty data.
     if (type === "json" && data.length === 0) return undefined;
     return (await inner.loadsTyped(type, data)) as unknown;
   };
@@ -218,13 +217,13 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
       try {
         dumped = await inner.dumpsTyped(value);
       } catch (error) {
-        throw refusedBy(error, value);
+        throw rejectionOf(error, value);
       }
       const [type, bytes] = dumped;
       if (type !== "json") return dumped;
-      if (bytes.length === 0 || isLost(value, bytes)) throw refused(value);
+      if (bytes.length === 0 || isLost(value, bytes)) throw rejected(value);
       const { isDeep, isDoubtful, hasProto } = verdictOn(bytes);
-      if (isDeep) throw refused(value, findUnserializable(value, { name: NAME }) ?? TOO_DEEP);
+      if (isDeep) throw rejected(value, findUnserializable(value, { name: NAME }) ?? TOO_DEEP);
       const json = hasProto ? withoutProto(bytes) : bytes;
       if (isDoubtful) await assertReadable(value, () => loadsTyped(type, json));
       return [type, json];
@@ -232,22 +231,23 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
   };
 }
 
-/** LangGraph's own serializer, whose class it does not export. */
-const LANGGRAPHS = new MemorySaver().serde;
-const plainOnes = new WeakSet<SerializerProtocol>();
+/** LangGraph's own serializer. Its class is not exported. */
+const LANGGRAPH_SERDE = new MemorySaver().serde;
+const plainSerializers = new WeakSet<SerializerProtocol>();
 
-/** Whether it gives of plain data the JSON; another may encrypt. */
+/** Whether the serializer turns plain data into plain JSON; a custom one may encrypt, for example. */
 const givesPlainJson = (serializer: SerializerProtocol): boolean =>
-  (serializer.constructor === LANGGRAPHS.constructor && serializer.dumpsTyped === LANGGRAPHS.dumpsTyped) ||
-  plainOnes.has(serializer);
+  (serializer.constructor === LANGGRAPH_SERDE.constructor &&
+    serializer.dumpsTyped === LANGGRAPH_SERDE.dumpsTyped) ||
+  plainSerializers.has(serializer);
 
-/** Keys that LangGraph's serializer, or the reading back of what it gave, has something to do with. */
-const TELLING = new Set(["lc", "lg_name", "__proto__", "response_metadata", "tool_call_chunks"]);
-/** A value of more may hold itself. */
+/** Keys that LangGraph's serializer or its deserializer treats specially. */
+const SPECIAL_KEYS = new Set(["lc", "lg_name", "__proto__", "response_metadata", "tool_call_chunks"]);
+/** Limits of the plain check: a value beyond them may be circular. */
 const PLAIN_LEVELS = 40;
 const PLAIN_PARTS = 100_000;
 
-/** The JSON of what is nothing but JSON, as LangGraph's serializer gives it at four times the cost; else undefined. */
+/** The JSON of plain data, undefined for other values. LangGraph's serializer returns the same at four times the cost. */
 function plainJson(value: unknown): string | undefined {
   let parts = 0;
   const isPlain = (part: unknown, level: number): boolean => {
@@ -255,12 +255,12 @@ function plainJson(value: unknown): string | undefined {
     if (typeof part !== "object") return typeof part === "boolean";
     if ("toJSON" in part || level > PLAIN_LEVELS || ++parts > PLAIN_PARTS) return false;
     if (Array.isArray(part)) {
-      // One with holes has undefined there.
+      // Not `every`, which skips the holes of a sparse array.
       for (let at = 0; at < part.length; at++) if (!isPlain(part[at], level + 1)) return false;
       return true;
     }
     if (![Object.prototype, null].includes(Object.getPrototypeOf(part) as object | null)) return false;
-    return Object.entries(part).every(([key, item]) => !TELLING.has(key) && isPlain(item, level + 1));
+    return Object.entries(part).every(([key, item]) => !SPECIAL_KEYS.has(key) && isPlain(item, level + 1));
   };
   try {
     return isPlain(value, 1) ? JSON.stringify(value) : undefined;
@@ -273,23 +273,23 @@ async function assertReadable(value: unknown, read: () => Promise<unknown>): Pro
   try {
     await read();
   } catch (error) {
-    throw refused(value, { path: NAME, what: `would not be read back: ${whyUnreadable(error)}` }, error);
+    throw rejected(value, { path: NAME, what: `would not be read back: ${whyUnreadable(error)}` }, error);
   }
 }
 
-/** What a value that stands for itself is called. */
+/** Root of the path in errors about a value without a name. */
 const NAME = "value";
 const TOO_DEEP: Unserializable = { path: NAME, what: `is nested more than ${MAX_SERIALIZABLE_DEPTH} deep` };
 
-/** What to throw where a serializer failed. */
-function refusedBy(error: unknown, value: unknown): Error {
-  // Of the storage, for instance one that finds the value too large.
+/** The error to throw when a serializer failed. */
+function rejectionOf(error: unknown, value: unknown): Error {
+  // An error of the storage, such as one for a value that is too large.
   if (error instanceof GraphServeError) return error;
   const unknown = { path: NAME, what: `cannot be read: ${reasonOf(error)}` };
-  return refused(value, findUnserializable(value, { name: NAME }) ?? unknown, error);
+  return rejected(value, findUnserializable(value, { name: NAME }) ?? unknown, error);
 }
 
-/** LangChain's reason without the object that it tells in full: what is in it may be hidden from clients. */
+/** LangChain's reason without the dump of the object, which may contain values hidden from clients. */
 function whyUnreadable(error: unknown): string {
   const [reason = "", object = ""] = reasonOf(error).split(" -> ", 2);
   const [id] = /\[[^\]]*\]/.exec(object) ?? [];
@@ -298,23 +298,23 @@ function whyUnreadable(error: unknown): string {
 
 const isLost = (value: unknown, bytes: Uint8Array) => value !== LOST && LOST_BYTES.equals(bytes);
 
-function refused(value: unknown, fault?: Unserializable, cause?: unknown): UnserializableError {
+function rejected(value: unknown, fault?: Unserializable, cause?: unknown): UnserializableError {
   const found = fault ??
     findUnserializable(value, { name: NAME }) ?? { path: NAME, what: "cannot be turned into JSON" };
   return new UnserializableError("a value cannot be stored", found, cause);
 }
 
-// What can be told of a serialised value from its bytes alone, in one pass over them.
+// Checks on the bytes of a serialized value, in a single pass.
 
-/** A checkpoint that is stored whole has the values of its channels a few levels down. */
+/** Extra levels: in a checkpoint that is stored as one value, channel values are nested a few levels down. */
 const LEVELS_AROUND = 8;
-const MOST_LEVELS = MAX_SERIALIZABLE_DEPTH + LEVELS_AROUND;
+const MAX_LEVELS = MAX_SERIALIZABLE_DEPTH + LEVELS_AROUND;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const ONE = 0x31;
-/** By byte: whether it goes a level down or up, where it stands outside of a text. */
+/** Depth change by byte, for bytes outside of strings. */
 const STEPS = new Int8Array(256);
 for (const opening of "{[") STEPS[opening.charCodeAt(0)] = 1;
 for (const closing of "}]") STEPS[closing.charCodeAt(0)] = -1;
@@ -322,8 +322,8 @@ for (const closing of "}]") STEPS[closing.charCodeAt(0)] = -1;
 const LC = Buffer.from("lc");
 const PROTO = Buffer.from("__proto__");
 /**
- * Keys at which the reading back of LangChain's objects may fail, and what follows where it surely does not: a message
- * of LangChain's own, not one of a class that only the project knows; fields that constructors take for granted.
+ * Keys at which loading LangChain objects may fail, with a pattern for what can safely follow: a message class of
+ * LangChain itself rather than of the project, or a field of the type that constructors expect.
  */
 const MARKS: readonly (readonly [key: Buffer, surely: RegExp])[] = [
   [
@@ -333,24 +333,24 @@ const MARKS: readonly (readonly [key: Buffer, surely: RegExp])[] = [
   [Buffer.from("response_metadata"), /^\{/],
   [Buffer.from("tool_call_chunks"), /^\[[\]{]/],
 ];
-/** More than the longest match of a mark. */
+/** Bytes to match after a key; longer than the longest match of a mark. */
 const LOOK_AHEAD = 120;
-/** LangChain reads its objects back to 50 levels, and puts levels of its own around some. */
+/** LangChain loads objects up to 50 levels deep, and adds levels around some of them. */
 const LEVELS_OF_LC = 40;
 
 interface Verdict {
-  /** Nested deeper than values may be; nothing else is known then. */
+  /** Nested too deeply. The other fields are then incomplete. */
   isDeep: boolean;
-  /** Reading it back may fail. */
+  /** Loading it may fail. */
   isDoubtful: boolean;
-  /** Has keys `__proto__`: reading it back would make prototypes of what they hold. */
+  /** Has `__proto__` keys: loading it would set prototypes. */
   hasProto: boolean;
 }
 
 export function verdictOn(json: Uint8Array): Verdict {
   const verdict = { isDeep: false, isDoubtful: false, hasProto: false };
   let depth = 0;
-  /** Depth of the outermost of LangChain's objects around. */
+  /** Depth of the outermost enclosing LangChain object. */
   let lcDepth = Infinity;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at] as number;
@@ -358,12 +358,12 @@ export function verdictOn(json: Uint8Array): Verdict {
       const step = STEPS[byte] as number;
       if (step === 0) continue;
       depth += step;
-      if (depth > MOST_LEVELS) return { ...verdict, isDeep: true };
+      if (depth > MAX_LEVELS) return { ...verdict, isDeep: true };
       if (depth < lcDepth) lcDepth = Infinity;
       else if (depth - lcDepth > LEVELS_OF_LC) verdict.isDoubtful = true;
       continue;
     }
-    const end = endOfText(json, at + 1);
+    const end = endOfString(json, at + 1);
     if (json[end + 1] === COLON) {
       if (isKey(json, at + 1, end, PROTO)) verdict.hasProto = true;
       else if (isKey(json, at + 1, end, LC) && json[end + 2] === ONE && depth < lcDepth) lcDepth = depth;
@@ -374,8 +374,8 @@ export function verdictOn(json: Uint8Array): Verdict {
   return verdict;
 }
 
-/** Where the text ends whose first character stands at `from`. */
-function endOfText(json: Uint8Array, from: number): number {
+/** Index of the closing quote of the string that starts at `from`. */
+function endOfString(json: Uint8Array, from: number): number {
   for (let at = from; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) return at;
@@ -390,7 +390,7 @@ function isKey(json: Uint8Array, start: number, end: number, key: Buffer): boole
   return true;
 }
 
-/** Whether the key from `start` to `end` is a mark, and something else follows than what is surely read back. */
+/** Whether the key from `start` to `end` is a mark that is not followed by a safe value. */
 function isDoubtful(json: Uint8Array, start: number, end: number): boolean {
   const mark = MARKS.find(([key]) => isKey(json, start, end, key));
   if (!mark || (mark[0] === LC && json[end + 2] !== ONE)) return false;
@@ -398,7 +398,7 @@ function isDoubtful(json: Uint8Array, start: number, end: number): boolean {
   return !mark[1].test(bytes.toString("latin1", end + 2, end + 2 + LOOK_AHEAD));
 }
 
-/** The JSON without the keys `__proto__` and what they hold. */
+/** The JSON without `__proto__` keys and their values. */
 function withoutProto(json: Uint8Array): Uint8Array {
   const value: unknown = JSON.parse(new TextDecoder().decode(json), (key, inner: unknown) =>
     key === "__proto__" ? undefined : inner,

@@ -4,7 +4,7 @@ import type { SqliteFile } from "./file.js";
 import { columns, IS_UNFINISHED, fromRunColumns, type SqliteRuns, type SqliteRunColumns } from "./runs.js";
 import type { SqliteThreads } from "./threads.js";
 
-/** As the index of those that died has it. */
+/** Must match the condition of the index gs_runs_dead. */
 const IS_DEAD = "status = 'error' AND resumption IS NOT NULL";
 const LIST = `SELECT ${columns} FROM gs_runs WHERE ${IS_DEAD} ORDER BY created_at DESC, run_id DESC LIMIT ? OFFSET ?`;
 const COUNT = `SELECT count(*) FROM gs_runs WHERE ${IS_DEAD}`;

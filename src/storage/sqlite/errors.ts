@@ -29,7 +29,7 @@ const MEANINGS: Record<string, { message: string; hint?: string }> = {
 };
 const LOCKED_CODES: Record<string, string> = { SQLITE_LOCKED: "SQLITE_BUSY", SQLITE_PROTOCOL: "SQLITE_BUSY" };
 
-/** What an error of better-sqlite3 means, without the driver's text: that may hold paths and SQL. */
+/** Explains errors of better-sqlite3. Leaves out the driver's own message, which may contain paths and SQL. */
 export const explainSqlite: ExplainError = (error) => {
   if (!(error instanceof Error)) return undefined;
   if (error instanceof TypeError && /database connection is not open/.test(error.message)) {
@@ -37,12 +37,12 @@ export const explainSqlite: ExplainError = (error) => {
   }
   const { code } = error as { code?: unknown };
   if (typeof code !== "string" || !code.startsWith("SQLITE_")) return undefined;
-  // Extended codes add to the code they refine: SQLITE_IOERR_WRITE.
+  // Extended codes append to the primary code: SQLITE_IOERR_WRITE.
   const [primary = ""] = /^SQLITE_[A-Z]+/.exec(code) ?? [];
   return MEANINGS[LOCKED_CODES[primary] ?? primary] ?? { message: "the database refused a call" };
 };
 
-/** Whether another process has the database locked. */
+/** Whether the error means that another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^SQLITE_(BUSY|LOCKED|PROTOCOL)/.test(code);

@@ -3,7 +3,7 @@ import { guarded } from "../driver/errors.js";
 import { explainSqlite } from "./errors.js";
 import type { SqliteWriter } from "./writer.js";
 
-/** An open database as rows are read and written: each statement is prepared once, each call is one transaction. */
+/** An open database. Statements are prepared once, and each write is one transaction. */
 export class SqliteFile {
   readonly #db: Database;
   readonly #statements = new Map<string, Statement>();
@@ -22,17 +22,17 @@ export class SqliteFile {
     return statement;
   }
 
-  /** The result of `work`, with SQLite's errors explained. */
+  /** Run `work`, with SQLite's errors explained. */
   read<T>(work: () => T | Promise<T>): Promise<T> {
     return guarded(explainSqlite, () => this.#writer.read(work) as T | Promise<T>);
   }
 
-  /** The result of `work` in a transaction of its own; see `SqliteWriter`. */
+  /** Run `work` in its own transaction; see `SqliteWriter.write`. */
   write<T>(work: () => T): Promise<T> {
     return guarded(explainSqlite, () => this.#writer.write(work));
   }
 
-  /** The result of `work`, whose statements see the same rows. */
+  /** Run `work` on one snapshot: all its statements see the same rows. */
   atOnce<T>(work: () => T): T {
     return this.#transaction.deferred(work) as T;
   }

@@ -10,7 +10,7 @@ const COLUMNS = "namespace, key, value, created_at, updated_at, ttl_minutes";
 const LIVES = "(expires_at IS NULL OR expires_at > @at)";
 
 const GET = `SELECT ${COLUMNS} FROM gs_items WHERE namespace = @namespace AND key = @key AND ${LIVES}`;
-// What has expired is gone: an item put in its place is a new one.
+// An expired item counts as deleted: writing its key creates a new item.
 const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at)
   VALUES (@namespace, @key, @value, @updated_at, @updated_at, @ttl_minutes, @expires_at)
   ON CONFLICT (namespace, key) DO UPDATE SET
@@ -18,7 +18,7 @@ const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at)
     value = excluded.value, updated_at = excluded.updated_at,
     ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
 const DELETE = "DELETE FROM gs_items WHERE namespace = ? AND key = ?";
-// "/" follows "." in the order of characters, so this range is what begins with the namespace and a full stop.
+// "/" is the character after ".", so this range holds everything that starts with the namespace and a dot.
 const PAGE = `SELECT ${COLUMNS}, expires_at FROM gs_items
   WHERE (@under = '' OR namespace = @under OR (namespace > @under || '.' AND namespace < @under || '/'))
     AND (@namespace IS NULL OR (namespace, key) > (@namespace, @key)) AND ${LIVES}

@@ -30,9 +30,9 @@ import { SqliteWriter, TRY_MS } from "./writer.js";
 type SqliteOptions = StorageOptions & { cwd?: string };
 
 /**
- * All of a storage in one SQLite file, which is made with its folder when it is missing, unless `readOnly` is set.
- * @throws ConfigError when `checkpointer_uri` names no file (`config_invalid`)
- * @throws StorageUnavailableError when the file cannot be used, or better-sqlite3 not loaded (`storage_unavailable`)
+ * A storage in one SQLite file. A missing file is created, with its directory, unless `readOnly` is set.
+ * @throws ConfigError if `checkpointer_uri` does not name a file (`config_invalid`)
+ * @throws StorageUnavailableError if the file cannot be used or better-sqlite3 cannot be loaded (`storage_unavailable`)
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = sqlitePath(options);
@@ -41,7 +41,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const db = openFile(location, driver, { readOnly: options.readOnly ?? false, notices });
   const writer = new SqliteWriter(db);
   const file = new SqliteFile(db, writer);
-  // What is made when it is asked for: who only looks at threads needs none of it.
+  // Created on first use: commands that only read threads need none of these.
   let locks: ThreadLocks | undefined;
   let timers: TimerTable | undefined;
   let items: Storage["items"] | undefined;
@@ -86,7 +86,7 @@ function rowsOf(db: Database, file: SqliteFile, location: string) {
   };
 }
 
-/** LangGraph's packages are loaded with it. */
+/** Imported on demand, because it loads LangGraph's packages. */
 async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { SqliteSaver }] = await Promise.all([
     import("../saver/checkpointer.js"),
@@ -140,18 +140,18 @@ function prepare(db: Database, location: string, notices: string[]): void {
 }
 
 /**
- * Keep the file as an earlier release left it: that release refuses tables of this one.
- * @returns what to tell the operator; undefined if the tables are not going to be changed
+ * Back up a file of an earlier release before its tables are migrated: that release rejects migrated tables.
+ * @returns a notice for the operator; undefined if no migration is needed
  */
 function copyEarlier(db: Database, location: string): string | undefined {
   const version = versionOf(db);
   if (location === IN_MEMORY || version === 0 || version >= SQLITE_SCHEMA_VERSION) return undefined;
   const copy = `${location}.v${version}.bak`;
   if (!existsSync(copy)) copyWhole(db, copy);
-  return `the tables were brought up from version ${version} to ${SQLITE_SCHEMA_VERSION}; the file as it was is ${copy}`;
+  return `migrated the tables from version ${version} to ${SQLITE_SCHEMA_VERSION}; backup of the previous file: ${copy}`;
 }
 
-/** All or nothing: two processes may do it at once, or end in the middle. */
+/** Atomic, because two processes may do it at the same time and either may crash. */
 function copyWhole(db: Database, copy: string): void {
   const unfinished = `${copy}.${process.pid}`;
   rmSync(unfinished, { force: true });
@@ -160,7 +160,7 @@ function copyWhole(db: Database, copy: string): void {
     linkSync(unfinished, copy);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Not every file system has links.
+    // Not every file system supports hard links.
     if (/^(EPERM|ENOTSUP|ENOSYS|EOPNOTSUPP)$/.test(code ?? "")) renameSync(unfinished, copy);
     else if (code !== "EEXIST") throw error;
   } finally {
@@ -168,12 +168,12 @@ function copyWhole(db: Database, copy: string): void {
   }
 }
 
-/** SQLite opens a file that it cannot write as well: only a write tells. */
+/** SQLite opens read-only files without an error, so try a write. */
 function assertWritable(db: Database): void {
   db.pragma(`user_version = ${Number(db.pragma("user_version", { simple: true }))}`);
 }
 
-/** Names the file: whoever starts the server has to know which. Later errors reach clients, and do not. */
+/** Adds the file name for the operator. Later errors reach clients and must not contain it. */
 function openError(location: string, error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return error;
   const isSystemError = error instanceof Error && "syscall" in error;
@@ -191,12 +191,12 @@ interface SqliteDriver {
   open: (location: string, options?: Options) => Database;
 }
 
-/** The first major version that is made with Node-API 10; a Node.js without it dies when it loads that. */
+/** First major version built for Node-API 10. A Node.js without it crashes when it loads the package. */
 const FIRST_ON_NODE_API_10 = 13;
 
 /**
- * The package of this backend, loaded when it is first opened.
- * @throws StorageUnavailableError when it is missing, or not for this Node.js (`storage_unavailable`)
+ * Load better-sqlite3.
+ * @throws StorageUnavailableError if it is missing or not built for this Node.js (`storage_unavailable`)
  */
 export async function loadSqliteDriver({
   cwd = process.cwd(),
@@ -211,7 +211,7 @@ export async function loadSqliteDriver({
     if (lacksNodeApi10 && driverMajor() >= FIRST_ON_NODE_API_10)
       throw unusable("needs Node.js 22.14 as of version 13", "add", "@12");
     const { default: Driver } = await import("better-sqlite3");
-    // The native part loads with the first database, not with the import.
+    // The import does not load the native module; opening a database does.
     new Driver(":memory:").close();
     return { open: (location, options) => new Driver(location, { timeout: BUSY_TIMEOUT, ...options }) };
   } catch (cause) {
@@ -227,7 +227,7 @@ function driverMajor(): number {
   return Number.parseInt(version, 10);
 }
 
-/** What lets several processes use one file: a write-ahead log, and patience when it is locked. */
+/** Checks the settings that let several processes share a file: a write-ahead log and a busy timeout. */
 function sqliteFindings(db: Database): StorageFinding[] {
   const mode = String(db.pragma("journal_mode", { simple: true }));
   const timeout = Number(db.pragma("busy_timeout", { simple: true }));
@@ -238,43 +238,44 @@ function sqliteFindings(db: Database): StorageFinding[] {
       ok: isSafe,
       detail: `journal mode ${mode}`,
       ...(!isSafe && {
-        fix: "start a server on it once: it sets WAL, so that readers and a writer do not wait",
+        fix: "start a server on the file once: it enables WAL, so that readers and the writer do not block each other",
       }),
     },
     {
       name: "busy_timeout",
       ok: timeout > 0,
       detail: `waits ${BUSY_TIMEOUT / 1000} s for locks of other processes`,
-      ...(timeout <= 0 && { fix: "open it with a timeout, or a locked file fails at once" }),
+      ...(timeout <= 0 && {
+        fix: "set a busy timeout: without one, calls on a locked file fail immediately",
+      }),
     },
   ];
 }
 
-/** A database that lives as long as its connection. */
 const IN_MEMORY = ":memory:";
 
-/** Whether `uri` names a SQLite database: a path, `file:`, `sqlite:`, or `:memory:`; no other `scheme://`. */
+/** Whether `uri` names a SQLite database: a path, `file:`, `sqlite:` or `:memory:`, but not another `scheme://`. */
 export function isSqliteUri(uri: string): boolean {
   return /^(file|sqlite):/i.test(uri) || !/^[a-z][a-z0-9+.-]+:\/\//i.test(uri);
 }
 
 /**
- * The absolute path of the database's file, or `:memory:`. Relative paths are resolved against `cwd`; what follows a
- * `?` in a URI is left out.
+ * The absolute path of the database file, or `:memory:`. Relative paths are resolved against `cwd`. The query string of a
+ * URI is ignored.
  */
 function sqliteLocation(uri: string, cwd: string): string {
   const named = /^(file|sqlite):/i.test(uri) ? pathOfUri(uri) : uri;
   return named === "" || named === IN_MEMORY ? IN_MEMORY : path.resolve(cwd, named);
 }
 
-/** `file:./x.db`, `file:///abs/x.db`, and the forms that SQLAlchemy made common: `sqlite:///x.db`, `sqlite:////abs/x.db`. */
+/** Accepts `file:./x.db`, `file:///abs/x.db`, and SQLAlchemy's `sqlite:///x.db` and `sqlite:////abs/x.db`. */
 function pathOfUri(uri: string): string {
   const [address = ""] = uri.split("?");
   try {
     if (/^file:\/\//i.test(address)) return fileURLToPath(address);
     return decodeURIComponent(address.replace(/^sqlite:\/\/\/?/i, "").replace(/^(file|sqlite):/i, ""));
   } catch (cause) {
-    throw new ConfigError(`checkpointer_uri ${JSON.stringify(uri)} is not a valid URI of a file`, {
+    throw new ConfigError(`checkpointer_uri ${JSON.stringify(uri)} is not a valid file URI`, {
       hint: "write a path such as ./graph-serve.db, or file:///absolute/path.db",
       cause,
     });
@@ -282,8 +283,8 @@ function pathOfUri(uri: string): string {
 }
 
 /**
- * Open a database for reading only.
- * @throws StorageUnavailableError when there is none, or none of this release (`storage_unavailable`)
+ * Open a database read-only.
+ * @throws StorageUnavailableError if it does not exist or belongs to another release (`storage_unavailable`)
  */
 function openForReading(location: string, driver: SqliteDriver): Database {
   if (location === IN_MEMORY || !existsSync(location)) throw noDatabase(location);
@@ -298,9 +299,9 @@ function openForReading(location: string, driver: SqliteDriver): Database {
 }
 
 /**
- * Open a database that another process may be writing, so that the folder holds the same files afterwards. Where a
- * WAL holds something (a server runs, or died) a read-only handle leaves all as it is. Elsewhere SQLite makes a WAL for
- * the time of the reading, and only a handle that may write takes it away again: it is kept from changing anything else.
+ * Open a database that another process may be writing to, without leaving files behind. If its WAL is not empty, because a
+ * server runs or crashed, a read-only handle changes nothing. Otherwise SQLite creates a WAL while reading, and only a
+ * writable handle deletes it afterwards; `query_only` keeps that handle from changing anything else.
  */
 function openUnchanged(location: string, { open }: SqliteDriver): Database {
   const db = open(location, { fileMustExist: true, readonly: hasWal(location) });
@@ -313,7 +314,7 @@ function openUnchanged(location: string, { open }: SqliteDriver): Database {
   }
 }
 
-/** Another reader's WAL is empty. */
+/** A WAL created by another reader is empty and does not count. */
 function hasWal(location: string): boolean {
   return (statSync(`${location}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
@@ -332,7 +333,7 @@ function assertOurs(db: Database, location: string): void {
     `the database was written by ${isOlder ? "an earlier" : "a later"} graph-serve: ${location}`,
     {
       hint: isOlder
-        ? "run graph-serve migrate up on it, or start a server: both bring the tables up to date"
+        ? "run graph-serve migrate up on it, or start a server: both migrate the tables"
         : "upgrade graph-serve",
     },
   );
@@ -340,11 +341,10 @@ function assertOurs(db: Database, location: string): void {
 
 function noDatabase(location: string): StorageUnavailableError {
   return new StorageUnavailableError(`there is no database at ${location}`, {
-    hint: "a server or a run makes it; name another with --db, or ask a server with --url",
+    hint: "starting a server or a run creates it; name another file with --db, or connect to a server with --url",
   });
 }
 
-/** The schema version of a SQLite file. */
 export async function sqliteSchema(options: SqliteOptions): Promise<SchemaState> {
   const location = sqlitePath(options);
   const driver = await loadSqliteDriver(options);

@@ -66,7 +66,7 @@ const DELETE = "DELETE FROM gs_runs WHERE run_id = ? AND thread_id = ?";
 const LIST = `SELECT ${columns} FROM gs_runs
   WHERE thread_id = @threadId AND (@status IS NULL OR status = @status)
   ORDER BY created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`;
-/** The tests of a search, each made where its parameter is given; of threads that are named, through these. */
+/** Conditions of a search, each used if its parameter is set. */
 const SEARCHED: Readonly<Record<string, string>> = {
   assistantIds: "assistant_id IN (SELECT value FROM json_each(@assistantIds))",
   status: "status = @status",
@@ -176,20 +176,20 @@ export class SqliteRuns implements RunTable {
     });
   }
 
-  /** Within a `read` or a `write`, as `replace`. */
+  /** Like `replace`, must be called within a `read` or `write`. */
   find(runId: string): RunRow | undefined {
     const stored = this.#file.statement(GET).get(runId) as SqliteRunColumns | undefined;
     return stored && fromRunColumns(stored);
   }
 
-  /** False, and nothing changed, when the run has ended or is unknown, or is another's than the holder's. */
+  /** Returns false and changes nothing if the run is unknown, has ended or has another lease owner. */
   #patch(run: RunRow | undefined, patch: RunPatch, holder?: RunHolder): boolean {
     if (!run || isFinished(run) || (holder && !isHeldBy(run, holder))) return false;
     this.replace(run, patch);
     return true;
   }
 
-  /** The patched row, whatever becomes of it. */
+  /** Patch the row without any check. */
   replace(run: RunRow, patch: RunPatch): void {
     this.#file.statement(UPDATE).run(storeRun(patchRun(run, patch)));
   }

@@ -33,16 +33,16 @@ import {
 import { SqliteValues } from "./values.js";
 import { SqliteWriter } from "./writer.js";
 
-/** Checkpoints that are read in one go. */
+/** Checkpoints read per query. */
 const PAGE = 25;
-/** A value of fewer bytes stands in the row of its checkpoint. */
+/** Values of fewer bytes are stored in the row of their checkpoint. */
 const LARGE = 1024;
 
-/** Checkpoints in the tables of ./schema.ts, which it finds made. A call that writes is one transaction. */
+/** Checkpoints in the tables of ./schema.ts, which must exist. Each call that writes is one transaction. */
 export class SqliteSaver extends BaseCheckpointSaver {
   readonly #rows: SqliteCheckpoints;
   readonly #db: Database;
-  /** Made for the first large value. */
+  /** Created for the first large value. */
   #largeValues: SqliteValues | undefined;
   readonly #held: HeldRuns;
 
@@ -58,7 +58,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     return (this.#largeValues ??= new SqliteValues(this.#db));
   }
 
-  /** A reader of large values, which reads none twice. */
+  /** A function that reads large values and caches them. */
   #reader(): (id: number) => Buffer {
     let read: ((id: number) => Buffer) | undefined;
     return (id) => (read ??= this.#values.reader())(id);
@@ -76,8 +76,8 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const place = (config.configurable ?? {}) as Partial<CheckpointRef>;
     const end = before?.configurable?.checkpoint_id as string | undefined;
     let after: SqliteCheckpointRow | undefined;
-    for (let left = limit; left > 0; left -= PAGE) {
-      const size = Math.min(left, PAGE);
+    for (let remaining = limit; remaining > 0; remaining -= PAGE) {
+      const size = Math.min(remaining, PAGE);
       const rows = await this.#rows.page({ ...place, before: end, after, filter, limit: size });
       const read = this.#reader();
       for (const row of rows) yield await this.#tuple(row, read, readingOf(config).channels);
@@ -97,7 +97,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     const { channel_values, ...rest } = checkpoint;
     const inherited = parent === undefined ? {} : this.#rows.valuesOf(thread_id, checkpoint_ns, parent);
     const values: Record<string, StoredValue> = {};
-    // Also of channels that the graph does not know: those of another graph on the same thread.
+    // Includes channels unknown to this graph, which belong to another graph on the same thread.
     for (const [channel, value] of Object.entries(inherited)) {
       const isSame = value.version === checkpoint.channel_versions[channel];
       if (isSame && !Object.hasOwn(newVersions, channel)) values[channel] = value;
@@ -153,7 +153,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     await this.#rows.deleteThread(threadId);
   }
 
-  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  /** See `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
     await this.#rows.transaction(() => {
       const kept = keep.flatMap((key) =>
@@ -167,7 +167,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
     });
   }
 
-  /** Namespaces of a thread's checkpoints, read from the key alone. */
+  /** Namespaces of a thread's checkpoints, read from the primary key only. */
   async namespaces(threadId: string): Promise<string[]> {
     return this.#rows.namespaces(threadId);
   }
@@ -234,7 +234,7 @@ export interface SqliteCheckpointRow extends CheckpointKey {
   metadata: string;
 }
 
-/** The value of a channel: itself, or the id of a large one. */
+/** The value of a channel: inline, or the id of a large value. */
 type StoredValue = { version: ChannelVersions[string] | undefined } & ({ text: string } | { id: number });
 
 interface WriteRow extends CheckpointKey {
@@ -249,11 +249,11 @@ interface PageQuery {
   thread_id?: string;
   checkpoint_ns?: string;
   checkpoint_id?: string;
-  /** Only checkpoints with lesser ids. */
+  /** Only checkpoints with lower ids. */
   before?: string;
-  /** Only what follows this row. */
+  /** Only rows after this one. */
   after?: SqliteCheckpointRow;
-  /** Values that the metadata have, by key: texts and whole numbers. */
+  /** Metadata values by key: strings and integers. */
   filter?: Record<string, unknown>;
   limit: number;
 }
@@ -261,7 +261,7 @@ interface PageQuery {
 const IS_KEPT = (id: string) =>
   `(checkpoint_ns, ${id}) IN (SELECT value ->> 'checkpoint_ns', value ->> 'checkpoint_id' FROM json_each(@keep))`;
 
-/** The rows of checkpoints and of their pending writes. */
+/** The tables of checkpoints and their pending writes. */
 class SqliteCheckpoints {
   readonly #db: Database;
   readonly #writer: SqliteWriter;
@@ -319,8 +319,8 @@ class SqliteCheckpoints {
   }
 
   /**
-   * All or nothing; see `SqliteWriter`. `undo` is called if nothing was stored.
-   * @returns what to wait for if another process has the lock
+   * Run `work` atomically; see `SqliteWriter.write`. `undo` is called if nothing was stored.
+   * @returns a promise if another process holds the lock
    */
   transaction(work: () => void, undo?: () => void): void | Promise<void> {
     const undone = (error: unknown): never => {
@@ -335,12 +335,11 @@ class SqliteCheckpoints {
     }
   }
 
-  /** @throws RunTakenError when the run has ended, or is another's (`run_failed`) */
+  /** @throws RunTakenError if the run has ended or has another lease owner (`run_failed`) */
   requireHeld(run: HeldRun): void {
     if (!this.#sql.held.get(run)) throw new RunTakenError(run.run_id);
   }
 
-  /** Id of the newest checkpoint. */
   newestOf(threadId: string, namespace: string): string | undefined {
     return this.#sql.newest.get(threadId, namespace) ?? undefined;
   }
@@ -358,7 +357,7 @@ class SqliteCheckpoints {
     return this.#sql.writes.all(key);
   }
 
-  /** What a checkpoint stores of each channel; nothing when there is no such checkpoint. */
+  /** Stored channel values of a checkpoint; empty if there is no such checkpoint. */
   valuesOf(threadId: string, namespace: string, id: string): Record<string, StoredValue> {
     const json = this.#sql.values.get(threadId, namespace, id);
     return json === undefined ? {} : (JSON.parse(json) as Record<string, StoredValue>);
@@ -378,7 +377,7 @@ class SqliteCheckpoints {
     for (const statement of this.#sql.keepOnly) statement.run({ threadId, keep: JSON.stringify(keep) });
   }
 
-  /** The newest first. */
+  /** Newest first. */
   page({
     thread_id,
     checkpoint_ns,

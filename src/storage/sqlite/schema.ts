@@ -2,10 +2,11 @@ import type { Database } from "better-sqlite3";
 import { StorageUnavailableError } from "../../support/errors.js";
 
 /**
- * One entry a version, never changed once released. Tables of ours begin with `gs_`: an application may have its own in
- * the same file. `gs_thread_facts` repeats `updated_at`, so that a page of the threads that share a fact comes from its
- * index in order; `gs_facts` counts them, and under '' all threads: a total is then not counted row by row.
- * A row of `gs_values` is a large value of a channel: its first `head` and last `tail` bytes are those of `base`.
+ * One entry per version, never changed after its release. Table names start with `gs_`, because an application may keep
+ * its own tables in the same file. A fact is a label made from one metadata entry. `gs_thread_facts` repeats
+ * `updated_at` so that its index returns the threads of a fact in order. `gs_facts` counts the threads of each fact, and
+ * all threads under '', so that totals need no scan. A row of `gs_values` is a large channel value: its first `head`
+ * and last `tail` bytes are those of `base`.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -153,20 +154,20 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX gs_timers_of_thread ON gs_timers (thread_id) WHERE thread_id IS NOT NULL;
   CREATE INDEX gs_timers_created ON gs_timers (kind, created_at, id);
   `,
-  // Until now a run that never began ended with what it would have gone on with: it did not die.
+  // Earlier versions kept `resumption` on failed runs that never started. Clear it: those runs are not quarantined.
   `
   UPDATE gs_runs SET resumption = NULL WHERE status = 'error' AND resumption IS NOT NULL;
   CREATE INDEX gs_runs_dead ON gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
   `,
 ];
 
-/** Version of the tables that this release reads and writes. */
+/** Table version that this release reads and writes. */
 export const SQLITE_SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Bring our tables up to date. One transaction that takes the write lock at its start: of two processes that open a
- * fresh file together, the second waits and finds the work done.
- * @throws StorageUnavailableError when the tables are of a later version (`storage_unavailable`)
+ * Migrate the tables to the current version. The transaction takes the write lock at its start: if two processes open a
+ * new file at the same time, the second one waits and finds the tables migrated.
+ * @throws StorageUnavailableError if the tables have a later version (`storage_unavailable`)
  */
 export function migrateSqlite(db: Database): void {
   db.transaction(() => {
@@ -182,8 +183,8 @@ export function migrateSqlite(db: Database): void {
 
 function newerSchema(version: number): StorageUnavailableError {
   return new StorageUnavailableError(
-    `the database was written by a later graph-serve: its tables are of version ${version}, ` +
-      `this release knows version ${MIGRATIONS.length}`,
+    `the database was written by a later graph-serve: its tables have version ${version}, ` +
+      `this release supports version ${MIGRATIONS.length}`,
     { hint: "upgrade graph-serve, or set checkpointer_uri to another file" },
   );
 }

@@ -76,7 +76,7 @@ export class SqliteThreads implements ThreadTable {
     return this.#file.write(() => this.patch(threadId, patch));
   }
 
-  /** As `update`, inside of a transaction. */
+  /** Like `update`, for use inside a transaction. */
   patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
     const row = this.#find(threadId);
     if (!row) return undefined;
@@ -95,7 +95,7 @@ export class SqliteThreads implements ThreadTable {
     return this.#file.read(() => this.#search.count(filter));
   }
 
-  /** Its runs and facts go with it, by their foreign keys. */
+  /** Foreign keys delete its runs and labels too. */
   delete(threadId: string): Promise<boolean> {
     const sql = "DELETE FROM gs_threads WHERE thread_id = ?";
     return this.#file.write(() => this.#file.statement(sql).run(threadId).changes > 0);
@@ -139,13 +139,13 @@ export class SqliteThreads implements ThreadTable {
 
 const searched = THREAD_COLUMNS.map((column) => `t.${column}`).join(", ");
 
-/** Metadata of more facts is compared row by row. */
-const MOST_FACTS = 8;
+/** Metadata filters with more labels are compared row by row. */
+const MAX_FACTS = 8;
 
 /**
- * Finds thread rows of a SQLite file. What statements can tell, they tell of one moment. Metadata that facts do not
- * stand for is compared row by row, over as many turns of the event loop as it takes: what changes meanwhile is found
- * as it is then.
+ * Finds thread rows of a SQLite file. Searches that SQL can answer read one snapshot. Metadata that labels cannot
+ * represent is compared row by row, over several turns of the event loop, so rows that change meanwhile may be
+ * returned with their new contents.
  */
 class SqliteSearch {
   readonly #file: SqliteFile;
@@ -180,7 +180,7 @@ class SqliteSearch {
     const match = this.#match(query);
     const total = this.#count(match);
     if (query.offset >= total) return { rows: [], total };
-    // The second half is read from its end: an OFFSET walks over all that it skips.
+    // Read the second half from the end: OFFSET scans all rows that it skips.
     const limit = Math.min(query.limit, total - query.offset);
     const fromEnd = query.offset > total / 2;
     const offset = fromEnd ? total - query.offset - limit : query.offset;
@@ -196,7 +196,7 @@ class SqliteSearch {
     return total ?? (this.#file.statement(`SELECT count(*) ${sql}`).pluck().get(params) as number);
   }
 
-  /** Ids of the threads whose metadata are to be compared, in order. */
+  /** Ids of the threads whose metadata must be compared, in order. */
   #candidates(query: ThreadFilter & Partial<ThreadQuery>): string[] {
     const match = this.#match(query);
     const order = orderOf(query.sortBy ?? "thread_id", match, query.sortOrder === "desc" ? "DESC" : "ASC");
@@ -218,7 +218,7 @@ class SqliteSearch {
     return stored && readThread(stored);
   }
 
-  /** Finds by ids, else by the rarest fact; of metadata that is compared row by row, the other facts are left out. */
+  /** Looks up by ids, otherwise by the rarest label. If metadata is compared row by row, the other labels are omitted. */
   #match(filter: ThreadFilter): Match {
     const { ids, metadata = {}, scope, status } = filter;
     const { facts } = splitFilter(metadata);
@@ -251,22 +251,22 @@ class SqliteSearch {
 
 type Test = (metadata: unknown) => boolean;
 
-/** The test of metadata that no statement makes; undefined when facts stand for all of it. */
+/** The metadata test that SQL cannot express; undefined if labels represent the whole filter. */
 function testOf({ metadata = {} }: ThreadFilter): Test | undefined {
   const { facts, rest } = splitFilter(metadata);
-  return rest || facts.length > MOST_FACTS ? containing(metadata) : undefined;
+  return rest || facts.length > MAX_FACTS ? containing(metadata) : undefined;
 }
 
-/** FROM and WHERE of a search, over gs_threads `t` and, where a fact leads, gs_thread_facts `f`. */
+/** FROM and WHERE of a search over gs_threads `t` and, if it starts from a label, gs_thread_facts `f`. */
 interface Match {
   sql: string;
   params: Record<string, unknown>;
   fact?: string;
-  /** The number of matching rows, where it is kept and need not be counted. */
+  /** Number of matching rows, if the tables store it. */
   total?: number;
 }
 
-/** The facts' own columns where they serve: their index has this order. */
+/** Uses the columns of gs_thread_facts if possible: its index has this order. */
 function orderOf(field: ThreadQuery["sortBy"], { fact }: Match, direction: "ASC" | "DESC"): string {
   const table = fact && field === "updated_at" ? "f" : "t";
   const fields = field === "thread_id" ? [field] : [field, "thread_id"];

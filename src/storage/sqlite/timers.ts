@@ -27,7 +27,6 @@ const LIST = `SELECT ${columns} FROM gs_timers
 const store = (row: TimerRow): Stored => ({ ...row, data: JSON.stringify(row.data) });
 const read = (row: Stored): TimerRow => ({ ...row, data: JSON.parse(row.data) as JsonObject });
 
-/** Timers in a SQLite file. */
 export function createSqliteTimers(file: SqliteFile): TimerTable {
   const all = (sql: string, params: object): Promise<TimerRow[]> =>
     file.read(() => (file.statement(sql).all(params) as Stored[]).map(read));

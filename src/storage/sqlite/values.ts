@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
 
-/** A value is read through so many others at most. */
-const LONGEST_CHAIN = 32;
-/** Bytes of values that are remembered as the base of what comes next. */
-const REMEMBERED = 32 * 1024 * 1024;
+/** Maximum number of other values that a value is rebuilt from. */
+const MAX_CHAIN = 32;
+/** Maximum bytes of values cached as the base of the next value. */
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
 
 interface ValueRow {
   base: number | null;
@@ -14,18 +14,18 @@ interface ValueRow {
 
 interface Known {
   id: number;
-  /** Values that this one is read through. */
+  /** Number of values that this one is rebuilt from. */
   depth: number;
   bytes: Buffer;
 }
 
 /**
- * Large values of channels, each stored once for all checkpoints that share it, as its difference from the value that
- * the channel had before. A chat of many turns would otherwise store all its messages anew with each of them.
+ * Large channel values. Each is stored once for all checkpoints that share it, as the difference from the channel's
+ * previous value. Otherwise, each turn of a long chat would store all earlier messages again.
  */
 export class SqliteValues {
   readonly #sql;
-  /** The last value of each channel, by thread: the longest unused first. */
+  /** The last value of each channel, by thread; least recently used first. */
   readonly #known = new Map<string, Map<string, Known>>();
   #remembered = 0;
 
@@ -45,11 +45,11 @@ export class SqliteValues {
     };
   }
 
-  /** Store a value within the caller's transaction. Returns its id. */
+  /** Store a value within the caller's transaction, and return its id. */
   insert(threadId: string, channel: string, bytes: Buffer): number {
     const known = this.#known.get(threadId)?.get(channel);
-    // Another process may have deleted it.
-    const base = known && known.depth < LONGEST_CHAIN && this.#sql.exists.get(known.id) ? known : undefined;
+    // Another process may have deleted the base.
+    const base = known && known.depth < MAX_CHAIN && this.#sql.exists.get(known.id) ? known : undefined;
     const delta = base && byteDelta(base.bytes, bytes);
     const isShorter = delta !== undefined && delta.middle.length < bytes.length / 2;
     const { head, tail, middle } = isShorter ? delta : { head: 0, tail: 0, middle: bytes };
@@ -59,18 +59,18 @@ export class SqliteValues {
     return id;
   }
 
-  /** A reader of values, which reads none twice. */
+  /** A function that reads values and caches them. */
   reader(): (id: number) => Buffer {
     const read = new Map<number, Buffer>();
     return (id) => this.#read(id, read);
   }
 
-  /** Delete all values of a thread but these, and those that they are read through. */
+  /** Delete all values of a thread except these and the values they are rebuilt from. */
   keepOnly(threadId: string, ids: readonly number[]): void {
     this.#sql.deleteOthers.run(threadId, JSON.stringify(ids));
   }
 
-  /** The thread's values are no base any more: what was stored of them last may have been rolled back. */
+  /** Drop the thread's cached values, which may belong to a transaction that was rolled back. */
   forget(threadId: string): void {
     for (const { bytes } of this.#known.get(threadId)?.values() ?? []) this.#remembered -= bytes.length;
     this.#known.delete(threadId);
@@ -100,13 +100,13 @@ export class SqliteValues {
     this.#known.delete(threadId);
     this.#known.set(threadId, channels.set(channel, known));
     for (const oldest of this.#known.keys()) {
-      if (this.#remembered <= REMEMBERED) return;
+      if (this.#remembered <= MAX_CACHED_BYTES) return;
       this.forget(oldest);
     }
   }
 }
 
-/** A value as its difference from an earlier one: states grow at their ends, and most of a value was stored before. */
+// Byte deltas: states grow at their ends, so most of a value equals the previous one.
 
 /** `base` with everything between its first `head` and its last `tail` bytes replaced by `middle`. */
 interface ByteDelta {
@@ -128,7 +128,7 @@ export function applyDelta(base: Buffer, { head, tail, middle }: ByteDelta): Buf
   return Buffer.concat([base.subarray(0, head), middle, base.subarray(base.length - tail)]);
 }
 
-/** The greatest length up to `limit` that `holds`, which holds for every lesser one too. */
+/** Binary search: the greatest length up to `limit` for which `holds` is true. `holds` must be monotonic. */
 function longest(limit: number, holds: (length: number) => boolean): number {
   let [least, most] = [0, limit];
   while (least < most) {

@@ -1,14 +1,14 @@
 /**
- * Calls that may meet a lock of another process. SQLite itself would wait for another process's lock inside the call, and stop the event loop
- * for as long: here a call that meets a lock is tried again between other work, and later writes wait behind a write.
+ * Runs calls that another process's lock may block. SQLite would wait inside the call and block the event loop. Here, a
+ * locked call is retried from timers, and later writes queue behind it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "better-sqlite3";
 import { BUSY_TIMEOUT, isBusy } from "./errors.js";
 
-/** How long one try waits inside SQLite, in milliseconds: enough for a short write of another process. */
+/** How long one attempt waits inside SQLite, in milliseconds: enough for a short write of another process. */
 export const TRY_MS = 5;
-/** Milliseconds between the first two tries, and between later ones. */
+/** Milliseconds before the first retry; doubles up to `LAST_PAUSE`. */
 const FIRST_PAUSE = 10;
 const LAST_PAUSE = 50;
 
@@ -29,10 +29,10 @@ export class SqliteWriter {
   }
 
   /**
-   * Do the work in one transaction, which has the write lock from its start: a lock taken after a read fails at once
-   * if another process has written.
-   * @returns the result; a promise of it if another process has the lock
-   * @throws SqliteError of the code SQLITE_BUSY if it still has the lock after `BUSY_TIMEOUT`
+   * Run `work` in one transaction that takes the write lock at its start: SQLite refuses to upgrade a read lock
+   * if another process has written since.
+   * @returns the result, or a promise of it if another process holds the lock
+   * @throws SqliteError with code SQLITE_BUSY if the lock is still held after `BUSY_TIMEOUT`
    */
   write<T>(work: () => T): T | Promise<T> {
     if (this.#waiting.length === 0) {
@@ -50,8 +50,9 @@ export class SqliteWriter {
   }
 
   /**
-   * The result of a read; a promise of it if another process keeps readers out.
-   * @throws SqliteError as `write`
+   * Run a read.
+   * @returns the result, or a promise of it if another process blocks readers
+   * @throws SqliteError like `write`
    */
   read<T>(work: () => T): T | Promise<T> {
     try {
@@ -66,7 +67,7 @@ export class SqliteWriter {
     setTimeout(() => this.#drain(pause), pause);
   }
 
-  /** Do what waits, in order, until one meets the lock again. */
+  /** Run the waiting writes in order, until one is blocked again. */
   #drain(pause: number): void {
     for (let first = this.#waiting[0]; first; first = this.#waiting[0]) {
       try {

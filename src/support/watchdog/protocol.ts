@@ -1,30 +1,30 @@
-/** What the main thread and the watchdog's thread share. */
+/** Shared between the main thread and the watchdog thread. */
 
-/** How often the main thread shows that its event loop turns, and how often the other one looks. */
+/** Interval of the main thread's heartbeat and of the watchdog's checks, in milliseconds. */
 export const TICK_MS = 500;
 
-// Shared memory: numbers of four bytes, then the id of the run that was begun last.
+// Layout of the shared memory: numbers of four bytes, then the id of the run that started last.
 
-/** Counts up with the event loop. */
+/** Heartbeat counter of the event loop. */
 export const TICKS = 0;
 /** 1 while a debugger may be attached. */
 export const DEBUGGED = 1;
-/** Milliseconds that the process still has; 0 while it need not end. */
+/** Milliseconds until the process must have ended; 0 if it is not shutting down. */
 export const DEADLINE = 2;
-/** Where the id begins, in bytes. */
+/** Offset of the run id, in bytes. */
 export const LAST_RUN = 12;
 export const LAST_RUN_BYTES = 36;
 
-/** Name of the function of the main thread that says what it executes, as JSON of a `Culprit`. */
+/** Name of the main thread's function that returns what it executes, as JSON of a `Culprit`. */
 export const CULPRIT = "graph-serve.culprit";
 
-/** What holds the event loop, as far as it is known. */
+/** Code that blocks the event loop, as far as known. */
 export interface Culprit {
   run_id?: string;
   thread_id?: string;
   graph_id?: string;
   node?: string;
-  /** File and line of the user's own code. */
+  /** File and line of user code. */
   at?: string;
   function?: string;
 }
@@ -33,14 +33,14 @@ export interface ThreadOptions {
   memory: SharedArrayBuffer;
   stall_warning_seconds: number;
   stall_exit_seconds: number;
-  /** Where probes are answered; undefined for nowhere. */
+  /** Port that answers probes; none if undefined. */
   health_port?: number;
   host: string;
-  /** How lines are logged, on stderr; none where nothing is to be logged. */
+  /** Format of log lines on stderr; `none` disables logging. */
   format: "json" | "text" | "none";
 }
 
-/** What the thread says. */
+/** Messages from the watchdog thread. */
 export type ThreadMessage =
   | { kind: "listening"; url: string }
   | { kind: "refused"; reason: string }

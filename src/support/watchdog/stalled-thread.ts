@@ -1,12 +1,16 @@
-/** Asks a main thread that never yields: the debugger interrupts it between two steps of JavaScript. */
+/** Inspects a main thread that never yields: the debugger interrupts it between two steps of JavaScript. */
 import { type Debugger, Session } from "node:inspector";
 
-/** A pause may get lost in Node's own code, where a loop of promises often is: then it is asked for again. */
+/**
+ * Timeout after which a pause is requested again, in milliseconds. A pause can get lost in Node's
+ * own code, where a loop of promises often is.
+ */
 const PAUSE_MS = 100;
 
 /**
- * Evaluate an expression on top of what the main thread executes, and let it go on. Resolves with the text that it gives;
- * undefined where the thread cannot be interrupted in time, as in a synchronous call of the system.
+ * Evaluates an expression on top of the main thread's stack, then resumes the thread. Resolves with
+ * the resulting string; undefined if the thread cannot be interrupted in time, as in a synchronous
+ * system call.
  */
 export async function inspectStalledThread(
   expression: string,
@@ -17,14 +21,14 @@ export async function inspectStalledThread(
   const timeUp = new AbortController();
   const timer = setTimeout(() => {
     timeUp.abort();
-    // What has been posted is rejected.
+    // Rejects pending posts.
     session.disconnect();
   }, timeoutMs);
   try {
     return await ask(session, expression, timeUp.signal);
   } finally {
     clearTimeout(timer);
-    // Also ends a pause.
+    // Also resumes a paused thread.
     session.disconnect();
   }
 }
@@ -41,8 +45,8 @@ async function ask(session: Session, expression: string, timeUp: AbortSignal): P
     const frame = frames?.find((each) => !isNodes(each));
     if (frame) {
       const { callFrameId } = frame;
-      const given = await post(session, "Debugger.evaluateOnCallFrame", { callFrameId, expression });
-      const value: unknown = (given as Debugger.EvaluateOnCallFrameReturnType).result.value;
+      const result = await post(session, "Debugger.evaluateOnCallFrame", { callFrameId, expression });
+      const value: unknown = (result as Debugger.EvaluateOnCallFrameReturnType).result.value;
       return typeof value === "string" ? value : undefined;
     }
     begin(session, "Debugger.resume");
@@ -50,7 +54,7 @@ async function ask(session: Session, expression: string, timeUp: AbortSignal): P
   return undefined;
 }
 
-/** Where the thread is paused; undefined when it is not in time. */
+/** Stack of the paused thread; undefined if it does not pause in time. */
 function pausedFrames(session: Session): Promise<Debugger.CallFrame[] | undefined> {
   return new Promise((resolve) => {
     const onPaused = ({ params }: { params: Debugger.PausedEventDataType }) => {
@@ -67,12 +71,12 @@ function pausedFrames(session: Session): Promise<Debugger.CallFrame[] | undefine
   });
 }
 
-/** Post what comes to nothing when the session ends before. */
+/** Posts a command and ignores its failure if the session ends first. */
 function begin(session: Session, method: string, params?: object): void {
   post(session, method, params).catch(() => undefined);
 }
 
-/** Settles when the thread has answered, or the session ends. */
+/** Settles when the thread has answered or the session ends. */
 function post(session: Session, method: string, params: object = {}): Promise<object | undefined> {
   return new Promise((resolve, reject) => {
     session.post(method, params, (error, result) => (error ? reject(error) : resolve(result)));

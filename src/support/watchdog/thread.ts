@@ -1,4 +1,4 @@
-/** The watchdog's thread: see ./watchdog.ts. It shares nothing with the main thread that could keep it waiting. */
+/** The watchdog thread, see ./watchdog.ts. It shares nothing with the main thread that could block it. */
 import { writeSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -19,26 +19,29 @@ import {
 const options = workerData as ThreadOptions;
 const state = new Int32Array(options.memory, 0, LAST_RUN / Int32Array.BYTES_PER_ELEMENT);
 
-/** Longest wait for the main thread to say what it executes. */
+/** Timeout for the main thread to report what it executes, in milliseconds. */
 const ASK_MS = 3_000;
-/** What the main thread has more than its deadline, to end by itself. */
+/** Extra time after the main thread's deadline to end on its own, in milliseconds. */
 const SPARE_MS = 1_000;
-/** A process that was stopped, or whose machine slept, was not stalled meanwhile. */
+/** Maximum time counted per check, in milliseconds: a suspended process or machine was not stalled. */
 const LONGEST_STEP_MS = 2 * TICK_MS;
 const STDERR = 2;
 const ERROR_LEVEL = 50;
 
 let lastTick = Atomics.load(state, TICKS);
-let lastLook = performance.now();
+let lastCheck = performance.now();
 let stalledMs = 0;
 let endsInMs: number | undefined;
-/** Set while a stall is known; `named` settles once it is logged, with its culprit where that is known. */
+/** Set during a stall; `named` settles once the stall is logged, with its culprit if known. */
 let stall: { culprit: Culprit; named: Promise<void> } | undefined;
 let isEnding = false;
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
 
-/** One line as the server logs it, written here: the main thread's stream waits for its event loop. */
+/**
+ * Writes one log line in the server's format. The main thread's stream needs its event loop, so it
+ * is written here.
+ */
 function log(fields: object, message: string): void {
   if (options.format === "none") return;
   const line =
@@ -52,10 +55,10 @@ function log(fields: object, message: string): void {
   }
 }
 
-function look(): void {
+function check(): void {
   const now = performance.now();
-  const step = Math.min(now - lastLook, LONGEST_STEP_MS);
-  lastLook = now;
+  const step = Math.min(now - lastCheck, LONGEST_STEP_MS);
+  lastCheck = now;
   const tick = Atomics.load(state, TICKS);
   if (tick !== lastTick || Atomics.load(state, DEBUGGED) === 1) {
     lastTick = tick;
@@ -70,24 +73,24 @@ function look(): void {
   const { stall_exit_seconds } = options;
   if (stall_exit_seconds > 0 && stalledMs >= stall_exit_seconds * 1000)
     void end(
-      "the event loop was stalled for stall_exit_seconds: the process is killed, for its supervisor to restart it",
+      "the event loop was stalled for stall_exit_seconds: killing the process so that its supervisor restarts it",
       () => stall !== undefined && Atomics.load(state, TICKS) === lastTick,
     );
 }
 
 function recover(): void {
-  if (stall) tell({ kind: "recovered", seconds: seconds(stalledMs) });
+  if (stall) send({ kind: "recovered", seconds: seconds(stalledMs) });
   stall = undefined;
   stalledMs = 0;
 }
 
-/** Graceful shutdown has a limit also where the main thread cannot keep it. */
+/** Limits graceful shutdown even if the main thread cannot. */
 function countDown(step: number): void {
   const deadline = Atomics.load(state, DEADLINE);
   if (deadline === 0) return;
   endsInMs = (endsInMs ?? deadline + SPARE_MS) - step;
   if (endsInMs <= 0)
-    void end("the process did not end in the time of its graceful shutdown: it is killed", () => true);
+    void end("graceful shutdown exceeded its time limit: killing the process", () => true);
 }
 
 async function name(own: { culprit: Culprit }): Promise<void> {
@@ -95,11 +98,11 @@ async function name(own: { culprit: Culprit }): Promise<void> {
   own.culprit = await culpritOf();
   log(
     { stalled_seconds, ...own.culprit },
-    "the event loop is stalled: nothing else is served until this code yields",
+    "the event loop is stalled: no other requests are served until this code yields",
   );
 }
 
-/** Of a call that cannot be interrupted, such as execSync, only the run that was begun last is known. */
+/** A call that cannot be interrupted, such as execSync, is only known by the run that started last. */
 async function culpritOf(): Promise<Culprit & { last_begun_run_id?: string }> {
   const json = await inspectStalledThread(`globalThis[Symbol.for("${CULPRIT}")]()`, ASK_MS).catch(
     () => undefined,
@@ -109,13 +112,13 @@ async function culpritOf(): Promise<Culprit & { last_begun_run_id?: string }> {
   return last === "" ? {} : { last_begun_run_id: last };
 }
 
-/** Nothing but SIGKILL ends a process whose main thread never yields. */
+/** Only SIGKILL ends a process whose main thread never yields. */
 async function end(message: string, isDue: () => boolean): Promise<void> {
   if (isEnding) return;
   isEnding = true;
   await stall?.named;
   const stalled_seconds = seconds(stalledMs);
-  // What holds it now; several pieces of code may have followed each other.
+  // Current culprit; several pieces of code may have followed each other.
   const now = await culpritOf();
   isEnding = false;
   if (!isDue()) return;
@@ -123,7 +126,7 @@ async function end(message: string, isDue: () => boolean): Promise<void> {
   process.kill(process.pid, "SIGKILL");
 }
 
-function tell(message: ThreadMessage): void {
+function send(message: ThreadMessage): void {
   parentPort?.postMessage(message);
 }
 
@@ -131,7 +134,7 @@ function answer(path: string, res: ServerResponse): void {
   const isKnown = path === "/ok" || path === "/api/health";
   const isStalled = stall !== undefined;
   const body = !isKnown
-    ? { error: `there is no route ${path}` }
+    ? { error: `route ${path} does not exist` }
     : isStalled
       ? { ok: false, stalled_seconds: seconds(stalledMs), ...stall?.culprit }
       : { ok: true };
@@ -141,13 +144,13 @@ function answer(path: string, res: ServerResponse): void {
 
 function listen(port: number, host: string): void {
   const server = createServer((req, res) => answer((req.url ?? "").split("?", 1)[0] ?? "", res));
-  server.once("error", (error) => tell({ kind: "refused", reason: error.message }));
+  server.once("error", (error) => send({ kind: "refused", reason: error.message }));
   server.listen(port, host, () => {
     const { port: actual } = server.address() as AddressInfo;
     const name = host.includes(":") ? `[${host}]` : host;
-    tell({ kind: "listening", url: `http://${name}:${actual}/ok` });
+    send({ kind: "listening", url: `http://${name}:${actual}/ok` });
   });
 }
 
-setInterval(look, TICK_MS);
+setInterval(check, TICK_MS);
 if (options.health_port !== undefined) listen(options.health_port, options.host);

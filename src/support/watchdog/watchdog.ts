@@ -1,8 +1,8 @@
 /**
- * Watches the event loop from a thread of its own: code that never yields, such as `for (;;);` in a node, keeps all
- * requests, timers and signals of the process waiting, and the process itself cannot say so. The main thread counts up a
- * number that both threads share; where it stands still, the thread logs what holds the event loop, answers probes, and
- * kills the process in the end.
+ * Watches the event loop from its own thread. Code that never yields, such as `for (;;);` in a
+ * node, blocks all requests, timers and signals, and the process cannot report it. The main thread
+ * increments a shared counter; if the counter stops, the watchdog thread logs the blocking code,
+ * answers probes and finally kills the process.
  */
 import { url as inspectorUrl } from "node:inspector";
 import { relative } from "node:path";
@@ -25,17 +25,17 @@ import {
   type ThreadOptions,
 } from "./protocol.js";
 
-/** Without these the default of the system holds: the process ends. */
+/** Signals that end a process that has no listeners for them. */
 const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 const STACK_ROWS = 100;
 
 export interface WatchdogOptions extends Omit<ThreadOptions, "memory"> {
-  /** Hear of stalls that have ended; metrics may come later, when they are open. */
+  /** Notified of stalls that have ended; `metrics` can be set later. */
   observers: { logger: Logger; metrics?: Metrics };
 }
 
 export class Watchdog {
-  /** Where probes are answered; undefined where no port was named. */
+  /** URL of the probe server; undefined without `health_port`. */
   healthUrl: string | undefined;
 
   readonly #options: WatchdogOptions;
@@ -54,15 +54,16 @@ export class Watchdog {
     Object.assign(globalThis, { [Symbol.for(CULPRIT)]: () => this.#culprit() });
     const workerData: ThreadOptions = { ...rest, memory };
     const file = new URL("./thread.js", import.meta.url);
-    // Without the modules that flags of Node preload: what instruments the server has nothing to do in that thread.
+    // Skip modules preloaded by Node flags: instrumentation of the server must not run in this
+    // thread.
     this.#worker = new Worker(file, { name: "watchdog", workerData, execArgv: [] });
     this.#worker.unref();
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
   /**
-   * Watch from now on. Resolves when probes are answered, where a port was named.
-   * @throws ConfigError when that port cannot be listened on (`config_invalid`)
+   * Starts the watchdog. If `health_port` is set, resolves once the probe server listens.
+   * @throws ConfigError if the server cannot listen on that port (`config_invalid`)
    */
   static async start(options: WatchdogOptions): Promise<Watchdog> {
     const watchdog = new Watchdog(options);
@@ -70,7 +71,7 @@ export class Watchdog {
     return watchdog;
   }
 
-  /** Kill the process when it is still there after so many seconds and does not end by itself. */
+  /** Kills the process if it has not ended after the given seconds. */
   endWithin(seconds: number): void {
     Atomics.store(this.#state, DEADLINE, Math.max(1, Math.round(seconds * 1000)));
   }
@@ -94,17 +95,17 @@ export class Watchdog {
         } else {
           void this.close();
           reject(
-            new ConfigError(`health_port ${port} of ${host} cannot be listened on: ${message.reason}`, {
+            new ConfigError(`cannot listen on health_port ${port} of ${host}: ${message.reason}`, {
               hint: "choose another health_port",
             }),
           );
         }
       });
-      // The server serves as before.
+      // The server keeps serving without it.
       this.#worker.once("error", (err) => {
         observers.logger.warn(
           { err },
-          "the watchdog has stopped: stalls of the event loop are not logged any more",
+          "the watchdog has stopped: event loop stalls are no longer logged",
         );
         clearInterval(this.#timer);
         resolve();
@@ -114,7 +115,7 @@ export class Watchdog {
 
   #tick(): void {
     Atomics.add(this.#state, TICKS, 1);
-    // Stopped at a breakpoint, the process is not stalled.
+    // A process at a breakpoint is not stalled.
     Atomics.store(this.#state, DEBUGGED, inspectorUrl() === undefined ? 0 : 1);
     this.#restoreSignals?.();
   }
@@ -122,12 +123,12 @@ export class Watchdog {
   #recovered(seconds: number): void {
     const { logger, metrics } = this.#options.observers;
     metrics?.eventLoopStalled(seconds);
-    logger.warn({ stalled_seconds: seconds }, "the event loop turns again");
+    logger.warn({ stalled_seconds: seconds }, "the event loop is responsive again");
   }
 
-  /** Called by the thread, through the debugger, on top of the code that holds the event loop. */
+  /** Called by the watchdog thread through the debugger, on top of the code that blocks the event loop. */
   #culprit(): string {
-    const found: Culprit = placeOf(ownRows());
+    const found: Culprit = locationOf(stackLines());
     const run = currentRun();
     if (run) {
       const { run_id, thread_id, graph_id } = run;
@@ -137,21 +138,24 @@ export class Watchdog {
     return JSON.stringify(found);
   }
 
-  /** No listener hears of a signal while the event loop stands still: until it turns again, signals end the process. */
+  /**
+   * Signal listeners cannot run while the event loop is blocked. Until it recovers, signals end the
+   * process.
+   */
   #letSignalsEnd(): void {
     if (this.#restoreSignals) return;
-    const heard = SIGNALS.map((name) => ({ name, listeners: process.rawListeners(name) }));
-    for (const { name } of heard) process.removeAllListeners(name);
+    const removed = SIGNALS.map((name) => ({ name, listeners: process.rawListeners(name) }));
+    for (const { name } of removed) process.removeAllListeners(name);
     this.#restoreSignals = () => {
       this.#restoreSignals = undefined;
-      for (const { name, listeners } of heard)
+      for (const { name, listeners } of removed)
         for (const listener of listeners) process.on(name, listener as NodeJS.SignalsListener);
     };
   }
 }
 
-/** The rows of the stack, outermost last. */
-function ownRows(): string[] {
+/** Lines of the stack, innermost first. */
+function stackLines(): string[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = STACK_ROWS;
   const { stack = "" } = new Error();
@@ -159,8 +163,8 @@ function ownRows(): string[] {
   return stack.split("\n");
 }
 
-/** The innermost call of the user's own code. */
-function placeOf(rows: readonly string[]): Culprit {
+/** Location of the innermost call in user code. */
+function locationOf(rows: readonly string[]): Culprit {
   const own = rows.flatMap((row) => parseStackLine(row) ?? []).find(isUserCode);
   if (!own) return {};
   const path = relative(process.cwd(), own.file);

@@ -97,7 +97,7 @@ describe("an imported thread", () => {
     await every.project.put("pulled.json", file);
     const { code, stderr } = await run("import", "pulled.json", "--as", "new", ...at("./pulled.db"));
     expect(code).toBe(0);
-    expect(stderr).toContain("warn  the file does not say what was sent to write");
+    expect(stderr).toContain("warn  the file does not contain the values sent to write");
   });
 });
 
@@ -126,7 +126,7 @@ describe("the output filter", () => {
     const { code, stdout, stderr } = await run("export", every.threads.fan);
     expect(code).toBe(0);
     expect(stdout).not.toContain('"topic":');
-    expect(stderr).toContain("what was sent to write is left out");
+    expect(stderr).toContain("values sent to write are omitted");
     expect(await exported(every.threads.fan)).toContain('"topic":"c"');
   });
 

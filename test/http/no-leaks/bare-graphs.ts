@@ -1,4 +1,4 @@
-/** Graphs without the state of a StateGraph: functional entrypoints and raw Pregel graphs. */
+/** Graphs other than StateGraph: functional entrypoints and raw Pregel graphs. */
 import { AIMessage } from "@langchain/core/messages";
 import { RunnableLambda } from "@langchain/core/runnables";
 import {
@@ -23,7 +23,7 @@ const inner = new StateGraph(Annotation.Root({ topic: Annotation<string>, privat
   .addEdge(START, "hide")
   .compile({ name: "inner" });
 
-/** Gives what it is asked; keeps what its tasks find, what it saves, and what a graph inside of it knows. */
+/** Returns the input topic and the answer. Task results, the saved value and the inner graph's state stay hidden. */
 export const functional = entrypoint(
   "functional",
   async ({ topic }: Input, config: LangGraphRunnableConfig) => {
@@ -51,7 +51,7 @@ const step = (
     .pipe(RunnableLambda.from(work))
     .pipe(Channel.writeTo([to]));
 
-/** Three channels in a row, of which the last is the output. */
+/** Three channels in a row; the last one is the output. */
 const makePregel = (place: string, outputChannels: "out" | "out"[]) =>
   new Pregel({
     nodes: {

@@ -1,4 +1,4 @@
-/** Every graph of the walk, and what it is asked. */
+/** All graphs of the leak search, with their inputs. */
 import { FINE, leak } from "./mark.js";
 
 export * from "./bare-graphs.js";
@@ -6,11 +6,11 @@ export * from "./nested-graphs.js";
 export * from "./state-graphs.js";
 
 export interface Walked {
-  /** Name of the graph, and of its export. */
+  /** Name of the graph and of its export. */
   id: string;
   file: "bare-graphs" | "nested-graphs" | "state-graphs";
   input: unknown;
-  /** Keys of its state that are hidden, with what stands there in the end. */
+  /** Hidden state keys and their final values. */
   hidden?: Record<string, unknown>;
 }
 

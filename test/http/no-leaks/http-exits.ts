@@ -1,4 +1,4 @@
-/** Every exit over HTTP. */
+/** Calls every HTTP route that returns data of a graph. */
 import { gateOf } from "../../fixtures/gates.js";
 import type { Walked } from "./graphs.js";
 import { type CommandBody, isLast } from "../../helpers/thread-events.js";
@@ -18,10 +18,10 @@ const MODES = [
   "tools",
 ] as const;
 
-/** All that can go together with any graph: events are refused where something is hidden. */
+/** All modes that any graph supports: `events` is rejected for graphs with hidden keys. */
 const EVERYTHING = MODES.filter((mode) => mode !== "events");
 
-const NOBODY = "0197f0a0-0000-7000-8000-00000000dead";
+const UNKNOWN_ID = "0197f0a0-0000-7000-8000-00000000dead";
 const resume = { command: { resume: FINE } };
 
 async function newThread(walker: Walker, id: string): Promise<string> {
@@ -29,7 +29,7 @@ async function newThread(walker: Walker, id: string): Promise<string> {
   return `/threads/${(body as { thread_id: string }).thread_id}`;
 }
 
-/** What the server tells of the graph itself. */
+/** Routes that describe the graph itself. */
 export async function walkAssistant(walker: Walker, { id }: Walked): Promise<void> {
   const { ask } = walker;
   await ask("POST /assistants/search", { graph_id: id });
@@ -40,7 +40,7 @@ export async function walkAssistant(walker: Walker, { id }: Walked): Promise<voi
     await ask(`GET /assistants/${id}/subgraphs/${namespace}?recurse=true`);
 }
 
-/** Every stream, each mode alone and all together: to the question and from there to the end, and without a thread. */
+/** Streams in each mode and in all modes together: up to the interrupt, after the resume, and stateless. */
 export async function walkStreams(walker: Walker, { id, input }: Walked): Promise<void> {
   const { ask } = walker;
   const alone = MODES.map((mode) => [mode]);
@@ -55,7 +55,7 @@ export async function walkStreams(walker: Walker, { id, input }: Walked): Promis
   }
 }
 
-/** Answers that are waited for, with threads and without. */
+/** Waited runs, with threads and stateless. */
 export async function walkAnswers(walker: Walker, { id, input }: Walked): Promise<void> {
   const { ask } = walker;
   const thread = await newThread(walker, id);
@@ -69,7 +69,7 @@ export async function walkAnswers(walker: Walker, { id, input }: Walked): Promis
   await ask(`GET /runs/${run_id}/stream`, undefined, { "last-event-id": "-1" });
 }
 
-/** A run that is joined while it waits at a gate, and in every way after its end. */
+/** Joins a run while it waits at a gate, and in every way after it ended. */
 export async function walkJoins(walker: Walker, { id, input }: Walked): Promise<void> {
   const { ask } = walker;
   const thread = await newThread(walker, id);
@@ -99,7 +99,7 @@ export async function walkJoins(walker: Walker, { id, input }: Walked): Promise<
   await ask(`DELETE ${run}`);
 }
 
-/** A thread by its events and commands: a run, the answer to what it asks, and what can be looked at then. */
+/** Thread events and commands: a run, its resume, and reads after each. */
 export async function walkEvents(walker: Walker, { id, input }: Walked): Promise<void> {
   const thread = await newThread(walker, id);
   const events = await walker.follow(thread);
@@ -123,7 +123,7 @@ export async function walkEvents(walker: Walker, { id, input }: Walked): Promise
   walker.look("events", events.text);
 }
 
-/** A thread that asks, then one that has ended, read in every way; and a copy of each. */
+/** Reads an interrupted and a finished thread in every way, and a copy of each. */
 export async function walkThread(walker: Walker, walked: Walked): Promise<void> {
   const { ask } = walker;
   const { id, input } = walked;
@@ -154,14 +154,15 @@ async function readThread(walker: Walker, thread: string, { id, hidden = {} }: W
     for (const query of leaksIn(JSON.stringify(value))) {
       const found = (await ask("POST /threads/search", { ids, query, select: ["status"] })).body as unknown[];
       const { body: count } = await ask("POST /threads/count", { ids, query });
-      if (found.length > 0 || count !== 0) walker.sights.add(`a text of ${key} in ${id} is found`);
+      if (found.length > 0 || count !== 0)
+        walker.sights.add(`search for text of ${key} in ${id} finds a hidden value`);
     }
     await ask("POST /threads/search", { ids, select: ["status"], extract: { x: `values.${key}` } });
     for (const values of [{ [key]: value }, { data: { [key]: value } }]) {
       const found = (await ask("POST /threads/search", { ids, values })).body as unknown[];
       const { body: count } = await ask("POST /threads/count", { ids, values });
       if (found.length > 0 || count !== 0)
-        walker.sights.add(`search of ${id} by ${key} finds what is hidden`);
+        walker.sights.add(`search of ${id} by ${key} finds a hidden value`);
     }
   }
 }
@@ -173,7 +174,7 @@ async function readNamespace(walker: Walker, thread: string, checkpoint_ns: stri
     await ask(`GET ${thread}/state?subgraphs=true`);
     await ask(`GET ${thread}/history?limit=1000`);
     await ask(`POST ${thread}/history`, { limit: 100, metadata: { source: "loop" } });
-    await ask(`GET ${thread}/history?limit=2&before=${NOBODY}`);
+    await ask(`GET ${thread}/history?limit=2&before=${UNKNOWN_ID}`);
   }
   const { body } = await ask(`POST ${thread}/history`, { limit: 100, checkpoint: { checkpoint_ns } });
   for (const { checkpoint } of body as { checkpoint: { checkpoint_id: string } | null }[]) {
@@ -186,7 +187,7 @@ async function readNamespace(walker: Walker, thread: string, checkpoint_ns: stri
   await ask(`POST ${thread}/state/checkpoint`, { checkpoint_ns });
 }
 
-/** Writes, good and refused, and what a graph throws on its own; none of it gives back what is hidden. */
+/** Accepted and rejected writes, and errors thrown by the graph. None may return hidden values. */
 export async function walkWrites(walker: Walker, { id, input }: Walked): Promise<void> {
   const { ask } = walker;
   const thread = await newThread(walker, id);
@@ -202,7 +203,7 @@ export async function walkWrites(walker: Walker, { id, input }: Walked): Promise
   await ask(`DELETE ${thread}`);
 }
 
-/** Crons of a thread and without one. */
+/** Crons with and without a thread. */
 export async function walkCrons(walker: Walker, { id, input }: Walked): Promise<void> {
   const { ask } = walker;
   const cron = { assistant_id: id, schedule: "0 0 1 1 *", input };
@@ -214,7 +215,7 @@ export async function walkCrons(walker: Walker, { id, input }: Walked): Promise<
   await ask(`DELETE /runs/crons/${cron_id}`);
 }
 
-/** A webhook that nobody takes. */
+/** A webhook with an unreachable URL. */
 export async function walkWebhooks(walker: Walker, { id, input }: Walked): Promise<void> {
   const { ask } = walker;
   const run = { assistant_id: id, input, webhook: "http://127.0.0.1:9/hook?token=1" };
@@ -224,7 +225,7 @@ export async function walkWebhooks(walker: Walker, { id, input }: Walked): Promi
   await ask(`DELETE /webhooks/${run_id}`);
 }
 
-/** What every server has, whatever it serves. */
+/** Routes that do not depend on a graph. */
 export async function walkTheRest(walker: Walker): Promise<void> {
   const { ask } = walker;
   for (const path of ["/api/health", "/api/initial-message", "/info", "/metrics", "/ok", "/ready"])

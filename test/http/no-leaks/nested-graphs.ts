@@ -1,4 +1,4 @@
-/** Graphs around graphs, with marks in what the inner or the outer output leaves out. */
+/** Nested graphs with marks in values that the inner or outer output schema hides. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import {
   Annotation,
@@ -15,7 +15,7 @@ const shown = Annotation<string>;
 const messages = () => Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] });
 const Outer = Annotation.Root({ topic: shown, shown, messages: messages() });
 
-/** An inner graph that declares no output, but has keys that the outer does not have; asks at the end. */
+/** An inner graph without an output schema, with keys that the outer graph lacks. Interrupts in its last node. */
 function openInner(name: string, place: string) {
   const mark = (what: string) => leak(`${place}.${what}`);
   const State = Annotation.Root({
@@ -41,7 +41,7 @@ function openInner(name: string, place: string) {
     .compile({ name });
 }
 
-/** Nested twice; neither graph declares an output. */
+/** Two levels of nesting; neither graph declares an output schema. */
 function makeOpenSubgraphs() {
   const child = new StateGraph(Annotation.Root({ ...Outer.spec, between: Annotation<string> }))
     .addNode("before", () => ({ between: leak("openSubgraphs.between") }))
@@ -57,7 +57,7 @@ function makeOpenSubgraphs() {
     .compile({ name: "openSubgraphs" });
 }
 
-/** An inner graph that keeps a key to itself which the outer graph shows, and the other way round. */
+/** An inner graph that hides a key the outer graph shows, and shows a key the outer graph hides. */
 function narrowInner(place: string) {
   const mark = (what: string) => leak(`${place}.${what}`);
   const State = Annotation.Root({ ...Outer.spec, outside: Annotation<string> });
@@ -89,7 +89,7 @@ function makeNarrowSubgraph() {
     .compile({ name: "narrowSubgraph" });
 }
 
-/** A node whose function calls a graph that the outer one does not know of. */
+/** A node that calls graphs unknown to the outer graph. */
 function makeCalled() {
   const inner = openInner("inner", "called");
   const hiding = narrowInner("called.narrow");
@@ -108,7 +108,7 @@ function makeCalled() {
     .compile({ name: "called" });
 }
 
-/** As `called`, with the inner graphs named where the node is added. */
+/** Like `called`, but the inner graphs are declared with the node. */
 function makeDeclared() {
   const inner = openInner("inner", "declared");
   const hiding = narrowInner("declared.narrow");
@@ -127,7 +127,7 @@ function makeDeclared() {
     .compile({ name: "declared" });
 }
 
-/** A subgraph that writes to the outer graph by a command. */
+/** A subgraph that updates the outer graph with `Command.PARENT`. */
 function makeToParent() {
   const child = new StateGraph(Annotation.Root({ ...Outer.spec, private: Annotation<string> }))
     .addNode("hide", () => ({ private: leak("toParent.private") }))

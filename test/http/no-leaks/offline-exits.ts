@@ -1,4 +1,4 @@
-/** Every exit of the command line that reads a storage, without --raw. */
+/** Runs every command that reads a storage, without --raw. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { openService } from "../../../src/service/service.js";
@@ -9,13 +9,13 @@ import type { Walked } from "./graphs.js";
 export interface Offline {
   dir: string;
   graph: string;
-  /** A thread that asks, and one that has ended. */
+  /** An interrupted thread and a finished one. */
   threads: readonly string[];
 }
 
 const storage = { checkpointer_scheme: "sqlite", checkpointer_uri: "./walk.db" };
 
-/** A project of its own, whose storage holds threads of the graph. */
+/** Creates a project whose storage holds threads of the graph. */
 export async function openOffline({ id, file, input }: Walked): Promise<Offline> {
   const graphs = { [id]: `${join(import.meta.dirname, file)}.ts:${id}` };
   const project = await createProject({ "graph-server.config.json": { graphs, ...storage } });
@@ -32,7 +32,7 @@ export async function openOffline({ id, file, input }: Walked): Promise<Offline>
   return { dir, graph: id, threads };
 }
 
-/** Which marks are printed where: `command: mark`, each once. */
+/** Returns the marks printed by each command, as `command: mark`, without duplicates. */
 export async function walkOffline({ dir, graph, threads }: Offline): Promise<string[]> {
   const sights = new Set<string>();
   const look = async (...argv: string[]): Promise<string> => {
@@ -58,7 +58,7 @@ export async function walkOffline({ dir, graph, threads }: Offline): Promise<str
   return [...sights].sort();
 }
 
-/** As `walkOffline`, of the file that --raw writes. */
+/** Returns the marks in a file exported with --raw. */
 export async function walkRaw({ dir, threads }: Offline): Promise<string[]> {
   const { stdout } = await cli(["export", threads[0] ?? "", "--raw"], { cwd: dir });
   return leaksIn(stdout);

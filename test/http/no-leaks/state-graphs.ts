@@ -1,4 +1,4 @@
-/** Graphs with a state, with marks in whatever their outputs leave out. */
+/** State graphs with marks in every value that their output schemas hide. */
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import {
@@ -21,7 +21,7 @@ const messages = Annotation<BaseMessage[]>({ reducer: messagesStateReducer, defa
 const list = (first: string[] = []) =>
   Annotation<string[]>({ reducer: (all, more) => all.concat(more), default: () => first });
 
-/** Hides texts, messages, lists, a default, what one node alone reads, and what calls of nodes carry. */
+/** Hides strings, messages, lists, a default, a node's private input, and arguments of tasks. */
 function makeAnnotation() {
   const State = Annotation.Root({
     topic: shown,
@@ -67,7 +67,7 @@ function makeAnnotation() {
     .compile({ name: "annotation" });
 }
 
-/** Hides keys with defaults, at every depth of their schemas. */
+/** Hides keys with defaults at every depth of their schemas. */
 function makeZod() {
   const mark = (place: string) => leak(`zod.${place}`);
   const State = z.object({
@@ -87,7 +87,7 @@ function makeZod() {
     .compile({ name: "zod" });
 }
 
-/** What createAgent makes, with middleware that keeps notes of its own. */
+/** A createAgent graph with middleware that keeps private notes. */
 function makeAgent() {
   const mark = (place: string) => leak(`agent.${place}`);
   const noting = createMiddleware({
@@ -107,7 +107,7 @@ function makeAgent() {
   return createAgent({ model, tools: [ask], middleware: [noting] }).graph;
 }
 
-/** Shows its whole state; calls a node with more than that. */
+/** Shows its whole state, and sends a node a payload outside the state. */
 function makeSend() {
   const State = Annotation.Root({ topic: shown, shown, done: list() });
   return new StateGraph(State)
@@ -125,7 +125,7 @@ function makeSend() {
     .compile({ name: "send" });
 }
 
-/** Shows its whole state; its nodes call tasks, one of them named as the node that calls it. */
+/** Shows its whole state. Its nodes call tasks, one of them with the name of the calling node. */
 function makeTasks() {
   const State = Annotation.Root({ topic: shown, shown, messages });
   const mark = (place: string) => leak(`tasks.${place}`);
@@ -149,7 +149,7 @@ function makeTasks() {
     .compile({ name: "tasks" });
 }
 
-/** Two nodes write one hidden key at once, which LangGraph refuses with both values in its words. */
+/** Two nodes write one hidden key in the same superstep. LangGraph's error message contains both values. */
 function makeConflict() {
   const State = Annotation.Root({ topic: shown, secret: Annotation<string> });
   return new StateGraph({ stateSchema: State, output: Annotation.Root({ topic: shown }) })
@@ -160,7 +160,7 @@ function makeConflict() {
     .compile({ name: "conflict" });
 }
 
-/** A graph of another make: what it shows cannot be told. */
+/** A graph without output channels, so its visible keys cannot be determined. */
 function makeUnknown() {
   const State = Annotation.Root({ topic: shown, shown, secret: Annotation<string> });
   const graph = new StateGraph(State)

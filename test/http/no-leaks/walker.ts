@@ -1,4 +1,4 @@
-/** Asks a server for everything it has to say of a graph, and keeps every mark that it hears. */
+/** Sends requests to a server and records every mark in the answers. */
 import { ROUTES } from "../../../src/http/route-table.js";
 import type { Answer, TestServer } from "../../helpers/app.js";
 import { openEvents, type OpenEvents } from "../../helpers/thread-events.js";
@@ -11,25 +11,28 @@ const PATTERNS = ROUTES.map(({ id, method, path }) => ({
 }));
 
 export class Walker {
-  /** What was heard where: `request: mark`. */
+  /** Found marks as `request: mark`. */
   readonly sights = new Set<string>();
   /** Ids of the routes that answered. */
   readonly routes = new Set<string>();
-  /** Namespaces of inner graphs, as the streams named them. */
+  /** Namespaces of subgraphs seen in streams. */
   readonly namespaces = new Set<string>();
-  /** Everything that was heard. */
+  /** All received text. */
   heard = "";
 
   readonly #server: TestServer;
   readonly #looksAtMessages: boolean;
 
-  /** Frames of messages and tool calls, which are sent as the graph makes them, count only where they are held. */
+  /**
+   * `messages`: whether to check frames of messages and tool calls, which are unfiltered unless
+   * `hold_messages` is on.
+   */
   constructor(server: TestServer, { messages }: { messages: boolean }) {
     this.#server = server;
     this.#looksAtMessages = messages;
   }
 
-  /** Looks at an answer; returns it. `exit` says what was asked for. */
+  /** Records the marks in an answer. `exit` describes the request. */
   look(exit: string, text: string): void {
     this.heard += text;
     for (const mark of leaksIn(this.#looksAtMessages ? text : withoutMessages(text)))
@@ -44,7 +47,7 @@ export class Walker {
     }
   }
 
-  /** `request` is `METHOD /path`; `what` stands for the ids in it, and the body, when a sight is told. */
+  /** Sends `METHOD /path`. A found mark is reported under the route id and the body, without ids. */
   readonly ask = async (
     request: string,
     body?: unknown,
@@ -60,13 +63,13 @@ export class Walker {
     return answer;
   };
 
-  /** The events of the thread at `path`, as they come. */
+  /** Opens the event stream of the thread at `path`. */
   follow(path: string): Promise<OpenEvents> {
     this.routes.add("stream_thread_events");
     return openEvents(this.#server, path.slice("/threads/".length));
   }
 
-  /** As `ask`, with the body of the answer yet to come. */
+  /** Like `ask`, but returns a function that reads the body later. */
   async begin(request: string, headers?: Record<string, string>): Promise<() => Promise<void>> {
     const [method = "", path = ""] = request.split(" ");
     const response = await this.#server.fetch(method, path, undefined, { headers });
@@ -74,14 +77,14 @@ export class Walker {
   }
 }
 
-/** A stream without the frames of messages and tool calls. */
+/** Removes the frames of messages and tool calls from a stream. */
 const withoutMessages = (text: string): string =>
   text
     .split("\n\n")
     .filter((frame) => !/^event: (messages|tools)\b/m.test(frame))
     .join("\n\n");
 
-/** A body without ids. */
+/** A body as JSON without ids, truncated to 160 characters. */
 const shortly = (body: unknown): string =>
   body === undefined
     ? ""

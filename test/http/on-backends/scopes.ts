@@ -1,4 +1,7 @@
-/** Users whose scopes are of different kinds: none puts a thread into another's list, or takes one over. On every backend. */
+/**
+ * Users with different kinds of scopes cannot place a thread in another user's list or take one over, on
+ * every backend.
+ */
 import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { expect, it, onTestFinished } from "vitest";
 import { newId } from "../../../src/support/ids.js";
@@ -12,7 +15,7 @@ import { keptStorage, type OnBackends, openBackend, withoutRows } from "../../he
 
 const WORD = "pomegranate";
 
-/** `owner ann` is a user of her own, `org north` anybody of that organisation. */
+/** `owner ann` is a single user; `org north` is any member of that organization. */
 const byKind: Authenticate = ({ headers }) => {
   const [kind = "", name = ""] = String(headers.user).split(" ");
   return { identity: String(headers.user), metadata: { [kind]: name } };
@@ -20,7 +23,7 @@ const byKind: Authenticate = ({ headers }) => {
 
 type Ask = (request: string, body?: unknown) => Promise<Answer>;
 
-/** A server, and users that no other test has. */
+/** Starts a server with users that no other test uses. */
 async function open(storage: Storage, users = names(), authenticate: Authenticate | undefined = byKind) {
   const service = await openService({ graphs: { chat }, storage, authenticate });
   const server = await serve(service);
@@ -43,7 +46,7 @@ async function open(storage: Storage, users = names(), authenticate: Authenticat
     mallory: as(`owner ${mallory}`),
     ann: as(`owner ${ann}`),
     north: as(`org ${north}`),
-    /** What says that a thread is north's. */
+    /** Metadata that marks a thread as owned by north. */
     planted: { org: north },
   };
 }
@@ -54,7 +57,7 @@ const say = { assistant_id: "chat", input: { messages: [{ role: "user", content:
 const field = ({ body }: Answer, name: string) => (body as Record<string, unknown>)[name];
 const idOf = (answer: Answer) => String(field(answer, "thread_id"));
 
-/** The thread is none that the user can find, count, read or change. */
+/** Checks that the user cannot find, count, read or change the thread. */
 async function expectHidden(ask: Ask, thread: string): Promise<void> {
   for (const body of [{ limit: 1000 }, { ids: [thread] }, { values: {} }, { metadata: {}, status: "idle" }]) {
     const { body: found } = await ask("POST /threads/search", body);
@@ -69,7 +72,7 @@ async function expectHidden(ask: Ask, thread: string): Promise<void> {
   expect((await ask(`POST /threads/${thread}/copy`)).status).toBe(404);
 }
 
-/** Every way to get at an id that is taken. */
+/** Every way to request an id that is taken. */
 async function expectTaken(ask: Ask, thread: string, checkpoint_id: string): Promise<void> {
   const run = { ...say, if_not_exists: "create" };
   for (const [request, body] of [
@@ -94,14 +97,14 @@ const latest = async (ask: Ask, thread: string) =>
 
 type Planted = Record<string, string>;
 
-/** Every way to write a scope of another kind into a thread of one's own. */
+/** Every way to write another kind of scope into one's own thread. */
 const PLANTS: Record<string, (ask: Ask, planted: Planted) => Promise<Answer>> = {
-  "its creation": (ask, planted) => ask("POST /threads", { metadata: planted }),
+  "creating it": (ask, planted) => ask("POST /threads", { metadata: planted }),
   "a patch": async (ask, planted) => {
     const thread = idOf(await ask("POST /threads", {}));
     return ask(`PATCH /threads/${thread}`, { metadata: planted });
   },
-  "its creation with supersteps": (ask, planted) => {
+  "creating it with supersteps": (ask, planted) => {
     const supersteps = [{ updates: [{ values: { messages: [] }, as_node: "model" }] }];
     return ask("POST /threads", { metadata: planted, supersteps });
   },
@@ -125,8 +128,8 @@ const PLANTS: Record<string, (ask: Ask, planted: Planted) => Promise<Answer>> = 
 };
 
 export function scopes(on: OnBackends): void {
-  on("a scope", (backend) => {
-    it.each(Object.entries(PLANTS))("is not planted by %s", async (_how, plant) => {
+  on("thread scopes", (backend) => {
+    it.each(Object.entries(PLANTS))("a foreign scope cannot be set by %s", async (_how, plant) => {
       const { mallory, north, planted, users } = await open(await keptStorage(backend()));
       const answer = await plant(mallory, planted);
       expect(answer.status).toBe(200);
@@ -141,7 +144,7 @@ export function scopes(on: OnBackends): void {
       await expectHidden(north, thread);
     });
 
-    it("is that of the first who writes, for a thread whose row has none", async () => {
+    it("a thread without a scope gets the scope of its first writer", async () => {
       const storage = await keptStorage(backend());
       const { mallory, north, planted, users, service } = await open(storage);
       const make = async () => {
@@ -163,7 +166,7 @@ export function scopes(on: OnBackends): void {
       expect((await mallory("POST /threads/count", {})).body).toBe(1);
     });
 
-    it("stays with checkpoints that lost their thread's row", async () => {
+    it("checkpoints keep their scope when the thread's row is lost", async () => {
       const storage = await keptStorage(backend());
       const first = await open(await withoutRows(storage));
       const { users, planted } = first;
@@ -192,7 +195,7 @@ export function scopes(on: OnBackends): void {
       expect((await third.mallory(`GET /threads/${thread}/state`)).text).not.toContain(WORD);
     });
 
-    it("stays with them when their thread is read without users in between", async () => {
+    it("checkpoints keep their scope after the thread was used without users", async () => {
       const storage = await keptStorage(backend());
       const first = await open(await withoutRows(storage));
       const thread = idOf(await first.ann("POST /threads", {}));
@@ -206,7 +209,7 @@ export function scopes(on: OnBackends): void {
       await expectTaken(mallory, thread, newId());
     });
 
-    it("is needed for checkpoints that nobody's are", async () => {
+    it("checkpoints without a scope cannot be claimed by a user", async () => {
       const storage = await keptStorage(backend());
       const { service, stop } = await open(await withoutRows(storage));
       const { thread_id } = await service.threads.create({});
@@ -220,7 +223,7 @@ export function scopes(on: OnBackends): void {
       await expectTaken(mallory, thread_id, checkpoint);
     });
 
-    it("is in the metadata of checkpoints of release 0.1.0", async () => {
+    it("the scope is read from the metadata of 0.1.0 checkpoints", async () => {
       const storage = await keptStorage(backend());
       const { ann, mallory, north, users, planted } = await open(await withoutRows(storage));
       const thread = newId();
@@ -233,7 +236,7 @@ export function scopes(on: OnBackends): void {
       for (const ask of [mallory, north]) await expectTaken(ask, thread, newId());
     });
 
-    it("does not let supersteps take what is left of a thread along", async () => {
+    it("supersteps and imports cannot take over the checkpoints of a lost thread", async () => {
       const storage = await keptStorage(backend());
       const first = await open(await withoutRows(storage));
       const thread = idOf(await first.ann("POST /threads", {}));
@@ -261,7 +264,7 @@ export function scopes(on: OnBackends): void {
 }
 
 export function scopeOfStatelessRun(): void {
-  it("the scope of a stateless run is compared whole", async () => {
+  it("a stateless run is only visible to callers with exactly the same scope", async () => {
     const settings = { checkpointer_scheme: "memory", checkpointer_options: {} };
     const storage = await openBackend({ name: "memory", durable: false, cwd: ".", settings });
     const authenticate: Authenticate = ({ headers }) => ({

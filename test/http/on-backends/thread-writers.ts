@@ -1,4 +1,7 @@
-/** What one graph hides of a thread no other graph shows, whichever a client names, on every backend. */
+/**
+ * Keys that one graph hides on a thread are not shown by any other graph, whichever graph a client names, on
+ * every backend.
+ */
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
@@ -51,7 +54,7 @@ async function stop(server: Opened): Promise<void> {
   await server.service.close(0);
 }
 
-/** A thread on which the vault waits, named after another graph. */
+/** Creates a thread interrupted in the vault graph, with metadata that names another graph. */
 async function heldThread({ request }: Opened): Promise<string> {
   const thread_id = newId();
   await request("POST", "/threads", { thread_id });
@@ -61,7 +64,7 @@ async function heldThread({ request }: Opened): Promise<string> {
   return thread_id;
 }
 
-/** Every way to read a thread. */
+/** Reads a thread in every way. */
 async function readEverything({ hides }: Opened, threadId: string): Promise<void> {
   const thread = `/threads/${threadId}`;
   await hides("PATCH", thread, GLASS);
@@ -84,8 +87,8 @@ async function readEverything({ hides }: Opened, threadId: string): Promise<void
 }
 
 export function hiddenKeys(on: OnBackends): void {
-  on("a thread that another graph hides keys of", (backend) => {
-    it("shows them to nobody who names another graph", async () => {
+  on("a thread with keys hidden by another graph", (backend) => {
+    it("hidden keys are not shown when metadata names another graph", async () => {
       const server = await open(backend());
       const thread = await heldThread(server);
       await readEverything(server, thread);
@@ -95,7 +98,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(server, copy.thread_id);
     });
 
-    it("shows them to no run of another graph", async () => {
+    it("hidden keys are not shown to a run of another graph", async () => {
       const server = await open(backend());
       const thread = await heldThread(server);
       for (const stream_mode of STREAM_MODES) {
@@ -112,7 +115,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(server, thread);
     });
 
-    it("shows them to no run that goes on where another graph stands", async () => {
+    it("hidden keys are not shown when another graph resumes the thread", async () => {
       const server = await open(backend());
       const thread = await heldThread(server);
       const body = { assistant_id: "glass", command: { resume: "yes" }, stream_subgraphs: true };
@@ -121,7 +124,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(server, thread);
     });
 
-    it("hides them after writes to its state through another graph", async () => {
+    it("hidden keys stay hidden after state updates through another graph", async () => {
       const server = await open(backend());
       const thread = await heldThread(server);
       await server.hides("POST", `/threads/${thread}/state`, { values: { note: "mine" } });
@@ -129,7 +132,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(server, thread);
     });
 
-    it("keeps that for the processes after it", async () => {
+    it("hidden keys stay hidden after a restart", async () => {
       const storage = await keptStorage(backend());
       const first = await open(backend(), { storage });
       const thread = await heldThread(first);
@@ -140,7 +143,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(second, thread);
     });
 
-    it("keeps that when its row is lost", async () => {
+    it("hidden keys stay hidden when the thread's row is lost", async () => {
       const storage = await keptStorage(backend());
       const first = await open(backend(), { storage: await withoutRows(storage) });
       const thread = await heldThread(first);
@@ -155,7 +158,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(third, thread);
     });
 
-    it("is known by its runs where its row says nothing", async () => {
+    it("the writing graph is derived from the runs when the row does not list it", async () => {
       const storage = await openBackend(backend());
       const server = await open(backend(), { storage });
       const thread = await heldThread(server);
@@ -167,7 +170,7 @@ export function hiddenKeys(on: OnBackends): void {
       await readEverything(server, thread);
     });
 
-    it("may have been written by any graph where nothing says which", async () => {
+    it("a thread with unknown writers hides the keys of every graph", async () => {
       const storage = await openBackend(backend());
       const server = await open(backend(), { storage });
       const thread = await heldThread(server);
@@ -180,7 +183,7 @@ export function hiddenKeys(on: OnBackends): void {
     });
   });
 
-  /** As if the thread's row were of a release that did not note the graphs. */
+  /** Simulates a row from a release that did not store the writing graphs. */
   async function forget({ threads }: Storage, threadId: string): Promise<void> {
     const row = await threads.get(threadId);
     await threads.update(threadId, { updated_at: row?.updated_at ?? "", graphs: null });
@@ -189,8 +192,8 @@ export function hiddenKeys(on: OnBackends): void {
 }
 
 export function severalGraphs(): void {
-  describe("a thread of several graphs", () => {
-    it("shows all that they write when none of them hides anything", async () => {
+  describe("a thread written by several graphs", () => {
+    it("all values are shown when no graph hides any", async () => {
       const { request } = await open(MEMORY, { graphs: { chat, talk: chat } });
       const { thread_id } = (await request("POST", "/threads", {})).body as Created;
       const say = { assistant_id: "talk", input: { messages: ["hi"] } };
@@ -211,7 +214,7 @@ export function severalGraphs(): void {
       ]);
     });
 
-    it("shows nothing that was written while it was read", async () => {
+    it("values written during a read are not shown", async () => {
       const storage = await openBackend(MEMORY);
       let meanwhile = async () => undefined as unknown;
       const { checkpointer } = storage;
@@ -234,7 +237,7 @@ export function severalGraphs(): void {
       expect(body).toMatchObject({ values: { topic: "cats" }, next: ["inner"] });
     });
 
-    it("queues a run of events that is refused when its turn comes", async () => {
+    it("a queued run with stream mode events is rejected when it starts", async () => {
       const server = await open(MEMORY);
       const thread = await heldThread(server);
       const run = await server.service.runs
@@ -245,10 +248,10 @@ export function severalGraphs(): void {
     });
   });
 
-  describe("a client's metadata", () => {
+  describe("client metadata", () => {
     const planted = { graph_serve: { graphs: ["glass"], scope: null }, graphs: ["glass"] };
 
-    it("does not say which graphs wrote", async () => {
+    it("client metadata cannot set the list of writing graphs", async () => {
       const server = await open(MEMORY);
       const thread_id = newId();
       const config = { metadata: planted, configurable: planted };
@@ -264,7 +267,7 @@ export function severalGraphs(): void {
       }
     });
 
-    it("does not find what the server notes", async () => {
+    it("client metadata filters cannot match internal metadata", async () => {
       const server = await open(MEMORY);
       const thread = await heldThread(server);
       for (const graph_serve of [{ scope: null }, { graphs: ["vault"] }, {}]) {
@@ -276,8 +279,8 @@ export function severalGraphs(): void {
     });
   });
 
-  describe("a graph that is not served any more", () => {
-    it("goes on hiding what no other shows", async () => {
+  describe("a graph that is no longer served", () => {
+    it("keys of a removed graph stay hidden unless another graph shows them", async () => {
       const storage = await keptStorage(MEMORY);
       const first = await open(MEMORY, { storage });
       const thread = await heldThread(first);
@@ -295,7 +298,7 @@ export function severalGraphs(): void {
       };
       await second.hides("POST", `/threads/${thread_id}/runs/stream`, on);
       await stop(second);
-      // Under another name it shows what it showed before.
+      // Under another name the graph shows the same values as before.
       const third = await open(MEMORY, { storage, graphs: { safe: vault } });
       await readEverything(third, thread);
       expect((await third.request("GET", `/threads/${thread}`)).body).toMatchObject({
@@ -328,7 +331,7 @@ export function severalGraphs(): void {
       ["with its checkpoints", (file: ThreadFile) => file],
       ["with its checkpoints alone", (file: ThreadFile) => ({ ...file, runs: [], states: [] })],
       ["as clients see it", ({ checkpoints: _, ...file }: ThreadFile) => file],
-    ])("hide the same when they come from a file %s", async (_what, cut) => {
+    ])("hidden keys stay hidden in a thread imported from a file %s", async (_what, cut) => {
       const storage = await openBackend(MEMORY);
       const server = await open(MEMORY, { storage });
       const thread = await heldThread(server);
@@ -340,7 +343,7 @@ export function severalGraphs(): void {
       await server.hides("POST", `/threads/${restored.thread_id}/runs/wait`, look);
     });
 
-    it("hide the same in another storage", async () => {
+    it("hidden keys stay hidden in another storage", async () => {
       const [from, to] = [await openBackend(MEMORY), await openBackend(MEMORY)];
       const first = await open(MEMORY, { storage: from });
       const thread = await heldThread(first);

@@ -1,4 +1,4 @@
-/** The same promises on every backend: what the service answers does not tell what it stores its threads in. */
+/** The API behaves identically on every backend: its answers do not reveal which storage is used. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../../src/http/server.js";
 import { openService } from "../../../src/service/service.js";
@@ -17,7 +17,7 @@ async function start({ settings, cwd }: Backend) {
   return { ...client(server.url), stop };
 }
 
-/** Only a storage that outlives its process is opened anew on the way. */
+/** Only durable storage is reopened during the tour. */
 async function tour(backend: Backend): Promise<string[]> {
   let server = await start(backend);
   const recorder = new Recorder(server);
@@ -35,18 +35,22 @@ async function tour(backend: Backend): Promise<string[]> {
 }
 
 export function tours(on: OnBackends): void {
-  describe("the tour", () => {
+  describe("the API tour", () => {
     let golden: string[];
     beforeAll(async () => {
       golden = await tour(MEMORY);
     });
 
-    on("answers the same", (backend) => {
-      it("as on memory, before and after a restart", { timeout: 120_000 }, async () => {
-        const transcript = await tour(backend());
-        for (const [index, line] of golden.entries()) expect(transcript[index]).toBe(line);
-        expect(transcript).toHaveLength(golden.length);
-      });
+    on("answers equal to memory", (backend) => {
+      it(
+        "every answer equals that of the memory backend, before and after a restart",
+        { timeout: 120_000 },
+        async () => {
+          const transcript = await tour(backend());
+          for (const [index, line] of golden.entries()) expect(transcript[index]).toBe(line);
+          expect(transcript).toHaveLength(golden.length);
+        },
+      );
     });
   });
 }

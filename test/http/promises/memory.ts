@@ -1,7 +1,7 @@
 import { ODD_KEYS } from "./data.js";
 import type { Recorder } from "./recorder.js";
 
-/** The long-term memory that threads share. */
+/** Uses the store that threads share. */
 export async function remember({ ask }: Recorder): Promise<void> {
   const put = (namespace: string[], key: string, value: object) =>
     ask("PUT /store/items", { namespace, key, value });

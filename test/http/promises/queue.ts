@@ -3,7 +3,7 @@ import { gateOf } from "../../fixtures/gates.js";
 import { say } from "./data.js";
 import { field, type Recorder } from "./recorder.js";
 
-/** Runs that wait for each other, and one that is cancelled before its turn. */
+/** Runs that wait for each other, one of which is cancelled while queued. */
 export async function queue(recorder: Recorder, thread: string): Promise<void> {
   const { ask, quietly } = recorder;
   const name = newId();

@@ -1,4 +1,4 @@
-/** What a server answered, in a form that is the same on every backend and in every run. */
+/** Records a server's answers in a form that is equal on every backend and in every run. */
 import type { Answer, TestServer } from "../../helpers/app.js";
 import { expectDocumented } from "../../helpers/documented.js";
 import { allEvents, type SseEvent } from "../../helpers/sse.js";
@@ -14,7 +14,7 @@ const HEADERS = [
 
 export type Requests = Pick<TestServer, "request" | "fetch">;
 
-/** Sends requests, holds each answer against the OpenAPI document, and keeps it. */
+/** Sends requests, validates each answer against the OpenAPI document and records it. */
 export class Recorder {
   readonly #lines: string[] = [];
   #server: Requests;
@@ -23,12 +23,12 @@ export class Recorder {
     this.#server = server;
   }
 
-  /** Go on with the server that has taken the place of the first. */
+  /** Switches to the server that replaced the first one. */
   use(server: Requests): void {
     this.#server = server;
   }
 
-  /** Resolves with the answer to a request such as `POST /threads`. */
+  /** Sends a request such as `POST /threads` and returns the answer. */
   readonly ask = async (request: string, body?: unknown): Promise<Answer> => {
     const answer = await this.quietly(request, body);
     const [method = "", path = ""] = request.split(" ");
@@ -37,7 +37,7 @@ export class Recorder {
     return answer;
   };
 
-  /** Resolves with the events of a stream when it has ended. */
+  /** Returns the events of a stream after it ended. */
   readonly stream = async (request: string, body?: unknown): Promise<SseEvent[]> => {
     const [method = "", path = ""] = request.split(" ");
     const response = await this.#server.fetch(method, path, body);
@@ -46,16 +46,16 @@ export class Recorder {
     return events;
   };
 
-  /** As `ask`; nothing is checked or kept. */
+  /** Like `ask`, without validating or recording the answer. */
   readonly quietly = (request: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> => {
     const [method = "", path = ""] = request.split(" ");
     return this.#server.request(method, path, body, headers);
   };
 
-  /** Keep what a test has found out. */
+  /** Records a test result. */
   readonly note = (what: string, found: unknown): void => void this.#lines.push(`${what}: ${sorted(found)}`);
 
-  /** All that was kept, one line a request: ids by order of their first appearance, no times. */
+  /** One line per recorded request. Ids are numbered by first appearance, times are masked. */
   transcript(): string[] {
     const names = new Map<string, string>();
     const named = (id: string) => {
@@ -74,10 +74,10 @@ export class Recorder {
 }
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
-/** UUIDs, and the ids of interrupts. */
+/** UUIDs and interrupt ids. */
 const ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b/gi;
 
-/** JSON whose keys are in order: a backend need not keep theirs. */
+/** JSON with sorted keys, since backends do not preserve key order. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) =>
     typeof one === "object" && one !== null && !Array.isArray(one)

@@ -2,7 +2,7 @@ import type { Recorder } from "./recorder.js";
 
 const PAGE = { sort_by: "created_at", sort_order: "asc" };
 
-/** Filters that are asked for as they stand, of a search and of a count. */
+/** Filters used as is for searches and counts. */
 const FILTERS: object[] = [
   {},
   { status: "idle" },
@@ -60,7 +60,7 @@ export async function searches({ ask, quietly, note }: Recorder): Promise<void> 
   note("newest", await newest(quietly));
 }
 
-/** The thread that changed last comes first. */
+/** Metadata of the most recently updated thread. */
 async function newest(quietly: Recorder["quietly"]): Promise<unknown> {
   const [first] = (await quietly("POST /threads/search", { limit: 1 })).body as { metadata: object }[];
   return first?.metadata;

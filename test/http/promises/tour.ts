@@ -1,4 +1,4 @@
-/** A tour of the whole interface (docs/specification.md#requests-and-answers): what is answered on it is the same on every backend. */
+/** A tour of the whole API (docs/specification.md#requests-and-answers). Its answers must be equal on every backend. */
 import { graph as chat } from "../../fixtures/graphs/chat.js";
 import { graph as custom } from "../../fixtures/graphs/custom.js";
 import { graph as fail } from "../../fixtures/graphs/fail.js";
@@ -14,11 +14,11 @@ import { searches } from "./searches.js";
 
 export const TOUR_GRAPHS = { chat, custom, fail, gate, hitl, steps, subgraph };
 
-/** Ids that sort as the threads were created, so that threads of one millisecond have one order everywhere. */
+/** Ids that sort in creation order, so that threads created in the same millisecond have the same order everywhere. */
 const THREADS = Array.from({ length: 9 }, (_, n) => `0197f0a0-0000-7000-8000-00000000000${n}`);
 const [TALK, ASKED, SEEDED, FAILED, NESTED, QUEUED, GONE, LATER] = THREADS.map((id) => `/threads/${id}`);
 
-/** `restart` puts another server in the place of the first, on the same storage. */
+/** @param restart replaces the server with a new one on the same storage. */
 export async function takeTour(recorder: Recorder, restart: () => Promise<void>): Promise<string[]> {
   await create(recorder);
   await converse(recorder);
@@ -35,7 +35,7 @@ export async function takeTour(recorder: Recorder, restart: () => Promise<void>)
   const after = await readBack(recorder);
   await goOn(recorder);
   for (const [index, text] of before.entries()) {
-    if (after[index] !== text) throw new Error(`changed by a restart: ${text} is ${after[index]}`);
+    if (after[index] !== text) throw new Error(`a restart changed ${text} to ${after[index]}`);
   }
   return recorder.transcript();
 }
@@ -103,7 +103,7 @@ async function askAndAnswer({ ask, stream }: Recorder): Promise<void> {
   const asked = field(await ask(`GET ${ASKED}/state`), "checkpoint");
   await ask(`POST ${ASKED}/runs`, resume("yes"));
   await ask(`GET ${ASKED}/history`);
-  // Back to the question, which is asked again, and answered otherwise.
+  // Forks from the interrupted checkpoint and gives another answer.
   await stream(`POST ${ASKED}/runs/stream`, { ...resume("perhaps"), checkpoint: asked });
   await ask(`GET ${ASKED}/history?limit=3`);
   await ask(`DELETE ${copy}`);
@@ -188,7 +188,7 @@ async function remove({ ask }: Recorder): Promise<void> {
   await ask(`GET ${TALK}/history`);
 }
 
-/** The bytes of everything that is stored. */
+/** Everything stored, as text. */
 async function readBack({ ask, quietly }: Recorder): Promise<string[]> {
   const texts: string[] = [];
   const found = await quietly("POST /threads/search", {

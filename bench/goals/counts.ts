@@ -1,0 +1,94 @@
+/** Promises, sends and allocated memory per run: they do not depend on the machine, so CI holds limits on them. */
+import type { Counts } from "../counters.js";
+import type { FloorUnit } from "../floor-process.js";
+import { QUESTION } from "../graphs.js";
+import type { Client, Floor, RunningServer, Stage } from "../processes.js";
+import { valueRow, type Row } from "../report.js";
+
+interface Case {
+  what: string;
+  unit: FloorUnit;
+  /** Lower a limit when fewer are reached; raising one needs a reason. */
+  most: { promises: number; sends: number; kilobytes: number };
+}
+
+const CASES: readonly Case[] = [
+  {
+    what: "one node, wait",
+    unit: { graph: "g1", input: QUESTION },
+    most: { promises: 720, sends: 2, kilobytes: 1000 },
+  },
+  {
+    what: "one node, stream",
+    unit: { graph: "g1", input: QUESTION, stream: "values" },
+    most: { promises: 740, sends: 5, kilobytes: 1000 },
+  },
+  {
+    what: "ten supersteps",
+    unit: { graph: "g2", input: { n: 0 } },
+    most: { promises: 3100, sends: 2, kilobytes: 3500 },
+  },
+  {
+    what: "200 tokens",
+    unit: { graph: "g3", input: QUESTION, stream: "messages" },
+    most: { promises: 14300, sends: 40, kilobytes: 11000 },
+  },
+  {
+    what: "200 custom events",
+    unit: { graph: "g3c", input: { count: 200 }, stream: "custom" },
+    most: { promises: 7700, sends: 40, kilobytes: 5000 },
+  },
+];
+
+/** Runs that are counted, after the warm-up. */
+const UNITS = 10;
+const WARM_UP = 60;
+
+export async function counts(goal: string, stage: Stage): Promise<Row[]> {
+  const [server, client, floor] = [await stage.server(), stage.client(), stage.floor(["--expose-gc"])];
+  const other = await stage.otherServer();
+  const rows: Row[] = [];
+  for (const one of CASES) {
+    const base = await ofFloor(floor, one.unit);
+    const before = other && (await ofServer(other, client, one.unit));
+    rows.push(...rowsOf(goal, one, { ours: await ofServer(server, client, one.unit), base, before }));
+  }
+  return rows;
+}
+
+type Measured = Record<"promises" | "sends" | "kilobytes", number>;
+
+function rowsOf(
+  goal: string,
+  { what, most }: Case,
+  { ours, base, before }: { ours: Measured; base: Measured; before?: Measured },
+): Row[] {
+  const shown = (name: keyof Measured) =>
+    [name === "sends" ? "" : `${Math.round(base[name])}`, before && `before ${Math.round(before[name])}`]
+      .filter(Boolean)
+      .join(", ");
+  return (["promises", "sends", "kilobytes"] as const).map((name) => ({
+    ...valueRow([goal, `${what}: ${name} per run`], ours[name], "", { atMost: most[name] }),
+    floor: shown(name),
+  }));
+}
+
+async function ofServer(server: RunningServer, client: Client, unit: FloorUnit): Promise<Measured> {
+  const stream = unit.stream === "messages" ? "messages-tuple" : unit.stream;
+  const load = { ...unit, stream, url: server.url, clients: 1 };
+  await client.call("load", { ...load, units: WARM_UP });
+  await server.call("startCounting");
+  await client.call("load", { ...load, units: UNITS });
+  return perUnit(await server.call("stopCounting"));
+}
+
+async function ofFloor(floor: Floor, unit: FloorUnit): Promise<Measured> {
+  await floor.call("count", { ...unit, units: WARM_UP });
+  return perUnit(await floor.call("count", { ...unit, units: UNITS }));
+}
+
+const perUnit = ({ promises, sends, allocatedBytes = NaN }: Counts): Measured => ({
+  promises: promises / UNITS,
+  sends: sends / UNITS,
+  kilobytes: allocatedBytes / UNITS / 1024,
+});
