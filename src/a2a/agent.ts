@@ -1,4 +1,4 @@
-/** One graph as an agent: the methods of the protocol, answered by the service on behalf of who calls. */
+/** One graph as an A2A agent: implements the protocol's methods on behalf of the caller. */
 import type {
   AgentCard,
   CancelTaskRequest,
@@ -38,16 +38,16 @@ interface AgentParts {
   service: CallerService;
   graphId: string;
   card: AgentCard;
-  /** Aborts when the client is gone; what becomes of the run then is the setting on_disconnect's to say. */
+  /** Aborts when the client disconnects. The setting on_disconnect decides what happens to the run. */
   disconnected: AbortSignal;
 }
 
-/** A run to start, and the task that it continues; without one it starts a new task. */
+/** A run to start. With `task`, it continues that task; otherwise it starts a new one. */
 interface Start {
   threadId: string;
   request: RunCreateRequest;
   task?: TaskRef;
-  /** Whether the thread was made for it. */
+  /** Whether the thread was created for this run. */
   isNew: boolean;
 }
 
@@ -75,7 +75,7 @@ export class Agent implements A2ARequestHandler {
       const start = await this.#startOf(params);
       if (params.configuration?.returnImmediately) {
         const { runs } = this.#service;
-        const run = await this.#begun(start, () => runs.background(start.threadId, start.request));
+        const run = await this.#started(start, () => runs.background(start.threadId, start.request));
         return openTask(start.task ?? { threadId: start.threadId, runId: run.run_id }, STATES.submitted);
       }
       const { ref, stream } = await this.#stream(start);
@@ -90,7 +90,7 @@ export class Agent implements A2ARequestHandler {
     yield* this.#events(ref, stream, () => stream.answer());
   }
 
-  /** The rest of a task that somebody began. */
+  /** Remaining events of a task that was started earlier. */
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const { ref, stream } = await this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
@@ -117,19 +117,19 @@ export class Agent implements A2ARequestHandler {
     return this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
       const { TaskNotCancelableError } = this.#sdk.errors;
-      if (!isUnfinished(run)) throw new TaskNotCancelableError({ message: "the task is not under way" });
+      if (!isUnfinished(run)) throw new TaskNotCancelableError({ message: "the task is not running" });
       await this.#service.runs.cancel(ref.threadId, run.run_id, { wait: true, signal: this.#disconnected });
       return currentTask(this.#service, ref, await this.#service.runs.get(ref.threadId, run.run_id));
     });
   }
 
   async listTasks(): Promise<ListTasksResponse> {
-    throw this.#refused("tasks are not listed");
+    throw this.#refused("listing tasks is not supported");
   }
 
   async getAuthenticatedExtendedAgentCard(): Promise<never> {
     const { ExtendedAgentCardNotConfiguredError } = this.#sdk.errors;
-    throw new ExtendedAgentCardNotConfiguredError({ message: "there is one card for all" });
+    throw new ExtendedAgentCardNotConfiguredError({ message: "there is no extended agent card" });
   }
 
   createTaskPushNotificationConfig = (): Promise<never> => this.#refusePushes();
@@ -155,7 +155,7 @@ export class Agent implements A2ARequestHandler {
     if (!message) throw this.#malformed("message is missing");
     if (givenBy(message).hasOthers) {
       const { ContentTypeNotSupportedError } = this.#sdk.errors;
-      throw new ContentTypeNotSupportedError({ message: "a graph is given text and data, no files" });
+      throw new ContentTypeNotSupportedError({ message: "graphs accept text and data, not files" });
     }
     return message.taskId === "" ? this.#newTask(message) : this.#resumed(message);
   }
@@ -163,7 +163,8 @@ export class Agent implements A2ARequestHandler {
   async #newTask({ contextId, ...message }: Message): Promise<Start> {
     const { input_schema } = await this.#service.assistants.schemas(this.#graphId);
     const input = inputOf(givenBy(message), input_schema);
-    if (input === undefined) throw this.#malformed("the graph takes no messages: send its input as data");
+    if (input === undefined)
+      throw this.#malformed("the graph does not accept messages: send its input as data");
     const isNew = contextId === "";
     const { thread_id } = await this.#service.threads.create({
       ttl: CONVERSATION_TTL_MINUTES,
@@ -172,13 +173,14 @@ export class Agent implements A2ARequestHandler {
     return { threadId: thread_id, request: { assistant_id: this.#graphId, input }, isNew };
   }
 
-  /** A message to a task that waits for it. */
+  /** A message to a task that waits for input. */
   async #resumed(message: Message): Promise<Start> {
     const { ref, run } = await this.#find(message.taskId);
     if (message.contextId !== "" && message.contextId !== ref.threadId)
-      throw this.#malformed("the task is of another context");
+      throw this.#malformed("the task belongs to another context");
     const { status } = await currentTask(this.#service, ref, run);
-    if (Number(status?.state) !== STATES.inputRequired) throw this.#refused("the task waits for no message");
+    if (Number(status?.state) !== STATES.inputRequired)
+      throw this.#refused("the task is not waiting for input");
     const command = { resume: resumeValue(givenBy(message)) };
     const request = { assistant_id: this.#graphId, command, metadata: taskMetadata(ref) };
     return { threadId: ref.threadId, request, task: ref, isNew: false };
@@ -189,19 +191,19 @@ export class Agent implements A2ARequestHandler {
     const ref = parseTaskId(taskId);
     const run = ref && (await lastRun(this.#service, ref));
     if (ref && run?.metadata.graph_id === this.#graphId) return { ref, run };
-    throw new this.#sdk.errors.TaskNotFoundError({ message: "there is no such task" });
+    throw new this.#sdk.errors.TaskNotFoundError({ message: "the task does not exist" });
   }
 
   async #stream(start: Start): Promise<{ ref: TaskRef; stream: AnsweredStream }> {
     const request = { ...start.request, stream_mode: [...PROGRESS_MODES] };
-    const stream = await this.#begun(start, () =>
+    const stream = await this.#started(start, () =>
       this.#service.runs.streamAndWait(start.threadId, request, { signal: this.#disconnected }),
     );
     return { ref: start.task ?? { threadId: start.threadId, runId: stream.run.run_id }, stream };
   }
 
-  /** Where the run is refused, a thread that was made for it is of no use. */
-  async #begun<T>({ isNew, threadId }: Start, begin: () => Promise<T>): Promise<T> {
+  /** Deletes a newly created thread if its run is rejected. */
+  async #started<T>({ isNew, threadId }: Start, begin: () => Promise<T>): Promise<T> {
     try {
       return await begin();
     } catch (error) {
@@ -230,13 +232,13 @@ export class Agent implements A2ARequestHandler {
     answer: () => Promise<Parameters<typeof runOutcome>[0]>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const ids = { taskId: taskId(ref), contextId: ref.threadId };
-    const told: string[] = [];
-    const progress = new RunProgress((text) => told.push(text));
+    const messages: string[] = [];
+    const progress = new RunProgress((text) => messages.push(text));
     yield { payload: { $case: "task", value: openTask(ref, STATES.working) } };
     let last: RunFrame | undefined;
     for await (const batch of this.#framesOf(stream)) {
       for (const frame of batch) progress.take((last = frame));
-      for (const text of told.splice(0)) {
+      for (const text of messages.splice(0)) {
         const { status } = openTask(ref, STATES.working);
         const working = status && { ...status, message: agentMessage(ids, text) };
         yield { payload: { $case: "statusUpdate", value: { ...ids, status: working, metadata: undefined } } };
@@ -246,7 +248,10 @@ export class Agent implements A2ARequestHandler {
     yield* endOf(endedTask(ref, stream.run.run_id, outcome), outcome);
   }
 
-  /** What the service throws, as an error of the protocol: of faults of its own clients learn no more than that. */
+  /**
+   * Converts errors of the service to errors of the protocol. Internal errors do not reveal details
+   * to clients.
+   */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -257,7 +262,7 @@ export class Agent implements A2ARequestHandler {
       if (error.status >= 500) this.#service.logger.error({ err: thrown }, "request failed");
       const message = publicMessage(error);
       if (error.code === "thread_not_found" || error.code === "run_not_found")
-        throw new TaskNotFoundError({ message: "there is no such task" });
+        throw new TaskNotFoundError({ message: "the task does not exist" });
       throw error.status < 500 ? this.#malformed(message) : new GraphServeError("internal_error", message);
     }
   }
@@ -265,11 +270,11 @@ export class Agent implements A2ARequestHandler {
 
 function* endOf(
   { id, contextId, status, artifacts }: Task,
-  { status: how }: Outcome,
+  { status: outcome }: Outcome,
 ): Generator<StreamResponse> {
   const ids = { taskId: id, contextId };
   const [artifact] = artifacts;
-  if (how === "success")
+  if (outcome === "success")
     yield {
       payload: {
         $case: "artifactUpdate",

@@ -1,11 +1,10 @@
-/** What an agent says of itself to others. */
 import type { AgentCard } from "@a2a-js/sdk";
 import type { Assistant } from "../models/assistant.js";
 import { VERSION } from "../support/version.js";
 
 const MODES = ["text/plain", "application/json"];
 
-/** The card of a graph that is reached at `url`. */
+/** The agent card of a graph at `url`. */
 export function agentCard({ graph_id, name, description }: Assistant, url: string): AgentCard {
   const what = description ?? `Runs the graph ${graph_id}.`;
   const at = (protocolVersion: string) => ({ url, protocolBinding: "JSONRPC", tenant: "", protocolVersion });
@@ -36,7 +35,7 @@ export function agentCard({ graph_id, name, description }: Assistant, url: strin
   };
 }
 
-/** What clients of version 0.3 read of a card, beside what both have. */
+/** Additional fields that clients of version 0.3 read. */
 export const legacyFields = (url: string) => ({
   protocolVersion: "0.3.0",
   url,

@@ -1,4 +1,4 @@
-/** Messages of agents: what of them a graph is given, and what is answered in them. */
+/** Converts A2A messages to graph inputs, and run outcomes to messages. */
 import { randomUUID } from "node:crypto";
 import type { Artifact, Message, Part } from "@a2a-js/sdk";
 import { isRecord, type JsonObject } from "../models/common.js";
@@ -7,11 +7,11 @@ import { jsonOrText, type Outcome, outputText, questionsText } from "../view/out
 /** `ROLE_AGENT` of the protocol. */
 const AGENT = 2;
 
-/** The parts of a message that a graph can be given. */
+/** Message content that a graph can receive. */
 interface Given {
   text: string;
   data: unknown[];
-  /** Whether there is a part that is neither: a file, or the address of one. */
+  /** Whether the message has parts of other kinds: a file, or a file URL. */
   hasOthers: boolean;
 }
 
@@ -28,8 +28,8 @@ export function givenBy({ parts }: Pick<Message, "parts">): Given {
 }
 
 /**
- * The input of a graph: a message where it takes messages, data as JSON in it; else the fields of the data.
- * Undefined where the graph takes no messages, and there is no data.
+ * Input of a graph. If the graph accepts messages, one message with data as JSON; otherwise the
+ * fields of the data. Undefined if the graph does not accept messages and there is no data.
  */
 export function inputOf({ text, data }: Given, schema: JsonObject | null): unknown {
   const properties = isRecord(schema?.properties) ? schema.properties : {};
@@ -43,7 +43,7 @@ export function inputOf({ text, data }: Given, schema: JsonObject | null): unkno
   return data.every(isRecord) ? Object.assign({}, ...data) : data[0];
 }
 
-/** What a graph is resumed with: data as it is, else a text, or JSON where it reads as JSON. */
+/** Resume value of a graph: the data if present, otherwise the text, parsed as JSON if possible. */
 export const resumeValue = ({ text, data }: Given): unknown => (data.length > 0 ? data[0] : jsonOrText(text));
 
 const part = (content: Part["content"], mediaType: string): Part => ({
@@ -55,7 +55,7 @@ const part = (content: Part["content"], mediaType: string): Part => ({
 const textPart = (text: string): Part => part({ $case: "text", value: text }, "text/plain");
 const dataPart = (value: unknown): Part => part({ $case: "data", value }, "application/json");
 
-/** A message of the agent, of the task. */
+/** A message from the agent about a task. */
 export function agentMessage(
   { taskId, contextId }: { taskId: string; contextId: string },
   text: string,
@@ -73,7 +73,7 @@ export function agentMessage(
   };
 }
 
-/** What a run has brought forth, as text and as data. */
+/** Output of a run, as text and as data. */
 export function outputArtifact(runId: string, { values }: Outcome): Artifact {
   return {
     artifactId: runId,
@@ -85,7 +85,7 @@ export function outputArtifact(runId: string, { values }: Outcome): Artifact {
   };
 }
 
-/** What the agent says of how a run ended; undefined where its output says it. */
+/** Final message of a run; undefined if its output says it all. */
 export function closingMessage(
   ids: { taskId: string; contextId: string },
   { status, questions, error }: Outcome,

@@ -1,11 +1,14 @@
-/** Runs as tasks: a run, and those that resumed it, on the thread that is the task's context. */
+/**
+ * Maps runs to tasks: a task is a run and the runs that resumed it, on the thread that is the
+ * task's context.
+ */
 import type { Task } from "@a2a-js/sdk";
 import type { Run } from "../models/run.js";
 import type { CallerService } from "../service/service.js";
 import { type Outcome, runOutcome } from "../view/outcome.js";
 import { closingMessage, outputArtifact } from "./messages.js";
 
-/** States of tasks that are used here, as the protocol numbers them. */
+/** Task states used here, with the protocol's numbers. */
 export const STATES = {
   submitted: 1,
   working: 2,
@@ -36,16 +39,16 @@ export function parseTaskId(taskId: string): TaskRef | undefined {
   return threadId === undefined || runId === undefined ? undefined : { threadId, runId };
 }
 
-/** Key of a run's metadata that names the first run of its task. */
+/** Metadata key of a run for the first run of its task. */
 const TASK_KEY = "a2a_task";
 
 /** Metadata of a run that continues a task. */
 export const taskMetadata = ({ runId }: TaskRef): Record<string, string> => ({ [TASK_KEY]: runId });
 
-/** Runs of a thread among which the last one of a task is looked for, newest first. */
+/** Number of newest runs of a thread that are searched for a task. */
 const MOST_RUNS_OF_THREAD = 100;
 
-/** The last run of a task; undefined when there is none. @throws NotFoundError (`thread_not_found`) */
+/** The last run of a task; undefined if there is none. @throws NotFoundError (`thread_not_found`) */
 export async function lastRun(
   { runs }: CallerService,
   { threadId, runId }: TaskRef,
@@ -56,7 +59,7 @@ export async function lastRun(
 
 export const isUnfinished = ({ status }: Run): boolean => status === "pending" || status === "running";
 
-/** The task as its last run leaves it. */
+/** The task's state after its last run. */
 export async function currentTask(service: CallerService, ref: TaskRef, run: Run): Promise<Task> {
   if (isUnfinished(run)) return openTask(ref, run.status === "pending" ? STATES.submitted : STATES.working);
   const { answer } = await service.runs.join(ref.threadId, run.run_id);

@@ -20,6 +20,11 @@ export interface CommandEntry {
 export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> = {
   Develop: [
     {
+      name: "demo",
+      summary: "Serve an example graph in memory and stream one run; needs no project and no API key.",
+      load: async () => (await import("./commands/demo.js")).demoCommand,
+    },
+    {
       name: "dev",
       summary: "Serve graphs locally with hot reload.",
       load: async () => (await import("./commands/dev.js")).devCommand,

@@ -105,11 +105,9 @@ function refusedKey({ url, apiKey }: ServerAddress): GraphServeError {
 }
 
 function redirected(url: string, location: string): GraphServeError {
-  return new InvalidRequestError(
-    `the server at ${url} redirects to ${location}`,
-    undefined,
-    { hint: "pass that address with --url" },
-  );
+  return new InvalidRequestError(`the server at ${url} redirects to ${location}`, undefined, {
+    hint: "pass that address with --url",
+  });
 }
 
 function invalid(issues: Issue[]): InvalidRequestError {

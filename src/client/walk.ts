@@ -150,7 +150,9 @@ export class CheckpointPath {
   state(index: number): Promise<ThreadState> {
     const checkpoint_id = this.#ids[index];
     if (checkpoint_id === undefined) throw new RangeError(`state ${index} does not exist`);
-    return this.#client.threads.getState(this.#threadId, { checkpoint: { ...this.#namespace, checkpoint_id } });
+    return this.#client.threads.getState(this.#threadId, {
+      checkpoint: { ...this.#namespace, checkpoint_id },
+    });
   }
 
   /** All states in order, one page in memory at a time. */

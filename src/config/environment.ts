@@ -74,7 +74,6 @@ async function readEnvFile(file: string): Promise<Record<string, string> | undef
   return text === undefined ? undefined : (parseEnv(text) as Record<string, string>);
 }
 
-
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** A variable that is not set, and the path of the value that refers to it. */
@@ -113,7 +112,6 @@ export function expandVariables(
   };
   return { value: walk(value, []), missing };
 }
-
 
 const TRUE = new Set(["true", "1", "yes", "on"]);
 const FALSE = new Set(["false", "0", "no", "off"]);
@@ -154,7 +152,6 @@ export function splitList(text: string): string[] {
     .map((item) => item.trim())
     .filter(Boolean);
 }
-
 
 interface EnvSource {
   flags?: SettingsInput;

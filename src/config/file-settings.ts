@@ -88,7 +88,6 @@ export function locateText({ document, pathOf }: FileSettings, name: SettingName
   return location && (location.line === undefined ? location.file : `${location.file}:${location.line}`);
 }
 
-
 const DISABLED_ROUTES: Record<string, (typeof ROUTE_GROUPS)[number]> = {
   disable_assistants: "assistants",
   disable_threads: "threads",

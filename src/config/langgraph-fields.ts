@@ -133,5 +133,8 @@ export function unknownFields(fields: Fields): SettingPath[] {
       .filter((key) => !silent.has(key) && !known.has([...at, key].join(".")))
       .map((key) => [...at, key]);
   const { graphs: _graphs, env: _env, http, ...others } = fields;
-  return [...unknownIn(others, SILENT, []), ...(isFields(http) ? unknownIn(http, SILENT_HTTP, ["http"]) : [])];
+  return [
+    ...unknownIn(others, SILENT, []),
+    ...(isFields(http) ? unknownIn(http, SILENT_HTTP, ["http"]) : []),
+  ];
 }

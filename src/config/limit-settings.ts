@@ -50,6 +50,10 @@ export const limitSettings = {
     }),
   ),
   max_queued_runs: Type.Optional(
-    Type.Integer({ minimum: 0, default: 100, description: "Maximum number of callers that can wait for one thread." }),
+    Type.Integer({
+      minimum: 0,
+      default: 100,
+      description: "Maximum number of callers that can wait for one thread.",
+    }),
   ),
 };

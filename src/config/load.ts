@@ -194,7 +194,6 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-
 type Origins = Record<SettingName, SettingOrigin>;
 type Locate = (name: SettingName) => SourceLocation | undefined;
 

@@ -99,4 +99,3 @@ function keyText(key: unknown): string {
 function startOf(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0];
 }
-

@@ -32,7 +32,8 @@ export const queueSettings = {
     Type.Integer({
       minimum: 1,
       default: 3,
-      description: "Maximum number of attempts: after that many process crashes, the run fails instead of being retried.",
+      description:
+        "Maximum number of attempts: after that many process crashes, the run fails instead of being retried.",
     }),
   ),
   max_waiting_runs: Type.Optional(

@@ -12,7 +12,6 @@ import { switchSettings } from "./switch-settings.js";
 import { watchdogSettings } from "./watchdog-settings.js";
 import { webhookSettings } from "./webhook-settings.js";
 
-
 /** Printable ASCII: survives unchanged in a header. */
 const Key = Type.String({ minLength: 8, pattern: "^[\\x21-\\x7e]+$", description: "The key." });
 
@@ -96,13 +95,19 @@ const corsSettings = {
     ["loopback"],
   ),
   cors_origin_regex: Type.Optional(
-    Type.String({ minLength: 1, description: "Regular expression for additional CORS origins; it must match the whole origin." }),
+    Type.String({
+      minLength: 1,
+      description: "Regular expression for additional CORS origins; it must match the whole origin.",
+    }),
   ),
   cors_methods: texts("Allowed CORS methods.", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
   cors_headers: texts("Allowed CORS request headers; if empty, the headers that the preflight requests.", []),
   cors_expose_headers: texts("Response headers exposed to pages, in addition to those of the API.", []),
   cors_credentials: Type.Optional(
-    Type.Boolean({ default: false, description: "Allow cross-origin requests with cookies and other credentials." }),
+    Type.Boolean({
+      default: false,
+      description: "Allow cross-origin requests with cookies and other credentials.",
+    }),
   ),
   cors_max_age: Type.Optional(
     Type.Integer({
@@ -143,9 +148,12 @@ export const SettingsSchema = Type.Object(
     ...storageSettings,
     ...queueSettings,
     default_assistant_id: text("Key of `graphs` that is the default assistant. Default: the first key."),
-    assistant_namespace: text("URI that the namespace of assistant UUIDs is derived from; urn:uuid:… is used as the namespace itself.", {
-      default: DEFAULT_ASSISTANT_NAMESPACE,
-    }),
+    assistant_namespace: text(
+      "URI that the namespace of assistant UUIDs is derived from; urn:uuid:… is used as the namespace itself.",
+      {
+        default: DEFAULT_ASSISTANT_NAMESPACE,
+      },
+    ),
     assistant_name: text("Name of the assistant. Default: the graph's id."),
     assistant_description: text("Description of the assistant."),
     welcome_message: text("Text returned by the initial-message endpoint.", {
@@ -174,7 +182,8 @@ export const SettingsSchema = Type.Object(
     run_timeout_seconds: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
-        description: "Timeout of a run in seconds, over all its attempts, without waiting time. Default: no timeout.",
+        description:
+          "Timeout of a run in seconds, over all its attempts, without waiting time. Default: no timeout.",
       }),
     ),
     resume_runs: Type.Optional(

@@ -39,13 +39,15 @@ export const storageSettings = {
         ),
         prepare: Type.Optional(
           Type.Boolean({
-            description: "Set to false behind pgbouncer in transaction mode: disables named statements (postgres).",
+            description:
+              "Set to false behind pgbouncer in transaction mode: disables named statements (postgres).",
           }),
         ),
         lock_uri: text("Connection string that bypasses a pooler, for the thread locks (postgres)."),
         allow_ephemeral_metadata: Type.Optional(
           Type.Boolean({
-            description: "Set to true to accept that thread and run rows are lost when the process ends (redis).",
+            description:
+              "Set to true to accept that thread and run rows are lost when the process ends (redis).",
           }),
         ),
         key_prefix: text('Prefix of every key (redis). Default: "graph-serve:".'),

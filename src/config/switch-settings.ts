@@ -2,6 +2,13 @@
 import { Type } from "@sinclair/typebox";
 
 export const switchSettings = {
+  direct_streams: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description:
+        "Read the chunks of graphs from LangGraph's own generator, at half the cost of LangChain's public stream; false reads the public stream.",
+    }),
+  ),
   studio: Type.Optional(
     Type.Boolean({
       default: false,

@@ -11,14 +11,12 @@ export const webhookSettings = {
         }),
         hosts: Type.Optional(
           Type.Array(Type.String({ minLength: 1 }), {
-            description:
-              "Allowed hosts, such as hooks.example.com or *.example.com. Default: all hosts.",
+            description: "Allowed hosts, such as hooks.example.com or *.example.com. Default: all hosts.",
           }),
         ),
         allow_private: Type.Optional(
           Type.Array(Type.String({ minLength: 1 }), {
-            description:
-              "Allowed addresses that are not public, such as 10.0.0.0/8 or 127.0.0.1.",
+            description: "Allowed addresses that are not public, such as 10.0.0.0/8 or 127.0.0.1.",
           }),
         ),
       },

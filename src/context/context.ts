@@ -21,6 +21,7 @@ interface OpsSettings extends TimerSettings {
   run_timeout_seconds?: number;
   allow_unfiltered_events: boolean;
   hold_messages: boolean;
+  direct_streams: boolean;
   compat: "specification" | "langgraph";
   ignore_on_disconnect_continue: boolean;
   on_disconnect: "cancel" | "continue";

@@ -1,4 +1,4 @@
-/** Stopping runs and taking them back. */
+/** Cancels, rolls back and deletes runs. */
 import type { CancelManyRequest } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/storage.js";
@@ -13,20 +13,20 @@ import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
 import { latestSnapshot, readerOf, restingStatus } from "../threads/thread-state.js";
 
 export interface CancelOptions {
-  /** Resolve only when the run has ended. */
+  /** Whether to resolve only when the run has ended. */
   wait?: boolean;
   /** `rollback` also deletes the run and its checkpoints. */
   action?: "interrupt" | "rollback";
-  /** Aborts when the caller is gone: it then no longer waits. */
+  /** Aborts when the caller disconnects; the call then stops waiting. */
   signal?: AbortSignal;
-  /** Set for a run that takes the thread over: one that waits for its time has no place there yet, and stays. */
+  /** Set for a run that takes the thread over. Delayed runs then stay: they are not queued on the thread yet. */
   isTakeover?: boolean;
 }
 
-/** Runs that one call may cancel. */
+/** Maximum number of runs that one call may cancel. */
 const MOST_RUNS = 1000;
 
-/** Interrupt a run; one that has ended stays as it is. @throws NotFoundError (`run_not_found`) */
+/** Interrupts a run; has no effect on an ended run. @throws NotFoundError (`run_not_found`) */
 export async function cancelRun(
   context: EngineContext,
   threadId: string,
@@ -36,7 +36,7 @@ export async function cancelRun(
   await cancelRow(context, await runRow(context, threadId, runId), options);
 }
 
-/** Interrupt several runs: those named, or all of a thread, of the status named. */
+/** Interrupts the given runs of a thread, or all of them, optionally only those with a given status. */
 export async function cancelRuns(
   context: EngineContext,
   { thread_id, run_ids, status }: CancelManyRequest,
@@ -57,9 +57,9 @@ export async function cancelRuns(
 }
 
 /**
- * Delete the row of a run that has ended; its checkpoints stay.
+ * Deletes the row of an ended run; its checkpoints stay.
  * @throws NotFoundError (`run_not_found`)
- * @throws ThreadBusyError while it is in flight (`thread_busy`)
+ * @throws ThreadBusyError while the run is in flight (`thread_busy`)
  */
 export async function deleteRun(context: EngineContext, threadId: string, runId: string): Promise<void> {
   const row = await settledRow(context, threadId, runId);
@@ -70,7 +70,7 @@ export async function deleteRun(context: EngineContext, threadId: string, runId:
   await deleteRow(context, row);
 }
 
-/** A run whose process is dead has ended, whatever its row still says. */
+/** The row of the run, after recovery: the row of a run whose process died may still say `running`. */
 async function settledRow(context: EngineContext, threadId: string, runId: string): Promise<RunRow> {
   const row = await runRow(context, threadId, runId);
   if (isFinished(row) || context.live.find(row.run_id)) return row;
@@ -82,15 +82,15 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
   const { wait, action, signal } = options;
   if (isFinished(row)) return;
   if (isDelayed(row)) {
-    const isCalledOff = await cancelDelayed(context, row);
-    if (!isCalledOff) return cancelRow(context, await runRow(context, row.thread_id, row.run_id), options);
+    const isCancelled = await cancelDelayed(context, row);
+    if (!isCancelled) return cancelRow(context, await runRow(context, row.thread_id, row.run_id), options);
     if (action === "rollback") await deleteRow(context, row);
     return;
   }
   const live = context.live.find(row.run_id);
   if (live) live.stop(RunAborted.from("cancelled"));
   else await stopRemoteRuns(context, row);
-  // Who asked for a rollback gets it, also when gone before the run has ended.
+  // A rollback is completed even if its caller disconnects before the run has ended.
   const leave = action === "rollback" ? undefined : signal;
   let hasBegun = live?.hasBegun ?? true;
   if (live) {
@@ -100,12 +100,12 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
     hasBegun = (await cancelledEnding(context, row, leave))?.attempt !== 0;
   }
   if (action !== "rollback") return;
-  // What waited in the queue has left nothing on its thread, which is another run's.
+  // A queued run has written nothing to its thread, on which another run is in flight.
   if (!hasBegun) await deleteRow(context, row);
   else await rollBack(context, row);
 }
 
-/** End a run that waits for its time; false when it has come. A thread that was made for it alone goes with it. */
+/** Cancels a delayed run and deletes its temporary thread, if any. Returns false if the run is no longer delayed. */
 export async function cancelDelayed(context: EngineContext, { run_id, thread_id }: RunKey): Promise<boolean> {
   const { runs, timers } = context.storage;
   const timer = await timers?.get("run", run_id);
@@ -118,7 +118,7 @@ export async function cancelDelayed(context: EngineContext, { run_id, thread_id 
   return true;
 }
 
-/** Wait for the end of a run of another process. */
+/** Waits for the end of a run of another process. */
 function cancelledEnding(context: EngineContext, row: RunRow, signal: AbortSignal | undefined) {
   const { stopping } = context.live;
   return endRemoteRun(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
@@ -129,7 +129,7 @@ async function deleteRow(context: EngineContext, { thread_id, run_id }: RunRow):
   context.live.logs.forget(run_id);
 }
 
-/** As if the run had never been: its checkpoints go, and the thread is what they leave. */
+/** Deletes the run and its checkpoints. The status of the thread follows from the remaining checkpoints. */
 async function rollBack(context: EngineContext, run: RunRow): Promise<void> {
   const { storage } = context;
   const { thread_id, run_id } = run;

@@ -1,4 +1,4 @@
-/** Runs that died with their processes: found, and gone on with when somebody asks (docs/deployment.md#runs-that-died). */
+/** Dead runs: runs whose processes crashed too often. Lists and redrives them (docs/deployment.md#runs-that-died). */
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
@@ -18,7 +18,7 @@ import { UNOWNED } from "../runs/run-owners.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
 import { runModel, runRow, scopeFilter } from "../threads/thread-origin.js";
 
-/** How long those are kept that nobody sees to. */
+/** How long a dead run can be redriven, in days. */
 const KEEP_DEAD_DAYS = 30;
 
 type DeadRow = RunRow & { resumption: Resumption };
@@ -30,12 +30,12 @@ export class DeadRuns {
     this.#context = context;
   }
 
-  /** Those on threads of the caller, newest first. */
+  /** The dead runs on the caller's threads, newest first. */
   async list({ limit = DEFAULT_LIMIT, offset = 0 }: DeadRunFilter): Promise<Page<DeadRun>> {
     const found: DeadRun[] = [];
-    let left = offset;
+    let toSkip = offset;
     for await (const row of ownRows(this.#context)) {
-      if (left > 0) left -= 1;
+      if (toSkip > 0) toSkip -= 1;
       else if (found.push(deadRun(row)) > limit) break;
     }
     const next = found.length > limit ? offset + limit : null;
@@ -43,13 +43,13 @@ export class DeadRuns {
   }
 
   /**
-   * Requeue a dead run from its last checkpoint, as another attempt of it; whichever server has room does. It may die as
-   * often as it could at first.
+   * Requeues a dead run from its last checkpoint, as a new attempt; any server with free capacity resumes it. Earlier
+   * crashes no longer count towards `max_attempts`.
    * @throws NotFoundError (`run_not_found`)
-   * @throws GraphServeError when it is not dead, or cannot go on (`run_not_redrivable`); where runs do not outlive their
+   * @throws GraphServeError if the run is not dead or cannot be resumed (`run_not_redrivable`); if runs do not outlive their
    *   process (`unsupported_option`)
    * @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`)
-   * @throws GraphServeError where its end is to be posted and too many webhooks are unsent (`too_many_runs`)
+   * @throws GraphServeError if the run has a webhook and too many webhooks are unsent (`too_many_runs`)
    */
   async redrive(threadId: string, runId: string): Promise<Run> {
     const context = this.#context;
@@ -60,7 +60,7 @@ export class DeadRuns {
       throw new GraphServeError(
         "unsupported_option",
         "runs are not resumed after a crash: resume_runs is false",
-        { hint: "leave the setting resume_runs out" },
+        { hint: "remove the setting resume_runs, or set it to true" },
       );
     const { thread_id, run_id } = row;
     if (context.givesBack) await assertCallable(context, row);
@@ -73,7 +73,7 @@ export class DeadRuns {
       await lease.release();
     }
     context.live.logs.forget(run_id);
-    await goOn(context, row);
+    await resumeRevived(context, row);
     return runModel(await runRow(context, thread_id, run_id));
   }
 
@@ -83,13 +83,13 @@ export class DeadRuns {
     if (deadRuns) return deadRuns;
     throw new GraphServeError(
       "unsupported_option",
-      `no run outlives its process with the storage ${scheme}: there are no dead ones`,
+      `runs do not outlive their process with the storage ${scheme}, so there are no dead runs`,
       { hint: "use sqlite, postgres or mongodb" },
     );
   }
 }
 
-/** Those that died long before `at` are runs that failed, like others. */
+/** Turns runs that died more than 30 days before `at` into ordinary failed runs. */
 export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, at: string): Promise<void> {
   const before = new Date(Date.parse(at) - KEEP_DEAD_DAYS * 24 * 60 * 60 * 1000).toISOString();
   const forgotten = (await deadRuns?.forget(before)) ?? 0;
@@ -97,12 +97,12 @@ export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, 
     logger.info({ runs: forgotten }, "old dead runs were removed from the list of dead runs");
 }
 
-/** One that goes on meanwhile moves the others up: none is given twice. */
+/** Yields each run once, even if a redriven run shifts the pages in the meantime. */
 async function* ownRows(context: OpsContext): AsyncGenerator<RunRow, void, undefined> {
   const { deadRuns } = context.storage;
-  // Else none outlives its process.
+  // Without this table, runs do not outlive their process.
   if (!deadRuns) return;
-  const given = new Set<string>();
+  const yielded = new Set<string>();
   const own = new Set<string>();
   let offset = 0;
   const rows = inPages<RunRow>(async (_, limit) => {
@@ -112,12 +112,12 @@ async function* ownRows(context: OpsContext): AsyncGenerator<RunRow, void, undef
     return page;
   });
   for await (const row of rows) {
-    if (own.has(row.thread_id) && !given.has(row.run_id)) yield row;
-    given.add(row.run_id);
+    if (own.has(row.thread_id) && !yielded.has(row.run_id)) yield row;
+    yielded.add(row.run_id);
   }
 }
 
-/** Those of the rows' threads that are the caller's. */
+/** Ids of the rows' threads that belong to the caller. */
 async function ownThreads(context: OpsContext, page: readonly RunRow[]): Promise<string[]> {
   const ids = [...new Set(page.map(({ thread_id }) => thread_id))];
   if (!context.caller || ids.length === 0) return ids;
@@ -150,27 +150,27 @@ function deadRow(row: RunRow): DeadRow {
   throw new GraphServeError("run_not_redrivable", `run "${run_id}" is not dead: it is ${status}`, {
     hint:
       status === "error"
-        ? "its graph failed, or it died long ago: start another run on its thread"
-        : "graph-serve runs dead lists those that are",
+        ? "its graph failed, or it died more than 30 days ago: start another run on its thread"
+        : "list dead runs with: graph-serve runs dead",
   });
 }
 
-const cannotGoOn = ({ run_id }: RunRow, why: string, hint: string, cause?: unknown): GraphServeError =>
+const notRedrivable = ({ run_id }: RunRow, why: string, hint: string, cause?: unknown): GraphServeError =>
   new GraphServeError("run_not_redrivable", `run "${run_id}" cannot be requeued: ${why}`, { hint, cause });
 
-/** Its graph is served, and takes what it was called with. @throws GraphServeError (`run_not_redrivable`) */
+/** Checks that the graph is served and accepts the stored request. @throws GraphServeError (`run_not_redrivable`) */
 async function assertCallable(context: EngineContext, row: DeadRow): Promise<void> {
   try {
     await callAgain(context, row, row.resumption);
   } catch (error) {
     if (error instanceof StorageUnavailableError) throw error;
-    throw cannotGoOn(row, errorMessage(error), "let the configuration serve its graph again", error);
+    throw notRedrivable(row, errorMessage(error), "add its graph to the configuration again", error);
   }
 }
 
 /**
- * Nobody has written to its thread since. Where it wrote nothing itself, what came after its end tells, by the order of the
- * runs, and by the clock.
+ * Checks that the thread was not written to after the run died. If the run wrote nothing itself, this compares the order
+ * of the runs and the timestamps.
  * @throws GraphServeError (`run_not_redrivable`)
  */
 async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
@@ -184,8 +184,8 @@ async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
     writtenAt(latest) > row.updated_at ||
     (await hasWritten(context, row));
   if (!isMoved) return;
-  const by = other ? `run "${other.run_id}" has` : "others have";
-  throw cannotGoOn(row, `${by} written to its thread since`, "start another run on the thread");
+  const by = other ? `run "${other.run_id}" has` : "another writer has";
+  throw notRedrivable(row, `${by} written to its thread since`, "start another run on the thread");
 }
 
 const keyOf = ({ created_at, run_id }: RunRow): string => `${created_at} ${run_id}`;
@@ -197,28 +197,28 @@ async function revive(context: OpsContext, table: DeadRunTable, row: DeadRow): P
   const thread = { updated_at: now(), status: "busy" as const, error: null };
   if (await table.revive(row, revived(row), thread)) return;
   deadRow(await runRow(context, thread_id, run_id));
-  throw new ThreadBusyError(thread_id, "another run of it is in flight, or waits");
+  throw new ThreadBusyError(thread_id, "another run on it is in flight or queued");
 }
 
 /**
- * How it ends is posted anew. That is stored before it goes on, so that no end is missed, and taken back should it not;
- * should this process die between, its death comes another time, under the same id.
+ * Registers the webhook of the run again before `work` revives it, so that no end is missed, and removes it if `work`
+ * fails. If this process crashes in between, the webhook for the earlier death is sent again, under the same id.
  */
 async function withWebhook(context: OpsContext, row: DeadRow, work: () => Promise<void>): Promise<void> {
   const { webhook } = row.resumption;
   if (webhook === undefined || !context.timers?.kinds.includes("webhook")) return work();
-  const { reregisterWebhook: expectEndAnew } = await import("../webhooks/webhooks.js");
-  const takeBack = await expectEndAnew(context, row, webhook);
+  const { reregisterWebhook } = await import("../webhooks/webhooks.js");
+  const unregister = await reregisterWebhook(context, row, webhook);
   try {
     await work();
   } catch (error) {
-    // A storage that does not answer may have let it go on all the same.
-    if (!(error instanceof StorageUnavailableError)) await takeBack();
+    // After a storage error, the run may have been revived.
+    if (!(error instanceof StorageUnavailableError)) await unregister();
     throw error;
   }
 }
 
-/** As a run that was given back: what it has died of before does not count. */
+/** The patch that revives a run as a requeued one: its earlier crashes do not count. */
 function revived({ attempt = 1, resumption }: DeadRow) {
   const { given_back: _, ...rest } = resumption;
   return {
@@ -231,13 +231,16 @@ function revived({ attempt = 1, resumption }: DeadRow) {
   };
 }
 
-/** Here or elsewhere; should it not be at once, those who look for runs that were given back find it. */
-async function goOn(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
+/** Resumes the run, here or in another process. If that fails now, the poll for requeued runs finds it. */
+async function resumeRevived(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
   if (context.queue) return context.queue.notify();
   if (!context.givesBack) return;
   await context
     .recover({ threadId: thread_id })
     .catch((error: unknown) =>
-      context.logger.warn({ err: error, run_id }, "a run that is to go on again does so later"),
+      context.logger.warn(
+        { err: error, run_id },
+        "a redriven run could not be resumed yet; this will be retried",
+      ),
     );
 }

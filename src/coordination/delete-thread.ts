@@ -5,7 +5,7 @@ import { visibleThread } from "../threads/thread-origin.js";
 import { removeThread } from "../threads/thread-state.js";
 
 /**
- * Stop the run in flight, wait for its end, and delete the thread with its runs and checkpoints.
+ * Stops the run in flight, waits for its end, and deletes the thread with its runs and checkpoints.
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function deleteThread(context: EngineContext, threadId: string): Promise<void> {

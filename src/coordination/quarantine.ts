@@ -1,40 +1,41 @@
 /**
- * A run over which a process died may be what killed it. From then on it is executed alone in its process, so that no
- * run of another user dies with it again: innocent runs end well, and the one that kills dies by itself.
+ * A run that was in flight when its process crashed may have caused the crash. Its next attempts are quarantined: they
+ * execute alone in their process, so that another crash interrupts no other run.
  */
 import type { ReadyRun } from "../storage/contract/storage.js";
 
-/** How long a run may wait for its trial while a process has other runs to begin, in milliseconds. */
+/** How long a quarantined run may wait while a process has other runs to start, in milliseconds. */
 export const QUARANTINE_WAIT_MS = 5_000;
 
 type Choice =
-  /** Execute this one alone. */
+  /** Execute this run alone. */
   | { trial: ReadyRun }
-  /** Begin no other run until those in flight have ended: one has waited for its trial long enough. */
+  /** Start no run until those in flight have ended: a quarantined run has waited long enough. */
   | "drain"
-  /** Begin other runs. */
+  /** Start other runs. */
   | "others";
 
 export class Quarantine {
-  /** Since when those that wait have been seen here, by run, in milliseconds of `performance.now()`. */
-  #seen = new Map<string, number>();
+  /** When each quarantined run was first seen, by run id, in milliseconds of `performance.now()`. */
+  #firstSeen = new Map<string, number>();
 
   /**
-   * @param suspects those that wait for a trial, in their order
-   * @param hasOthers whether other runs wait
-   * @param inFlight runs in flight here
+   * @param suspects quarantined runs that are ready, in queue order
+   * @param hasOthers whether other runs are ready
+   * @param inFlight number of runs in flight in this process
+   * @param at current time, in milliseconds of `performance.now()`
    */
   choose(suspects: readonly ReadyRun[], hasOthers: boolean, inFlight: number, at: number): Choice {
-    this.#seen = new Map(suspects.map(({ run_id }) => [run_id, this.#seen.get(run_id) ?? at]));
+    this.#firstSeen = new Map(suspects.map(({ run_id }) => [run_id, this.#firstSeen.get(run_id) ?? at]));
     const [first] = suspects;
     if (!first) return "others";
-    const isDue = [...this.#seen.values()].some((since) => at - since >= QUARANTINE_WAIT_MS);
+    const isDue = [...this.#firstSeen.values()].some((since) => at - since >= QUARANTINE_WAIT_MS);
     if (inFlight > 0) return isDue ? "drain" : "others";
     return isDue || !hasOthers ? { trial: first } : "others";
   }
 
-  /** A trial has ended: other runs have their turn before the next one. */
+  /** Call when a quarantined run has ended. Other runs start before the next one. */
   ended(): void {
-    this.#seen.clear();
+    this.#firstSeen.clear();
   }
 }

@@ -1,4 +1,4 @@
-/** Sees to runs whose process died (docs/specification.md#states, 4; a run never stays `running` without one). */
+/** Recovers runs whose process died: a run never stays `running` without a process (docs/specification.md#states, 4). */
 import type { RunStatus } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../storage/contract/storage.js";
@@ -16,16 +16,17 @@ import {
 import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
 
 /**
- * What becomes of runs that could go on: they do so here, whichever process has room goes on with them, they are left to a
- * server that comes, or they end as `error`.
+ * How to recover interrupted runs that can be resumed: `resume` resumes them here, `queue` requeues them for any process
+ * with free capacity, `leave` leaves them to another server, `end` ends them as `error`.
  */
 export type RecoveryPolicy = "resume" | "queue" | "leave" | "end";
 
 const STOPPED = "server stopped during the run";
 
 /**
- * Let the runs of dead processes go on, and settle those that cannot. It is done under the lease of their thread, so that
- * a process that only seems dead keeps its run, and a new run its thread; those of free threads are settled in one step.
+ * Resumes the runs of dead processes, and settles those that cannot be resumed. Holds the lease of each thread meanwhile:
+ * a process that only seems dead keeps its run, and a new run keeps its thread. Runs of unlocked threads are settled in
+ * one batch.
  */
 export async function recoverRuns(
   context: EngineContext,
@@ -33,16 +34,18 @@ export async function recoverRuns(
   { threadId, givenBack, patience, under }: RecoverOptions = {},
 ): Promise<void> {
   const recovery = new Recovery(context, policy);
-  if (threadId !== undefined && under) return recovery.under(threadId, under);
+  if (threadId !== undefined && under) return recovery.recoverUnder(threadId, under);
   const dead = await interruptedRuns(context, { threadId, ...(givenBack && { ownerId: UNOWNED }) });
   if (dead.length === 0) return;
-  const taken = await recovery.free(new Set(dead.map(({ thread_id }) => thread_id)));
-  if (patience !== undefined) await Promise.all(taken.map((id) => recovery.taken(id, patience)));
+  const locked = await recovery.recoverUnlocked(new Set(dead.map(({ thread_id }) => thread_id)));
+  if (patience !== undefined) await Promise.all(locked.map((id) => recovery.recoverLocked(id, patience)));
 }
 
 /**
- * Go on with a run that waits in the queue, or settle it. The caller holds the lease of its thread, which is released when
- * `ended` resolves; `begun` does so when the run is in flight. It is left alone while its graph is still at work here. @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
+ * Resumes or settles a queued run. The caller holds the lease of its thread, which is released when `ended` resolves.
+ * `begun` resolves when the run is in flight. `isLeft` is set if nothing was done, for instance because an earlier attempt
+ * is still executing in this process.
+ * @throws StorageUnavailableError (`storage_unavailable`); the lease is released then too
  */
 export async function resumeQueued(
   context: EngineContext,
@@ -61,12 +64,12 @@ export async function resumeQueued(
   }
 }
 
-/** Leases by thread; one that a run goes on with is taken out. */
+/** Leases by thread. The lease of a resumed run is removed. */
 type Leases = Map<string, ThreadLease>;
 
 class Recovery {
   readonly #context: EngineContext;
-  /** As it is now: the process may begin to end while a thread is waited for. */
+  /** Evaluated on each use: a shutdown may start while recovery waits for a thread. */
   readonly #policy: () => RecoveryPolicy;
 
   constructor(context: EngineContext, policy: () => RecoveryPolicy) {
@@ -74,25 +77,26 @@ class Recovery {
     this.#policy = policy;
   }
 
-  /** Returns the threads that are not free. */
-  async free(threadIds: ReadonlySet<string>): Promise<string[]> {
+  /** Recovers runs of unlocked threads. Returns the locked threads. */
+  async recoverUnlocked(threadIds: ReadonlySet<string>): Promise<string[]> {
     const { locks } = this.#context.storage;
     const leases: Leases = new Map();
-    const taken: string[] = [];
+    const locked: string[] = [];
     try {
       for (const id of threadIds) {
         const lease = await locks.acquire(id, { wait: false });
         if (lease) leases.set(id, lease);
-        else taken.push(id);
+        else locked.push(id);
       }
       await this.#recoverRun(leases);
     } finally {
       for (const lease of leases.values()) await lease.release();
     }
-    return taken;
+    return locked;
   }
 
-  async taken(threadId: string, patience: number): Promise<void> {
+  /** Recovers runs of a locked thread if its lock is released within `patience` milliseconds. */
+  async recoverLocked(threadId: string, patience: number): Promise<void> {
     const signal = AbortSignal.timeout(patience);
     const leases: Leases = new Map();
     try {
@@ -108,15 +112,15 @@ class Recovery {
     }
   }
 
-  /** Resolves when the thread is the caller's again. */
-  async under(threadId: string, lease: ThreadLease): Promise<void> {
+  /** Recovers runs under the caller's lease. Resolves when the caller can use the thread again. */
+  async recoverUnder(threadId: string, lease: ThreadLease): Promise<void> {
     const { lost } = lease;
     const borrowed: ThreadLease = { lost, confirm: () => lease.confirm?.(), release: () => undefined };
     const { ended } = await this.#recoverRun(new Map([[threadId, borrowed]]), lost !== undefined);
     await ended;
   }
 
-  /** See to what dead processes left on threads whose leases are ours. `ended` resolves when those that go on have. */
+  /** Recovers runs on threads that are leased here. `ended` resolves when the resumed runs have ended. */
   async #recoverRun(leases: Leases, isProof = false): Promise<{ ended: Promise<unknown> }> {
     if (leases.size === 0) return NOTHING;
     const dead = await this.#remainder(leases, isProof);
@@ -128,21 +132,25 @@ class Recovery {
     return { ended };
   }
 
-  /** The same for these runs. `begun` and `ended` never reject. */
+  /** Recovers the given runs. `begun` and `ended` never reject. */
   async recoverAll(
     dead: readonly UnfinishedRun[],
     leases: Leases,
   ): Promise<{ begun: Promise<unknown>; ended: Promise<unknown>; counts: Counts }> {
     const { runs } = this.#context.storage;
     const stopped = this.#cancelled(dead);
-    const fates = (await Promise.all(dead.map((run) => this.#dispositionOf(run, stopped)))).filter(
-      (fate) => fate !== undefined,
+    const dispositions = (await Promise.all(dead.map((run) => this.#dispositionOf(run, stopped)))).filter(
+      (disposition) => disposition !== undefined,
     );
-    const outcomes = fates.flatMap((fate) => ("outcome" in fate ? [fate.outcome] : []));
+    const outcomes = dispositions.flatMap((disposition) =>
+      "outcome" in disposition ? [disposition.outcome] : [],
+    );
     if (outcomes.length > 0)
       await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
-    const resumed = fates.flatMap((fate) => ("resumed" in fate ? [fate.resumed] : []));
-    const queued = fates.filter((fate) => "queued" in fate).length;
+    const resumed = dispositions.flatMap((disposition) =>
+      "resumed" in disposition ? [disposition.resumed] : [],
+    );
+    const queued = dispositions.filter((disposition) => "queued" in disposition).length;
     if (queued > 0) this.#context.queue?.notify();
     const taken = await this.#resume(resumed, leases);
     const begun = Promise.all(taken.map((one) => one.begun));
@@ -151,8 +159,8 @@ class Recovery {
   }
 
   /**
-   * Looked for anew: before the lease was ours, a run may have ended, or its owner have shown that it lives. Where
-   * processes share their locks, whoever has the lease knows that no other one executes a run of the thread.
+   * Queries the interrupted runs again: before the lease was acquired, a run may have ended, or its owner may have sent a
+   * heartbeat. If processes share their locks, the lease proves that no other process executes a run of the thread.
    */
   async #remainder(leases: Leases, isProof: boolean): Promise<UnfinishedRun[]> {
     const [threadId] = leases.size === 1 ? leases.keys() : [];
@@ -172,23 +180,23 @@ class Recovery {
     return dead;
   }
 
-  /** Those that somebody had asked to stop. */
+  /** Ids of the runs that were cancelled. */
   async #cancelled(dead: readonly UnfinishedRun[]): Promise<ReadonlySet<string>> {
     const owners = new Set(dead.map(({ owner }) => owner?.id ?? UNOWNED));
     const { runs } = this.#context.storage;
     return new Set((await Promise.all([...owners].map((id) => runs.cancelRequests(id)))).flat());
   }
 
-  /** Undefined for a run that has ended, or is left to others. */
+  /** Undefined for a run that has ended, or that another process recovers. */
   async #dispositionOf(
     run: UnfinishedRun,
     cancelled: Promise<ReadonlySet<string>>,
-  ): Promise<Fate | undefined> {
+  ): Promise<Disposition | undefined> {
     const [row, stopped] = await Promise.all([
       this.#context.storage.runs.get(run.thread_id, run.run_id),
       cancelled,
     ]);
-    // One that was given back here may not have left its graph yet.
+    // The graph of a run that was requeued here may still be executing.
     if (!row || isFinished(row) || this.#context.checkpointer.isWatched(row.run_id)) return undefined;
     const ended = stopped.has(row.run_id)
       ? INTERRUPTED
@@ -205,7 +213,7 @@ class Recovery {
     }
   }
 
-  /** Let whoever has room go on with it. False when it has ended, or is another's by now. */
+  /** Requeues the run for any process with free capacity. False if it has ended or another process has claimed it. */
   async #queue(row: RunRow, run: UnfinishedRun): Promise<boolean> {
     const { owner, attempt = 1, resumption } = row;
     const updated_at = now();
@@ -219,10 +227,10 @@ class Recovery {
     return (await this.#context.storage.runs.take?.(row, { owner, attempt }, patch, { updated_at })) ?? false;
   }
 
-  /** The thread is what its state says; one that is not busy was set right by a later run. */
-  async #outcomeOf(row: RunRow, { status, error, isDead: keeps }: Ended): Promise<RunOutcome> {
+  /** The end of the run. A busy thread gets the status of its state; another status was set by a later run and stays. */
+  async #outcomeOf(row: RunRow, { status, error, isDead: isKept }: Ended): Promise<RunOutcome> {
     const { run_id, thread_id, owner, attempt = 1 } = row;
-    const resumption = keeps && this.#context.storage.deadRuns ? row.resumption : null;
+    const resumption = isKept && this.#context.storage.deadRuns ? row.resumption : null;
     const thread = await this.#context.storage.threads.get(thread_id);
     const at = now();
     const outcome = {
@@ -245,29 +253,29 @@ class Recovery {
     for (const [threadId, lease] of [...leases]) {
       const runs = resumed.filter(({ row }) => row.thread_id === threadId).sort(inOrder);
       if (runs.length === 0 || lease.lost?.aborted) continue;
-      // From here on it is theirs.
+      // From here on, the runs own the lease.
       leases.delete(threadId);
       taken.push(await resumeThread(runs, lease));
     }
     return taken;
   }
 
-  /** Owners that have left no more runs. */
+  /** Deletes owners that are dead and own no more runs. */
   async #forgetOwners(settled: readonly UnfinishedRun[]): Promise<void> {
     const { runs, owners } = this.#context.storage;
     const self = thisOwner(this.#context);
     for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
       if (ownerId === undefined) continue;
-      const left = await runs.unfinished({ ownerId });
+      const unfinished = await runs.unfinished({ ownerId });
       const owner = settled.find((run) => run.owner?.id === ownerId)?.owner;
-      if (isDead(owner, self) && left.every((run) => run.owner?.id !== ownerId)) await owners.remove(ownerId);
+      if (isDead(owner, self) && unfinished.every((run) => run.owner?.id !== ownerId))
+        await owners.remove(ownerId);
     }
   }
 
   #report({ ended, resumed, queued }: Counts): void {
     const { logger } = this.#context;
-    if (queued > 0)
-      logger.warn({ runs: queued }, "runs that a stopped server left unfinished wait for a process");
+    if (queued > 0) logger.warn({ runs: queued }, "runs that a stopped server left unfinished were requeued");
     if (ended > 0) logger.warn({ runs: ended }, "runs that a stopped server left unfinished were settled");
     if (resumed > 0) logger.warn({ runs: resumed }, "resuming runs that a stopped server left unfinished");
   }
@@ -277,15 +285,15 @@ const NOTHING = { ended: Promise.resolve() };
 
 type Resumed = Awaited<ReturnType<typeof resumeThread>>;
 
-type Fate = { outcome: RunOutcome } | { resumed: InterruptedRun } | { queued: RunRow };
+type Disposition = { outcome: RunOutcome } | { resumed: InterruptedRun } | { queued: RunRow };
 
-/** How many runs became what. */
+/** Number of runs by outcome. */
 type Counts = Record<"ended" | "resumed" | "queued", number>;
 
 interface Ended {
   status: RunStatus;
   error: string | null;
-  /** Whether it could go on if somebody asked for it. */
+  /** Whether the run can be redriven. */
   isDead?: true;
 }
 
@@ -293,7 +301,7 @@ const INTERRUPTED: Ended = { status: "interrupted", error: null };
 const failedWith = (error: string): Ended => ({ status: "error", error });
 const diedOf = (error: string): Ended => ({ ...failedWith(error), isDead: true });
 
-/** How the run ends, its process being dead; undefined for one that can go on. */
+/** How a run of a dead process ends; undefined if it can be resumed. */
 function endingOf(
   row: RunRow,
   policy: RecoveryPolicy,
@@ -301,23 +309,23 @@ function endingOf(
 ): Ended | undefined {
   const { resumption, status } = row;
   if (!resumption) return failedWith(STOPPED);
-  // Its client went with the connection.
+  // Its client was connected to the dead process.
   if (!resumption.unattended) return INTERRUPTED;
   if (policy === "end") return failedWith(STOPPED);
   if (!resumption.isWhole)
-    return failedWith(`${STOPPED}, and its secrets, which are not stored, went with it`);
+    return failedWith(`${STOPPED}, and the secrets in its request are not stored, so it cannot be resumed`);
   if (status === "running" && crashesOf(row) >= max_attempts)
     return diedOf(`the run's process died ${crashesOf(row)} times, and it is not tried again`);
   return undefined;
 }
 
-/** Since a run began, its process was last heard of after so many milliseconds. */
+/** Milliseconds from the start of the run to the last heartbeat of its process. */
 function tookOf({ status, updated_at }: RunRow, { owner }: UnfinishedRun): number {
   if (status !== "running" || !owner) return 0;
   return Math.max(0, Date.parse(owner.seen_at) - Date.parse(updated_at));
 }
 
-/** As they were accepted; the one that had begun came before those that waited. */
+/** Order of acceptance; the run that had started comes before queued runs. */
 const inOrder = (a: InterruptedRun, b: InterruptedRun): number =>
   rankOf(a) - rankOf(b) || (keyOf(a) < keyOf(b) ? -1 : 1);
 const rankOf = ({ row }: InterruptedRun): number => (row.status === "running" ? 0 : 1);

@@ -1,4 +1,3 @@
-/** What not every run that is accepted and begins needs: a webhook that hears of its end, a thread that is busy again. */
 import type { Run } from "../models/run.js";
 import type { ThreadPatch } from "../storage/contract/storage.js";
 import { NotFoundError } from "../support/errors.js";
@@ -7,8 +6,8 @@ import type { LiveRun } from "../runs/live-runs.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 
 /**
- * To be called before the run is stored: no way of its ending is missed then. One that is there already is expected to
- * end since then.
+ * Registers the webhook of a run, if it has one. Call this before storing the run, so that no end is missed. A
+ * delayed run has had its webhook registered already.
  */
 export async function registerRunWebhook(
   context: OpsContext,
@@ -16,11 +15,14 @@ export async function registerRunWebhook(
   { request: { webhook }, known }: CheckedRequest,
 ): Promise<void> {
   if (webhook == null || known?.from) return;
-  const { registerWebhook: expectEnd } = await import("../webhooks/webhooks.js");
-  await expectEnd(context, run, webhook);
+  const { registerWebhook } = await import("../webhooks/webhooks.js");
+  await registerWebhook(context, run, webhook);
 }
 
-/** The thread was freed by the run before: it is busy again. */
+/**
+ * Stores that a queued run is running and its thread busy again.
+ * @throws NotFoundError (`run_not_found`, `thread_not_found`)
+ */
 export async function resumeThreadRow(
   { storage }: OpsContext,
   { run, holder }: LiveRun,

@@ -97,8 +97,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const waits = strategyOf(context, request) === "enqueue";
     const clears = takesOverRow(context, checked);
     if (clears) await stopOthers(context, checked);
-    const accepting = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
-    return (await this.#startHere(context, accepting)) ?? this.#queue(context, accepting);
+    const submitted = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
+    return (await this.#startHere(context, submitted)) ?? this.#queue(context, submitted);
   }
 
   notify(): void {
@@ -122,8 +122,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   }
 
   /** Undefined if the thread is locked or this process has no free capacity. */
-  async #startHere(context: EngineContext, accepting: AcceptRequest): Promise<Accepted<LiveRun> | undefined> {
-    const { checked, options } = accepting;
+  async #startHere(context: EngineContext, submitted: AcceptRequest): Promise<Accepted<LiveRun> | undefined> {
+    const { checked, options } = submitted;
     // The run that waits for this one uses capacity already. If such runs used all of it, they would deadlock.
     const isNested = context.within !== undefined && options.isAwaited;
     let leave = this.#isOpen ? (isNested ? () => undefined : this.#enter()) : undefined;
@@ -141,7 +141,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       await made.begin(lease, () =>
         prepareRun(context, checked, made, lease, async (patch) => {
           const owner = this.#context.ownerId;
-          if ((await this.#accept(context, accepting, made, owner, patch)) === "queued") throw new MustWait();
+          if ((await this.#accept(context, submitted, made, owner, patch)) === "queued") throw new MustWait();
           return false;
         }),
       );
@@ -153,11 +153,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     }
   }
 
-  async #queue(context: EngineContext, accepting: AcceptRequest): Promise<Accepted<LiveRun>> {
-    const { checked, options } = accepting;
+  async #queue(context: EngineContext, submitted: AcceptRequest): Promise<Accepted<LiveRun>> {
+    const { checked, options } = submitted;
     const live = newLiveRun(context, checked, options, 0);
     await requireThread(context, checked.threadId, checked.request);
-    await this.#accept(context, accepting, live, UNOWNED, { updated_at: now() });
+    await this.#accept(context, submitted, live, UNOWNED, { updated_at: now() });
     return { run: live.run };
   }
 
@@ -239,10 +239,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       try {
         if (await this.#claimSome()) this.#isNotified = true;
       } catch (error) {
-        this.#context.logger.error(
-          { err: error },
-          "queued runs could not be read; this will be retried",
-        );
+        this.#context.logger.error({ err: error }, "queued runs could not be read; this will be retried");
       }
     }
     if (this.#isOpen) this.#timer = setTimeout(() => this.#wake(), POLL_MS).unref();
@@ -280,28 +277,28 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
   }
 
   /** Claims a run by locking its thread, and starts it. Returns false if another process has the lock. */
-  async #claim(next: ReadyRun): Promise<boolean> {
-    let leave = next.isSuspect ? this.#enterAlone() : this.#enter();
+  async #claim(run: ReadyRun): Promise<boolean> {
+    let leave = run.isSuspect ? this.#enterAlone() : this.#enter();
     if (!leave) return false;
     try {
-      const lease = await this.#context.storage.locks.acquire(next.thread_id, { wait: false });
+      const lease = await this.#context.storage.locks.acquire(run.thread_id, { wait: false });
       if (lease) {
-        leave = this.#skip(next.thread_id, leave);
-        const { begun, ended, isLeft } = await resumeQueued(this.#context, next, lease);
-        this.#starting.set(next.thread_id, begun);
-        void begun.then(() => this.#starting.delete(next.thread_id));
+        leave = this.#skip(run.thread_id, leave);
+        const { begun, ended, isLeft } = await resumeQueued(this.#context, run, lease);
+        this.#starting.set(run.thread_id, begun);
+        void begun.then(() => this.#starting.delete(run.thread_id));
         void ended.then(leave);
-        if (!isLeft) return this.#serve(next);
+        if (!isLeft) return this.#serve(run);
       }
     } catch (error) {
-      const { run_id } = next;
+      const { run_id } = run;
       this.#context.logger.error(
         { err: error, run_id },
         "a queued run could not be started; this will be retried",
       );
     }
     leave();
-    this.#skippedUntil.set(next.thread_id, performance.now() + SKIP_MS);
+    this.#skippedUntil.set(run.thread_id, performance.now() + SKIP_MS);
     return false;
   }
 

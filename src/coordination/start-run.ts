@@ -47,17 +47,17 @@ import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
 import { createThread } from "../threads/thread-state.js";
 
 export interface StartOptions extends LiveRunOptions {
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
-  /** What is settled of the run before. */
+  /** Set for a run that was requested earlier. */
   known?: CheckedRequest["known"];
 }
 
 /**
- * Resolves when the run is in flight: lock held, row stored.
+ * Starts a run. Resolves when it is in flight: lock held, row stored.
  * @throws NotFoundError (`assistant_not_found`, `thread_not_found`, `checkpoint_not_found`)
  * @throws ThreadBusyError (`thread_busy`)
- * @throws ThreadExistsError when it would create a thread that is another caller's (`thread_exists`)
+ * @throws ThreadExistsError if the thread to create belongs to another caller (`thread_exists`)
  * @throws UnsupportedOptionError (`unsupported_option`)
  */
 export async function startRun(
@@ -79,8 +79,8 @@ const accepted = <T>(context: EngineContext, work: () => Promise<T>): Promise<T>
   context.live.active.during(scopeOf(context), work);
 
 /**
- * As `startRun`, but on a busy thread the run is stored at once, and begins when the thread is free.
- * @returns the run as it was accepted: `pending`
+ * Like `startRun`, but on a busy thread the run is stored immediately and starts when the thread is free.
+ * @returns the accepted run; `pending` if it is queued
  */
 export async function enqueueRun(
   context: EngineContext,
@@ -98,7 +98,7 @@ export async function enqueueRun(
   });
 }
 
-/** Every check that needs no lock, in the order in which clients learn of faults. */
+/** Checks that need no lock, in the order in which errors are reported. */
 export async function checkRequest(
   context: EngineContext,
   threadId: string,
@@ -117,7 +117,7 @@ export async function checkRequest(
   return { ...call, threadId: id, request, bound, input, since: performance.now() };
 }
 
-/** The lock of a free thread; undefined when it is taken and the caller may wait for it, or take it over. */
+/** Locks a free thread; undefined if it is busy and the run may wait for it or take it over. */
 async function tryLock(context: EngineContext, checked: CheckedRequest): Promise<ThreadLease | undefined> {
   const { threadId, request } = checked;
   const strategy = strategyOf(context, request);
@@ -128,7 +128,7 @@ async function tryLock(context: EngineContext, checked: CheckedRequest): Promise
   return undefined;
 }
 
-/** Stop what is in flight on the thread, and what waits for it, as the run's strategy says. */
+/** Stops the runs that are in flight or queued on the thread, according to the strategy of the new run. */
 export async function stopOthers(
   context: EngineContext,
   { threadId, request }: CheckedRequest,
@@ -138,15 +138,15 @@ export async function stopOthers(
   await cancelRuns(context, { thread_id: threadId }, { action, isTakeover: true });
 }
 
-/** Whether the run stops those that are in flight on its thread, or wait for it. */
-export function takesOverRow(context: OpsContext, { request, takesOver: isAsked }: CheckedRequest): boolean {
+/** Whether the run stops others that are in flight or queued on its thread. */
+export function takesOverRow(context: OpsContext, { request, takesOver }: CheckedRequest): boolean {
   const strategy = strategyOf(context, request);
   return (
-    (isAsked ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
+    (takesOver ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
   );
 }
 
-/** Waits in order of arrival; who takes the thread over lets nobody before it run. */
+/** Waits in order of arrival. A run that takes the thread over starts before the runs queued earlier. */
 async function waitForLock(
   context: EngineContext,
   checked: CheckedRequest,
@@ -164,7 +164,7 @@ async function waitForLock(
   return lease;
 }
 
-/** A request that waits this long for its thread is logged, in milliseconds: proxies cut it off some time later. */
+/** A request that waits this long for its thread is logged, in milliseconds: proxies time out some time later. */
 const LONG_WAIT_MS = 10_000;
 
 function reportWait({ live, logger }: EngineContext, thread_id: string): void {
@@ -173,11 +173,11 @@ function reportWait({ live, logger }: EngineContext, thread_id: string): void {
     { thread_id, run_id: running?.run.run_id, seconds: LONG_WAIT_MS / 1000 },
     running
       ? "a run waits for its thread, which has a run in flight"
-      : "a run waits for its thread, which another process has",
+      : "a run waits for its thread, which another process has locked",
   );
 }
 
-/** Store the run's row and begin: the thread is the run's. */
+/** Stores the row of the run and starts it, under the lease of its thread. */
 async function startHolding(
   context: EngineContext,
   checked: CheckedRequest,
@@ -193,7 +193,7 @@ async function startHolding(
   return live;
 }
 
-/** A lease belongs to its run from `begin` on: whatever throws before that must free the thread. */
+/** From `begin` on, the run owns the lease. An error before that must release it. */
 async function releasedOnThrow<T>(lease: ThreadLease, work: () => T): Promise<T> {
   try {
     return work();
@@ -204,8 +204,8 @@ async function releasedOnThrow<T>(lease: ThreadLease, work: () => T): Promise<T>
 }
 
 /**
- * Store the run at once; it begins when its thread is free. A full queue says so at once, or while the run is being
- * stored: then it is taken back.
+ * Stores the run immediately and starts it when its thread is free. If the queue turns out to be full while the run is
+ * being stored, its row is deleted again.
  */
 async function queueRun(
   context: EngineContext,
@@ -213,16 +213,16 @@ async function queueRun(
   options: LiveRunOptions,
 ): Promise<Run> {
   const live = newLiveRun(context, checked, options, 0);
-  const place = new AbortController();
-  const lease = waitForLock(context, checked, place.signal);
-  const stored = storeQueued(context, checked, live, lease).then(() => live.queue(place));
-  stored.catch((error: unknown) => place.abort(error));
+  const leaving = new AbortController();
+  const lease = waitForLock(context, checked, leaving.signal);
+  const stored = storeQueued(context, checked, live, lease).then(() => live.queue(leaving));
+  stored.catch((error: unknown) => leaving.abort(error));
   void beginQueued(context, checked, live, lease, stored);
   await stored;
   return live.run;
 }
 
-/** The thread is another run's: nothing of its status changes yet. */
+/** Stores a queued run. The status of the thread stays the same: another run is in flight on it. */
 async function storeQueued(
   context: EngineContext,
   checked: CheckedRequest,
@@ -250,7 +250,7 @@ async function storeQueued(
   }
 }
 
-/** Begin a run that is stored, or is being stored, when its turn has come. Never rejects. */
+/** Starts a run that is stored, or being stored, when its thread is free. Never rejects. */
 export async function beginQueued(
   context: EngineContext,
   checked: CheckedRequest,
@@ -265,7 +265,7 @@ export async function beginQueued(
       return prepareRun(context, checked, live, lease, (patch) => resumeThreadRow(context, live, patch));
     });
   } catch (error) {
-    // Who asked for the run hears why it was not stored; otherwise it has to be settled.
+    // If storing failed, the caller gets that error. A stored run must be settled here.
     await stored.then(
       () => live.fail(error),
       () => undefined,
@@ -273,7 +273,7 @@ export async function beginQueued(
   }
 }
 
-/** All that is left before the graph is called, under the thread's lease; `store` says whether the row is `running` then. */
+/** Prepares the execution under the lease of the thread. `store` returns whether the row is already `running`. */
 export async function prepareRun(
   context: EngineContext,
   checked: CheckedRequest,
@@ -285,7 +285,7 @@ export async function prepareRun(
   const { threadId, configurable, earlier } = checked;
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
-  // Where there is a queue, what came before is in front of the run there.
+  // With a shared queue, interrupted runs are already ahead of this one in the queue.
   if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue) {
     await awaitRecovery(context, threadId, lease);
     row = await requireThread(context, threadId, checked.request);
@@ -299,14 +299,14 @@ export async function prepareRun(
   const stamp = stampOf(context, bound.id);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
-  // Nothing may fail between the row and the execution that settles it.
+  // Nothing may throw between storing the row and creating the execution that settles it.
   const busy = () => busyThread(context, checked.request, stamp, origin.graphs);
   const isBegun = await store(refusal ? { updated_at: now() } : busy());
   const own = { run, request, origin, holder, earlier, isBegun };
   return new Execution(context, { ...own, lease, log, watch, refusal });
 }
 
-/** Why a run is to execute nothing. One that went on before has found what it answers. */
+/** Error for a strict resume of unknown interrupts. A run that resumes from its own checkpoint was checked before. */
 async function refusalOf(
   context: OpsContext,
   { request, bound: { graph }, configurable, earlier }: CheckedRequest,
@@ -317,7 +317,7 @@ async function refusalOf(
   return unknownInterrupts(context, run, { graph, configurable });
 }
 
-/** A free thread that says it is busy was left so by a process that died: its runs came before this one. */
+/** An unlocked thread with the status `busy` was left by a dead process. Its runs resume before this one. */
 async function awaitRecovery(context: EngineContext, threadId: string, lease: ThreadLease): Promise<void> {
   await context.recover({ threadId, under: lease });
   context.live.stopping.throwIfAborted();
@@ -341,20 +341,20 @@ export const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp =
   assistant_id: registry.uuidOf(graphId),
 });
 
-// The thread of a run that begins; the caller holds its lease.
+// The thread of a run that starts. The caller holds its lease.
 
 interface RunThread {
-  /** The graph to run, with the filter of all graphs that have written to the thread. */
+  /** The graph to run, with a filter for all graphs that have written to the thread. */
   bound: BoundGraph;
-  /** What the run's checkpoints say of themselves. */
+  /** Recorded in the checkpoints of the run. */
   origin: Origin;
 }
 
 /**
- * What is told of the thread before its lock is asked for: whether another's is busy is nobody's business, and a thread
- * that is not there is told before other faults of the request. A request without any learns of it when it has the lock,
- * which saves a look.
- * @throws as `requireThread`
+ * Checks the thread before locking it. Otherwise a caller could learn whether another caller's thread is busy, and a
+ * missing thread must be reported before other errors of the request. If no other error is possible, the check after
+ * locking suffices, which saves a query.
+ * @throws the same errors as `requireThread`
  */
 async function assertReachable(
   context: OpsContext,
@@ -371,10 +371,10 @@ async function assertReachable(
 }
 
 /**
- * The thread of a run. A missing one is created where the request says so, with the run's metadata, so that searches by
- * that metadata find it; an existing one keeps its own.
- * @throws NotFoundError (`thread_not_found`), for a thread of another caller too
- * @throws ThreadExistsError when it would make one that is another's (`thread_exists`)
+ * The thread of a run. A missing thread is created with the metadata of the run if the request allows it, so that thread
+ * searches find it. An existing thread keeps its metadata.
+ * @throws NotFoundError (`thread_not_found`), also for a thread of another caller
+ * @throws ThreadExistsError if the thread to create belongs to another caller (`thread_exists`)
  */
 export async function requireThread(
   context: OpsContext,
@@ -384,11 +384,11 @@ export async function requireThread(
   const row = await ownThread(context, threadId);
   if (row) return row;
   if (if_not_exists === "create") {
-    // Of those that make it at once, without its lock, one does.
-    const made =
+    // Concurrent requests may create the thread without a lock: one succeeds.
+    const created =
       (await createThread(context, { thread_id: threadId, metadata })) ??
       (await ownThread(context, threadId));
-    if (made) return made;
+    if (created) return created;
   }
   throw new NotFoundError("thread", threadId);
 }
@@ -405,8 +405,8 @@ async function openRunThread(
 }
 
 /**
- * Store the run's row and change its thread. A storage that does not answer may have stored the row all the same: one whose
- * id is known goes on then.
+ * Stores the row of the run and updates its thread. After a storage error the row may exist: a run with a known id then
+ * continues.
  * @throws NotFoundError (`thread_not_found`)
  */
 async function insertRun(
@@ -431,8 +431,8 @@ async function insertRun(
 }
 
 /**
- * Store a run and change its thread. One that is there already comes from whoever has it to this process, once. False when
- * there is no such thread, or the run is not that one's.
+ * Inserts a run, or, with `from`, transfers the existing run from that owner to this process. Updates its thread. False if
+ * the thread does not exist or the run has another owner.
  */
 async function storeRow(
   { runs, threads }: Storage,

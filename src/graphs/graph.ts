@@ -99,13 +99,22 @@ const STORAGE = Symbol.for("ls:tracing_async_local_storage");
 const CONFIG = Symbol.for("lc:child_config");
 
 interface CarriedConfigs {
-  [STORAGE]?: { getStore?: () => { extra?: { [CONFIG]?: { metadata?: unknown } } } | undefined };
+  [STORAGE]?: { getStore?: () => { extra?: { [CONFIG]?: AmbientConfig } } | undefined };
 }
+
+/** The config of the code that is executing. */
+interface AmbientConfig {
+  metadata?: unknown;
+  configurable?: Record<string, unknown>;
+}
+
+/** Undefined outside of a node, or if the library does not propagate its config. */
+export const ambientConfig = (): AmbientConfig | undefined =>
+  (globalThis as CarriedConfigs)[STORAGE]?.getStore?.()?.extra?.[CONFIG];
 
 /** Name of the current node; undefined outside of a node, or if the library does not propagate its config. */
 export function currentNode(): string | undefined {
-  const carried = (globalThis as CarriedConfigs)[STORAGE]?.getStore?.();
-  const metadata = carried?.extra?.[CONFIG]?.metadata;
+  const metadata = ambientConfig()?.metadata;
   const node = isRecord(metadata) ? metadata.langgraph_node : undefined;
   return typeof node === "string" ? node : undefined;
 }

@@ -6,7 +6,7 @@ import { isRecord } from "../models/common.js";
 import type { RunTask, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, type TokenCounts } from "../models/token-counts.js";
 import { errorName } from "../support/errors.js";
-import { dueYield } from "../support/event-loop.js";
+import { afterWrites, dueYield } from "../support/event-loop.js";
 import { taskNamespace } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 import { handlesToolsOnly } from "./tool-handlers.js";
@@ -152,6 +152,8 @@ interface Known {
   counts: TokenCounts;
   /** Calls in progress, by call id. */
   readonly open: Map<string, Timed | undefined>;
+  /** Whether the run has had a token. */
+  hasToken?: boolean;
 }
 
 /** Counts the tokens of all model calls of one run, including calls whose results never reach the state. */
@@ -225,9 +227,14 @@ export class RunUsage extends BaseCallbackHandler {
     this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
-  /** Yield between tokens, so that a model with all tokens available does not block the event loop. */
+  /**
+   * Yield between tokens, so that a model with all tokens available does not block the event loop. The first token leaves
+   * before the model continues.
+   */
   override handleLLMNewToken(): Promise<void> | undefined {
-    return dueYield();
+    if (this.#known.hasToken) return dueYield();
+    this.#known.hasToken = true;
+    return afterWrites();
   }
 
   override handleLLMEnd(result: LLMResult, id?: string): void {

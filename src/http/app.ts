@@ -1,4 +1,4 @@
-/** The Express application: what every request passes, from its id to the route that answers it. */
+/** Builds the Express application: middleware, then the routes. */
 import { randomUUID } from "node:crypto";
 import { isIP } from "node:net";
 import cors from "cors";
@@ -30,17 +30,21 @@ import { studio, type StudioOptions } from "./studio/studio.js";
 import { upgradeOf } from "./websocket/upgrades.js";
 
 interface AppOptions {
-  /** Check the Host header against the setting allowed_hosts. Off by default: a host application knows its names. */
+  /**
+   * Checks the Host header against the setting allowed_hosts. Off by default, because a host
+   * application does this itself.
+   */
   checkHost?: boolean;
-  /** Serve the Studio at /studio, and how; the setting `studio` when left out. */
+  /** Serves the Studio at /studio, with options. Default: the setting `studio`. */
   studio?: boolean | StudioOptions;
-  /** Refuse what would change anything (`read_only`). */
+  /** Rejects all requests that would change something (`read_only`). */
   readOnly?: boolean;
 }
 
 /**
- * An Express application that serves `service`; it can be mounted in another one, under any prefix. Every path below
- * its mount point is its own: unknown ones answer 404. Closing the service stays with the caller.
+ * An Express application that serves `service`. It can be mounted in another application under any
+ * prefix. It handles every path below its mount point: unknown paths return 404. The caller must
+ * close the service.
  * @throws ConfigError for a service that was opened without its auth function (`config_invalid`)
  */
 export function createApp(
@@ -57,7 +61,7 @@ export function createApp(
     .set("query parser", "simple");
   app.use(requestId(new BodyBudget(settings.max_incoming_bytes)), noSniffing, accessLog(logger), oneHost);
   if (checkHost) app.use(hostGuard(settings));
-  // In front of CORS, which is not for it; the page is open, what it shows is not.
+  // Before CORS, which does not apply to the Studio. The page is public; the data it shows is not.
   if (studioOptions !== false)
     app.use(
       "/studio",
@@ -69,7 +73,7 @@ export function createApp(
   if (settings.api_keys) app.use(keyGuard(settings.api_keys, isOpen));
   if (service.authenticate) app.use(callerGuard(service.authenticate, isOpen));
   if (settings.http_app !== undefined) {
-    // The app must not take for another path what is a route all the same.
+    // With loose routing, the app could treat a path as different although a route matches it.
     app.set("strict routing", true);
     app.use(mountedApp(service, isOpen));
   }
@@ -93,7 +97,7 @@ export function createApp(
   return app;
 }
 
-/** @throws ConfigError when nobody would be asked who sends a request, though the settings say how */
+/** @throws ConfigError if the setting auth is present but no auth function is loaded */
 function assertAuth({ settings, authenticate }: Service): void {
   if (settings.auth === undefined || authenticate) return;
   throw new ConfigError("this service was opened without its auth function", {
@@ -139,12 +143,12 @@ function a2a(service: Service, unread: WriteBudget): RequestHandler {
   };
 }
 
-// In front of the routes: an id, the log, and who may talk to the server.
+// Middleware before the routes: request id, access log, and access checks.
 
-/** What proxies and tracing libraries use for ids, and nothing that could forge a line of a log. */
+/** Characters that proxies and tracing libraries use in ids. They cannot forge a log line. */
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-/** Gives every request an id, its own `x-request-id` where that will do, and sends it back. */
+/** Assigns a request id, taken from `x-request-id` if valid, and returns it in the response. */
 function requestId(budget: BodyBudget): RequestHandler {
   return (req, res, next) => {
     const given = req.headers["x-request-id"];
@@ -155,7 +159,7 @@ function requestId(budget: BodyBudget): RequestHandler {
   };
 }
 
-/** Which of two hosts counts is a question that proxies and servers answer in different ways (RFC 9112, 3.2). */
+/** With two Host headers, proxies and servers may disagree on which one counts (RFC 9112, 3.2). */
 const oneHost: RequestHandler = ({ rawHeaders }, res, next) => {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -166,10 +170,13 @@ const oneHost: RequestHandler = ({ rawHeaders }, res, next) => {
   res.status(400).json({ detail: "the request has more than one Host header", code: "invalid_request" });
 };
 
-/** Status of a request that has become a WebSocket. */
+/** Status of a request that was upgraded to a WebSocket. */
 const SWITCHED = 101;
 
-/** Logs every request once its answer is complete, or its client gone: who sent it, never a query, a header or a body. */
+/**
+ * Logs every request once its response is complete or its client has disconnected. Never logs a
+ * query, header or body.
+ */
 function accessLog(logger: Logger): RequestHandler {
   return (req, res, next) => {
     const start = performance.now();
@@ -196,13 +203,13 @@ function accessLog(logger: Logger): RequestHandler {
   };
 }
 
-/** Browsers take an answer for what it says it is, whatever it looks like. */
+/** Prevents browsers from guessing the content type. */
 const noSniffing: RequestHandler = (_req, res, next) => {
   res.setHeader("X-Content-Type-Options", "nosniff");
   next();
 };
 
-// Who may talk to the server: the Host allow-list, the Origin check and CORS.
+// Access checks: allowed hosts, origins and CORS.
 
 type Settings = Service["settings"];
 
@@ -216,19 +223,19 @@ const EXPOSED_HEADERS = [
   "X-Tokens-Used",
   "X-Request-Id",
 ];
-/** Clients of the Model Context Protocol that are web pages read it. */
+/** Headers that browser-based MCP clients read. */
 const MCP_HEADERS = ["Mcp-Session-Id"];
 
 /**
- * Refuses a request whose Host header names a host that is not ours: a web page that has bound its own name to our
- * address (DNS rebinding) gets no further.
+ * Rejects a request whose Host header is not allowed. This prevents DNS rebinding, where a web page
+ * points its own host name to our address.
  */
 export function hostGuard(settings: Pick<Settings, "host" | "allowed_hosts">): RequestHandler {
   const names = [settings.host, ...settings.allowed_hosts].map((name) => name.toLowerCase());
   let lastAllowed: string | undefined;
   return (req, _res, next) => {
     const host = req.headers.host;
-    // Only HTTP/1.0 clients send none, and no browser is one.
+    // Only HTTP/1.0 clients omit it; browsers never do.
     if (host === undefined || host === lastAllowed) return next();
     if (!isAllowedHost(hostName(host), names)) {
       throw new GraphServeError(
@@ -256,10 +263,10 @@ function isAllowedHost(name: string, names: readonly string[]): boolean {
 
 type OriginSettings = Pick<Settings, "cors_origins" | "cors_origin_regex">;
 
-/** Pages of this machine: whoever has one open may work with the server that runs beside it. */
+/** Origins on this machine: their users can access a local server anyway. */
 const LOOPBACK = /^https?:\/\/(localhost|([a-z0-9-]+\.)+localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
 
-/** The origins of the settings, each as it is or as a pattern; undefined when any will do. */
+/** The allowed origins, as strings or patterns; undefined if all are allowed. */
 function originRules({ cors_origins, cors_origin_regex }: OriginSettings): (string | RegExp)[] | undefined {
   if (cors_origins.includes("*")) return undefined;
   const rules = cors_origins.map((origin) => (origin === "loopback" ? LOOPBACK : origin.toLowerCase()));
@@ -267,22 +274,22 @@ function originRules({ cors_origins, cors_origin_regex }: OriginSettings): (stri
 }
 
 /**
- * Refuses an unsafe method sent by a web page of an origin that CORS does not allow. CORS alone would let it happen:
- * bodies are accepted as text/plain, which browsers send without asking first. With `cors_origins: ["*"]` every origin
- * is allowed, and this check refuses nothing.
+ * Rejects an unsafe method sent by a web page whose origin CORS does not allow. CORS alone is not
+ * sufficient: bodies are accepted as text/plain, which browsers send without a preflight. With
+ * `cors_origins: ["*"]` every origin is allowed, and this check has no effect.
  */
 function originGuard(settings: OriginSettings): RequestHandler {
   const rules = originRules(settings);
   if (!rules) return (_req, _res, next) => next();
   return (req, _res, next) => {
     const { origin, host, "sec-fetch-site": site } = req.headers;
-    // An image or a link of another page asks without an origin.
+    // Images and links on other sites send requests without an origin.
     if (site === "cross-site" && origin === undefined && "cancel_on_disconnect" in req.query)
       throw new GraphServeError(
         "forbidden_origin",
-        "a page of another site cannot ask for cancel_on_disconnect",
+        "cancel_on_disconnect is not allowed in requests from another site",
       );
-    // Web pages may open a WebSocket to anywhere, and CORS has no say.
+    // Web pages can open a WebSocket to any server; CORS does not apply.
     if (origin === undefined || (SAFE_METHODS.has(req.method) && !upgradeOf(req))) return next();
     if (isSameOrigin(origin, host) || rules.some((rule) => fits(origin, rule))) return next();
     throw new GraphServeError(
@@ -313,10 +320,10 @@ type CorsSettings = OriginSettings &
 function corsHeaders(settings: CorsSettings): RequestHandler {
   const { cors_methods: methods, cors_headers: headers, cors_credentials: credentials } = settings;
   return cors({
-    // Browsers take * for no origin at all where credentials are sent.
+    // Browsers do not accept * for requests with credentials.
     origin: originRules(settings) ?? (credentials ? true : "*"),
     methods: methods.includes("*") ? METHODS : [...methods],
-    // Left out, the package reflects the headers that the browser asks for.
+    // Without the option, the package reflects the requested headers.
     ...(headers.length > 0 && !headers.includes("*") && { allowedHeaders: [...headers] }),
     exposedHeaders: [
       ...EXPOSED_HEADERS,
@@ -329,9 +336,7 @@ function corsHeaders(settings: CorsSettings): RequestHandler {
   });
 }
 
-// The routes.
-
-/** Register every route, and a 405 for the methods that a path does not have. */
+/** Registers every route, and a 405 response for the other methods of its path. */
 function registerRoutes(
   app: Express,
   routes: readonly Route[],
@@ -346,12 +351,12 @@ function registerRoutes(
 }
 
 const refuseChange: RequestHandler = () => {
-  throw new GraphServeError("read_only", "this server only shows what the storage holds", {
-    hint: "graph-serve dev runs and changes",
+  throw new GraphServeError("read_only", "this server is read-only", {
+    hint: "use graph-serve dev to run graphs and edit state",
   });
 };
 
-/** One request: query and body checked, one call, one reply. */
+/** Handles one request: validates query and body, calls the route and sends its reply. */
 function requestHandler(service: Service, route: Route, unread: WriteBudget): RequestHandler {
   return async (req, res) => {
     const query = route.query && (await readQuery(route.query, req.query));
@@ -372,7 +377,10 @@ function requestHandler(service: Service, route: Route, unread: WriteBudget): Re
   };
 }
 
-/** Nothing here waits with the reply in hand: what it was made of is not to stay while a client reads it. */
+/**
+ * Does not await while holding the call, so that its data can be collected while a client reads the
+ * reply.
+ */
 function answer(route: Route, call: Call, sendReply: (reply: Reply) => void | Promise<void>): Promise<void> {
   return Promise.resolve(route.handle(call)).then(sendReply);
 }
@@ -406,7 +414,7 @@ function send(res: Response, reply: Reply, service: Service, unread: WriteBudget
   }
 }
 
-/** A stream is open for as long as its reader is there, which may be less than it has frames to come. */
+/** Counts a stream as open until its reader disconnects, which can be before its last frame. */
 function countStream(res: Response, metrics: Metrics): void {
   metrics.streamOpened();
   res.once("close", () => metrics.streamClosed());
@@ -423,5 +431,8 @@ function methodNotAllowed(methods: readonly Route["method"][]): RequestHandler {
 }
 
 const routeNotFound: RequestHandler = (req) => {
-  throw new GraphServeError("route_not_found", `there is no route ${req.method} ${req.path.slice(0, 200)}`);
+  throw new GraphServeError(
+    "route_not_found",
+    `route ${req.method} ${req.path.slice(0, 200)} does not exist`,
+  );
 };

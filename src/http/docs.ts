@@ -1,4 +1,4 @@
-/** Interactive documentation: Swagger UI, and what it lacks for people who do not see or point. */
+/** Interactive API documentation: Swagger UI with accessibility fixes. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -23,7 +23,7 @@ const PAGE = `<!DOCTYPE html>
 </html>
 `;
 
-/** Colours that can be told from their ground. */
+/** Colors with sufficient contrast. */
 const STYLE = `
 body { margin: 0; }
 .swagger-ui .scheme-container:not(:has(.auth-wrapper)) { display: none; }
@@ -49,12 +49,12 @@ body { margin: 0; }
 `;
 
 const SCRIPT = `
-// A button may not hold a link, nor another button.
+// A button must not contain a link or another button.
 const withoutNesting = ({ React }) => ({
   components: {
     DeepLink: ({ text }) => React.createElement("span", null, text),
     CopyToClipboardBtn: () => null,
-    // There is one: this server.
+    // There is only this server.
     ServersContainer: () => null,
   },
 });
@@ -72,7 +72,7 @@ const page = document.getElementById("swagger-ui");
 const each = (selector, mend) => page.querySelectorAll(selector).forEach(mend);
 const name = (element, text) => element.setAttribute("aria-label", text);
 
-// Names and levels that are missing from what has been drawn; what has them already is left alone.
+// Adds missing labels and heading levels to rendered elements.
 function mend() {
   each("h3:not([aria-level])", (heading) => heading.setAttribute("aria-level", "2"));
   each("h4:not([aria-level])", (heading) => heading.setAttribute("aria-level", "3"));
@@ -80,7 +80,7 @@ function mend() {
   each("tr[data-param-name] :is(select, input, textarea):not([aria-label])", (field) =>
     name(field, field.closest("tr").dataset.paramName));
   each(".body-param__text:not([aria-label])", (field) => name(field, "Request body"));
-  each(".responses-table[role=region]:not([aria-label])", (table) => name(table, "Answers: " + table.id));
+  each(".responses-table[role=region]:not([aria-label])", (table) => name(table, "Responses: " + table.id));
   each(".information-container:not([role])", (head) => head.setAttribute("role", "banner"));
   each("pre:not(.version, [tabindex])", (code) => (code.tabIndex = 0));
   each(".close-modal:not([aria-label])", (button) => name(button, "Close"));
@@ -88,22 +88,22 @@ function mend() {
     dialog.setAttribute("role", "dialog");
     name(dialog, "Authorization");
   });
-  // What stands on them says more, or they have none to say it of.
+  // Their visible text is a better label, or they need none.
   each(".modal-btn[aria-label], div.copy-to-clipboard[aria-label]", (each) => each.removeAttribute("aria-label"));
 }
 new MutationObserver(mend).observe(page, { childList: true, subtree: true });
 `;
 
-// Served from files of this package alone: nothing is fetched from elsewhere.
+// Only files of this package are served; the page loads nothing from other hosts.
 
-/** The files of Swagger UI that the page is made of. */
+/** Files of Swagger UI that the page uses. */
 const ASSETS = ["swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"];
 
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Swagger UI's icons are data.
+  // Swagger UI's icons are data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -111,7 +111,7 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serves the documentation. */
+/** Serves the API documentation. */
 export function docs(): RequestHandler {
   const router = express.Router();
   router.get("/", redirectToFolder, page("html", PAGE));
@@ -140,7 +140,7 @@ function serveAssets(router: Router): void {
     router.get(`/${name}`, (_req, res) => res.sendFile(name, { root: (root ??= assetFolder()) }));
 }
 
-/** A build has a copy of its own; a checkout that was not built takes the files of the package. */
+/** A build contains a copy; an unbuilt checkout uses the files of the package. */
 function assetFolder(): string {
   const { resolve } = createRequire(import.meta.url);
   const copy = join(dirname(resolve("graph-serve/package.json")), "dist/swagger-ui");

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, from the same route table and schemas that serve the requests. */
+/** Builds the OpenAPI 3.1 document from the same route table and schemas that serve the requests. */
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { ErrorResponse, type JsonObject } from "../models/common.js";
 import { ERROR_CODES, type ErrorCode } from "../support/errors.js";
@@ -20,9 +20,9 @@ interface OpenApiDocument {
   security?: Record<string, string[]>[];
 }
 
-/** Set when requests need an API key. */
+/** Set if requests need an API key. */
 export interface KeySecurity {
-  /** Paths that need none. */
+  /** Paths that need no key. */
   openRoutes: readonly string[];
 }
 
@@ -31,57 +31,58 @@ const SECURITY_SCHEMES = {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "A key of the setting api_keys, as SDK clients send it.",
+    description: "A key from the setting api_keys, as SDK clients send it.",
   },
-  bearer: { type: "http", scheme: "bearer", description: "A key of the setting api_keys." },
+  bearer: { type: "http", scheme: "bearer", description: "A key from the setting api_keys." },
 };
-/** Either will do. */
+/** Either scheme is sufficient. */
 const ANY_SCHEME = Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] }));
 
 const TAGS: Record<Tag, string> = {
   "Health and info": "Liveness and identity of the service.",
   Assistants: "Named entry points to graphs.",
-  Threads: "Conversations: each holds the evolving state of a graph.",
-  "Thread state": "Checkpoints of a thread: read, edit, go back.",
+  Threads: "Conversations: each contains the evolving state of a graph.",
+  "Thread state": "Checkpoints of a thread: read, edit, fork.",
   Runs: "Executions of a graph on a thread.",
-  Crons: "Runs that are executed again and again; served while the setting crons is on.",
-  Webhooks: "Ends of runs on their way to where their requests say; served with the setting webhooks.",
-  "Events and commands": "A thread by one stream of events and by commands, for newer clients.",
-  Store: "Long-term memory that graphs share across threads.",
+  Crons: "Runs that are executed on a schedule; requires the setting crons.",
+  Webhooks: "Results of runs that are delivered to a URL; requires the setting webhooks.",
+  "Events and commands":
+    "Event streaming: one stream of events and commands for a thread, used by newer clients.",
+  Store: "Long-term memory shared by graphs across threads.",
 };
 
 const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
-  invalid_request: "the path, the query or the body is not valid; `detail` lists each fault",
-  unsupported_option: "an option that this version refuses was given",
-  unauthorized: "no known API key, or no verified identity, came with the request",
-  route_not_found: "it is not served",
-  read_only: "the server only shows what a storage holds: `graph-serve studio`",
+  invalid_request: "the path, the query or the body is invalid; `detail` lists each error",
+  unsupported_option: "an option is not supported by this version",
+  unauthorized: "missing or invalid API key or identity",
+  route_not_found: "the route is not served",
+  read_only: "the server is read-only, as with `graph-serve studio`",
   forbidden_origin: "the Host header or the origin of the calling web page is not allowed",
   thread_not_found: "the thread does not exist",
-  run_not_found: "the thread has no such run",
+  run_not_found: "the run does not exist on the thread",
   assistant_not_found: "the assistant does not exist",
-  checkpoint_not_found: "the thread has no such checkpoint",
-  cron_not_found: "there is no such cron",
-  webhook_not_found: "the run has no webhook, or it has arrived",
-  thread_exists: "a thread with this id exists",
-  thread_busy: "a run is in flight on the thread, or too many callers wait for it",
-  thread_changed: "another writer has changed the thread meanwhile",
+  checkpoint_not_found: "the checkpoint does not exist on the thread",
+  cron_not_found: "the cron does not exist",
+  webhook_not_found: "the run has no webhook, or it has been delivered",
+  thread_exists: "a thread with this id already exists",
+  thread_busy: "the thread has an active run, or too many callers wait for it",
+  thread_changed: "another writer changed the thread concurrently",
   run_not_redrivable:
-    "the run is not dead, or cannot be requeued: its graph is gone, or its thread has changed since",
-  graph_not_loaded: "what was asked for needs a graph that does not load",
-  too_many_streams: "too many streams of the thread are open",
+    "the run is not dead, or cannot be requeued because its graph does not exist or its thread has changed since",
+  graph_not_loaded: "the operation needs a graph that does not load",
+  too_many_streams: "too many event streams of the thread are open",
   too_many_runs:
     "the limit of runs (max_active_runs, max_waiting_runs, max_waiting_runs_per_user), crons, delayed runs or unsent webhooks is reached",
   payload_too_large: "the body is larger than the setting body_limit",
-  storage_unavailable: "the storage does not answer",
+  storage_unavailable: "the storage is unreachable",
   clock_behind: "the server's clock is behind the newest checkpoint of the thread",
-  auth_timeout: "the auth function has not answered in time",
-  server_busy: "the bodies being read exceed the setting max_incoming_bytes",
+  auth_timeout: "the auth function timed out",
+  server_busy: "the request bodies being read exceed the setting max_incoming_bytes",
   shutting_down: "the server is shutting down",
-  internal_error: "a fault of the server; its log says more",
+  internal_error: "an internal error; the server's log has the details",
 };
 
-/** Build the document. The same routes give the same text. */
+/** Builds the document. The same routes always produce the same text. */
 export function buildOpenApi(routes: readonly Route[], keys?: KeySecurity): OpenApiDocument {
   const components = createComponents();
   const paths: OpenApiDocument["paths"] = {};
@@ -100,7 +101,7 @@ export function buildOpenApi(routes: readonly Route[], keys?: KeySecurity): Open
       description: "Serves compiled LangGraph.js graphs: threads, runs, checkpoints and event streams.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    // Relative to this document, so that it holds under any mount prefix.
+    // Relative to this document, so that it works under any mount prefix.
     servers: [{ url: ".", description: "This server." }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name: name as Tag, description })),
     paths,
@@ -172,7 +173,7 @@ function responseHeaders(headers: Record<string, TSchema>, components: Component
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** The errors of a route by status. */
+/** Error responses of a route, by status. */
 function errorResponses(codes: readonly ErrorCode[], components: Components): JsonObject {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
@@ -184,7 +185,7 @@ function errorResponses(codes: readonly ErrorCode[], components: Components): Js
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** A route's own errors, and those that any route with such parts can have. */
+/** The error codes of a route: its own, and those common to routes of its kind. */
 function errorCodes(route: Route): ErrorCode[] {
   const takesInput = route.body ?? route.query ?? route.path.includes("_id}");
   return [
@@ -199,7 +200,7 @@ function errorCodes(route: Route): ErrorCode[] {
 
 function errorResponse(status: number, codes: readonly ErrorCode[], schema: JsonObject): JsonObject {
   const retry = {
-    "Retry-After": { description: "Seconds to wait before the next try.", schema: { type: "integer" } },
+    "Retry-After": { description: "Seconds to wait before retrying.", schema: { type: "integer" } },
   };
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code] ?? code}.`).join(" "),
@@ -208,16 +209,16 @@ function errorResponse(status: number, codes: readonly ErrorCode[], schema: Json
   };
 }
 
-// Schemas with a title become components, named by it, and a reference stands in their place.
+// Schemas with a title become components of that name and are referenced.
 
 interface Components {
-  /** The schema as it stands in the document: titled parts replaced by references. */
+  /** The schema with titled parts replaced by references. */
   use(schema: object): JsonObject;
-  /** Every component met so far, by name. */
+  /** All components collected so far, by name. */
   all(): Record<string, JsonObject>;
 }
 
-/** TypeBox spells a map by a pattern that matches every key. */
+/** The pattern that TypeBox uses for a map with any key. */
 const ANY_KEY = "^(.*)$";
 
 function createComponents(): Components {

@@ -13,11 +13,11 @@ import { storeRoutes } from "./routes/store.js";
 import { threadRoutes } from "./routes/threads.js";
 import { webhookRoutes } from "./routes/webhooks.js";
 
-/** One digit a path segment: literal before placeholder. */
+/** Sort key with one digit per path segment: literals before placeholders. */
 const rank = ({ path }: Route) =>
   path.replace(/\/(\{)?[^/]*/g, (_, placeholder) => (placeholder ? "1" : "0"));
 
-/** Every route. Where two paths match, the one that stands first wins. */
+/** All routes. If several paths match, the first one applies. */
 export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...metricsRoutes,
@@ -36,7 +36,7 @@ export const ROUTES: readonly Route[] = [
 
 type RouteGroup = Service["settings"]["disabled_routes"][number];
 
-/** The group that a route is in; those that say no more than that the server lives are in none. */
+/** Group of each tag; health routes belong to no group. */
 const GROUPS: Record<Tag, RouteGroup | undefined> = {
   Assistants: "assistants",
   Threads: "threads",
@@ -50,27 +50,24 @@ const GROUPS: Record<Tag, RouteGroup | undefined> = {
 };
 const META = ["get_info", "get_initial_message", "get_metrics"];
 
-/** Requests with a body that change nothing. */
+/** Operation ids of POST requests that only read. */
 const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
 
-/**
- * Whether a request to this route leaves everything as it is: who joins a run may settle or cancel it, and a socket
- * takes commands.
- */
+/** Whether a route changes nothing. Joining a run may settle or cancel it, and a socket accepts commands. */
 export const isReadOnly = ({ id, method }: Route): boolean =>
   method === "get" ? !/^join_|_socket$/.test(id) : QUERIES.test(id);
 
-/** What a worker tells of itself. */
-const OF_WORKERS = ["get_ok", "get_ready", "get_metrics"];
+/** Routes that a worker serves. */
+const WORKER_ROUTES = ["get_ok", "get_ready", "get_metrics"];
 
-/** The routes that are served, where some groups are not, or wait for a setting. */
+/** The routes that are enabled by the settings. */
 export function enabledRoutes({
   disabled_routes: disabled,
   crons,
   role,
   webhooks,
 }: Pick<Service["settings"], "disabled_routes" | "crons" | "role" | "webhooks">): readonly Route[] {
-  if (role === "worker") return ROUTES.filter(({ id }) => OF_WORKERS.includes(id));
+  if (role === "worker") return ROUTES.filter(({ id }) => WORKER_ROUTES.includes(id));
   return ROUTES.filter(({ id, tag }) => {
     if ((tag === "Crons" && !crons) || (tag === "Webhooks" && !webhooks)) return false;
     const group = META.includes(id) ? "meta" : GROUPS[tag];

@@ -10,38 +10,40 @@ import type { StudioOptions } from "./studio/studio.js";
 import { handleUpgrades, type Upgrades } from "./websocket/upgrades.js";
 
 export interface RunningServer {
-  /** Where to reach it from this machine. */
+  /** URL of the server for clients on this machine. */
   url: string;
   host: string;
   port: number;
   /**
-   * Accept no more, close the service (which ends runs and streams within its grace), then every connection. A worker's
-   * port closes with the connections.
-   * Safe to repeat.
+   * Stops accepting connections, closes the service, which ends runs and streams within the grace
+   * period, then closes all connections. A worker's port stays open until its service is closed.
+   * Safe to call repeatedly.
+   * @param graceSeconds overrides the setting shutdown_grace_seconds
    */
   close(graceSeconds?: number): Promise<void>;
 }
 
 export interface ListenOptions {
   host: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   port: number;
-  /** As those of `createApp`. */
+  /** See `createApp`. */
   studio?: boolean | StudioOptions;
   readOnly?: boolean;
 }
 
-// Longer than the idle time of common proxies, so that the side that reuses a connection is not the one to lose it.
+// Longer than the idle timeout of common proxies, so that a proxy does not reuse a connection that
+// we are closing.
 const KEEP_ALIVE_MS = 65_000;
-// Time for a request to arrive, headers and body. The answer may take as long as it takes.
+// Timeout for receiving a request, headers and body. The response is not limited.
 const REQUEST_TIMEOUT_MS = 300_000;
-// Time for finished answers to reach their clients when the server closes.
+// Time for finished responses to reach their clients during shutdown.
 const DRAIN_MS = 2_000;
 const DRAIN_STEP_MS = 20;
 
 /**
- * Serve `service` on an address.
- * @throws ConfigError when the address cannot be listened on (`config_invalid`)
+ * Serves `service` on an address.
+ * @throws ConfigError if the server cannot listen on the address (`config_invalid`)
  */
 export async function startServer(service: Service, options: ListenOptions): Promise<RunningServer> {
   const checkHost = mustCheckHost(options.host, service);
@@ -71,16 +73,16 @@ export async function startServer(service: Service, options: ListenOptions): Pro
 }
 
 /**
- * A server for this machine alone answers to this machine's names. One on a public address is reached by names that
- * only its settings can tell, so it is checked when they do.
+ * A server on a loopback address only accepts local host names. A public server is reached by names
+ * that only its settings can list, so hosts are checked if the settings list any.
  */
 function mustCheckHost(host: string, { settings }: Service): boolean {
   return /^(localhost|127\.[\d.]+|::1)$/.test(host) || settings.allowed_hosts.length > 0;
 }
 
 /**
- * The port that the server listens on from now on.
- * @throws ConfigError when the address cannot be listened on (`config_invalid`)
+ * Starts listening and returns the port.
+ * @throws ConfigError if the server cannot listen on the address (`config_invalid`)
  */
 export function listen(
   server: Server,
@@ -121,8 +123,8 @@ function listenError(error: NodeJS.ErrnoException, host: string, port: number): 
 }
 
 /**
- * What browsers and clients open ahead of a request, Node does not count as idle: gives what ends the connections on
- * which nothing has come.
+ * Tracks connections that browsers and clients open in advance, which Node does not count as idle.
+ * Returns a function that closes connections without any received data.
  */
 function watchUnused(server: Server): () => void {
   const sockets = new Set<Socket>();
@@ -142,10 +144,11 @@ async function close(
   endUnused: () => void,
   graceSeconds: number | undefined,
 ): Promise<void> {
-  // Connections that stay open would keep the server from closing.
+  // Open keep-alive connections would prevent the server from closing.
   server.prependListener("request", (_req, res) => (res.shouldKeepAlive = false));
   const closePort = () => new Promise<void>((resolve) => server.close(() => resolve()));
-  // Nobody sends a worker runs: probes and scrapers are answered until its own have ended.
+  // A worker receives no runs over HTTP. It keeps answering probes and scrapers until its own runs
+  // have ended.
   let closed = service.settings.role === "worker" ? undefined : closePort();
   try {
     await service.close(graceSeconds);
@@ -167,7 +170,7 @@ async function close(
   }
 }
 
-/** A host for the URL: the wildcard addresses are reached as localhost, IPv6 stands in brackets. */
+/** Host for a URL: localhost for wildcard addresses, IPv6 addresses in brackets. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::" || host === "") return "localhost";
   return host.includes(":") ? `[${host}]` : host;

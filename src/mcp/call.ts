@@ -1,4 +1,7 @@
-/** A call of a tool: a run on a thread, its questions asked while the client can, and the answer. */
+/**
+ * Executes a tool call: a run on a thread, elicitation of answers if the client supports it, and
+ * the result.
+ */
 import type { CallToolResult, ElicitResult } from "@modelcontextprotocol/sdk/types.js";
 import { FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
 import type { RunCreateRequest } from "../models/run.js";
@@ -17,22 +20,22 @@ import { RunProgress, PROGRESS_MODES } from "../view/progress.js";
 import { type Form, formOf } from "./questions.js";
 import type { CalledTool } from "./tools.js";
 
-/** One call, and what its client can do. */
+/** One call and the capabilities of its client. */
 export interface ToolCall {
   service: CallerService;
   /** Aborts when the client cancels the call. */
   signal: AbortSignal;
-  /** Aborts when the client is gone; what becomes of the run then is the setting on_disconnect's to say. */
+  /** Aborts when the client disconnects. The setting on_disconnect decides what happens to the run. */
   disconnected?: AbortSignal;
-  /** Shows a form to a person; left out where the client cannot. */
+  /** Shows a form to the user; unset if the client does not support it. */
   ask?: (form: Form) => Promise<ElicitResult>;
-  /** Unset if the client asked for no progress. */
-  tell?: (message: string) => void;
-  /** Name of the tool that resumes. */
+  /** Sends progress; unset if the client did not request it. */
+  progress?: (message: string) => void;
+  /** Name of the resume tool. */
   resume: string;
 }
 
-/** Run a graph, or resume one; what the service refuses is thrown. */
+/** Runs or resumes a graph. @throws errors of the service */
 export async function callTool(call: ToolCall, called: CalledTool): Promise<CallToolResult> {
   if (called.kind === "resume") {
     const threadId = textOf(called.threadId);
@@ -50,7 +53,7 @@ function textOf(value: unknown, otherwise = "thread_id must be the id of a conve
   throw new InvalidRequestError(otherwise);
 }
 
-/** Where the run is refused, its thread is of no use. */
+/** Deletes the new thread if its run is rejected. */
 async function onNewThread(call: ToolCall, request: RunCreateRequest): Promise<CallToolResult> {
   const { threads } = call.service;
   const { thread_id } = await threads.create({ ttl: CONVERSATION_TTL_MINUTES });
@@ -58,12 +61,12 @@ async function onNewThread(call: ToolCall, request: RunCreateRequest): Promise<C
   try {
     return await converse(call, thread_id, request, () => (isAccepted = true));
   } finally {
-    // Why it was refused is what matters.
+    // A failed deletion must not hide the original error.
     if (!isAccepted) await threads.delete(thread_id).catch(() => undefined);
   }
 }
 
-/** One run, and one more for each time that a person has answered what the run before has asked. */
+/** Executes a run, and resumes it each time the user has answered its interrupts. */
 async function converse(
   call: ToolCall,
   threadId: string,
@@ -78,7 +81,7 @@ async function converse(
   return converse(call, threadId, { assistant_id: request.assistant_id, command: { resume: answer.resume } });
 }
 
-/** What a person answers to all questions; undefined when there is one that the person does not answer. */
+/** The user's answers to all interrupts; undefined if one is not answered. */
 async function answersTo(
   questions: readonly Question[],
   ask: NonNullable<ToolCall["ask"]>,
@@ -86,7 +89,7 @@ async function answersTo(
   const answers: [string, unknown][] = [];
   for (const { id, value } of questions) {
     const form = formOf(value);
-    // A client that does not answer in time, or not by the form, leaves the question open.
+    // If the client times out or fails, the interrupt stays pending.
     const reply = await ask(form).catch(() => undefined);
     if (reply?.action !== "accept") return undefined;
     answers.push([id, form.answerOf(reply.content ?? {})]);
@@ -95,30 +98,30 @@ async function answersTo(
   return { resume: answers.length === 1 ? only?.[1] : Object.fromEntries(answers) };
 }
 
-/** Execute one run to its end. */
+/** Executes one run to its end. */
 async function execute(
-  { service, signal, disconnected, tell }: ToolCall,
+  { service, signal, disconnected, progress }: ToolCall,
   threadId: string,
   request: RunCreateRequest,
   accepted?: () => void,
 ): Promise<Outcome> {
-  const left = disconnected ? AbortSignal.any([signal, disconnected]) : signal;
+  const aborted = disconnected ? AbortSignal.any([signal, disconnected]) : signal;
   const stream = await service.runs.streamAndWait(
     threadId,
-    { ...request, stream_mode: tell ? [...PROGRESS_MODES] : ["custom"] },
-    { signal: left },
+    { ...request, stream_mode: progress ? [...PROGRESS_MODES] : ["custom"] },
+    { signal: aborted },
   );
   accepted?.();
   const { run_id } = stream.run;
-  const forget = [
+  const removers = [
     onAbort(signal, () => void service.runs.cancel(threadId, run_id).catch(() => undefined)),
     onAbort(disconnected, () => stream.disconnect()),
   ];
   try {
-    const last = await lastFrame(stream, tell && new RunProgress(tell));
+    const last = await lastFrame(stream, progress && new RunProgress(progress));
     return runOutcome(await stream.answer(), statusOf(last));
   } finally {
-    for (const stop of forget) stop();
+    for (const remove of removers) remove();
   }
 }
 
@@ -145,7 +148,7 @@ async function lastFrame(
   return last;
 }
 
-// What the client is answered: as text for models, and the same as data.
+// The result for the client: as text for models, and as structured data.
 
 function resultOf({ resume }: ToolCall, thread_id: string, outcome: Outcome): CallToolResult {
   const { status, values, questions, error } = outcome;

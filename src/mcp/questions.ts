@@ -1,4 +1,4 @@
-/** What a graph asks when it stops, as a form that a client shows to a person, and the answer that the form gives. */
+/** Converts interrupts to forms that a client shows to a user, and the form content to resume values. */
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { jsonOrText, questionText } from "../view/outcome.js";
@@ -8,11 +8,11 @@ type FormSchema = ElicitRequestFormParams["requestedSchema"];
 export interface Form {
   message: string;
   requestedSchema: FormSchema;
-  /** What the graph is resumed with. */
+  /** Converts the form content to the resume value. */
   answerOf(content: JsonObject): unknown;
 }
 
-/** The form of a question: of calls that wait for approval a choice each, of anything else a text. */
+/** The form for an interrupt: a choice for each call that needs approval, otherwise a text field. */
 export function formOf(question: unknown): Form {
   return approvalForm(question) ?? textForm(question);
 }
@@ -26,7 +26,7 @@ function textForm(question: unknown): Form {
   };
 }
 
-/** Decisions that a form without a form for arguments can take. */
+/** Decisions that need no form for arguments. */
 const DECISIONS = ["approve", "reject"];
 
 interface Action {
@@ -35,7 +35,10 @@ interface Action {
   description?: unknown;
 }
 
-/** The form of LangChain's middleware for approvals; undefined for what does not ask in its way, or allows neither. */
+/**
+ * The form for interrupts of LangChain's human-in-the-loop middleware; undefined for other
+ * interrupts, or if neither decision is allowed.
+ */
 function approvalForm(question: unknown): Form | undefined {
   if (!isRecord(question) || !Array.isArray(question.action_requests)) return undefined;
   const actions = question.action_requests.filter(isAction);

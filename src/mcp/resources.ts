@@ -1,4 +1,4 @@
-/** Threads as resources: those that the caller may know of, with what their graphs show. */
+/** Exposes the caller's threads as resources, with their visible values. */
 import type {
   ListResourcesResult,
   ReadResourceResult,
@@ -9,7 +9,7 @@ import type { Thread } from "../models/thread.js";
 import type { CallerService } from "../service/service.js";
 import { InvalidRequestError } from "../support/errors.js";
 
-/** Threads of one list. */
+/** Number of threads per page. */
 const PAGE = 50;
 const ROOT = "graph-serve://threads/";
 const JSON_TYPE = "application/json";
@@ -18,11 +18,11 @@ export const THREAD_TEMPLATE: ResourceTemplate = {
   uriTemplate: `${ROOT}{thread_id}`,
   name: "thread",
   title: "Thread",
-  description: "A conversation: its status, its latest visible values, its open questions.",
+  description: "A conversation: its status, latest visible values and pending interrupts.",
   mimeType: JSON_TYPE,
 };
 
-/** Threads, the last changed first; the cursor is how many came before. */
+/** Threads, most recently changed first; the cursor is an offset. */
 export async function listThreads(
   { threads }: CallerService,
   cursor: string | undefined,
@@ -53,7 +53,7 @@ function resourceOf({
   };
 }
 
-/** @throws NotFoundError (`thread_not_found`), for a thread of another caller too */
+/** @throws NotFoundError (`thread_not_found`), also for a thread of another caller */
 export async function readThreadResource(
   { threads }: CallerService,
   uri: string,

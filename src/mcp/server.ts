@@ -1,4 +1,4 @@
-/** One connection of a client: the requests of the protocol, answered by the service on behalf of who sends them. */
+/** One MCP connection: handles the protocol's requests on behalf of their senders. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type {
@@ -17,7 +17,7 @@ import type { Form } from "./questions.js";
 import { listThreads, readThreadResource, THREAD_TEMPLATE } from "./resources.js";
 import { toolNames, type Tools } from "./tools.js";
 
-/** How long a person may take to answer a question. */
+/** Timeout for a user to answer a form, in milliseconds. */
 const ANSWER_MS = 600_000;
 
 const RESOURCE_NOT_FOUND = -32_002;
@@ -25,12 +25,12 @@ const RESOURCE_NOT_FOUND = -32_002;
 const INSTRUCTIONS =
   "Each tool runs a graph. Each answer contains a thread_id: pass it to continue that conversation. If a graph stops with a question, answer it with the resume tool.";
 
-/** What is known of the message that a request came with. */
+/** Context of the message that a request came with. */
 export interface MessageSender {
   caller?: Caller;
-  /** Aborts when the client is gone before it has its answer. */
+  /** Aborts when the client disconnects before its result is sent. */
   disconnected?: AbortSignal;
-  /** Aborts when the server stops; no further questions are sent. */
+  /** Aborts when the server shuts down; no further forms are sent. */
   stopping?: AbortSignal;
   /** Whether the client reads its event stream. */
   isReading?: () => boolean;
@@ -87,12 +87,13 @@ export class McpServer {
     const called = await this.#tools.resolve(params.name, params.arguments ?? {});
     const { ErrorCode, McpError } = this.#sdk.types;
     if (!called)
-      throw new McpError(ErrorCode.InvalidParams, `there is no tool ${JSON.stringify(params.name)}`);
+      throw new McpError(ErrorCode.InvalidParams, `tool ${JSON.stringify(params.name)} does not exist`);
     try {
       return await callTool(this.#toolCall(extra), called);
     } catch (error) {
-      // The model that called is to know: a tool that fails is an answer, not a fault of the protocol.
-      return { content: [{ type: "text", text: this.#told(error).text }], isError: true };
+      // Report the error as a tool result, not as a protocol error, so that the calling model sees
+      // it.
+      return { content: [{ type: "text", text: this.#describe(error).text }], isError: true };
     }
   }
 
@@ -101,14 +102,14 @@ export class McpServer {
     const { disconnected, stopping, isReading = () => true } = senderOf(extra);
     const canAsk = this.server.getClientCapabilities()?.elicitation?.form !== undefined;
     const token = _meta?.progressToken;
-    let progress = 0;
-    const tell = (message: string) => {
+    let count = 0;
+    const progress = (message: string) => {
       if (token === undefined || !isReading()) return;
-      const params = { progressToken: token, progress: (progress += 1), message };
+      const params = { progressToken: token, progress: (count += 1), message };
       extra.sendNotification({ method: "notifications/progress", params }).catch(() => undefined);
     };
     const ask = ({ message, requestedSchema }: Form) => {
-      // Without an answer the question stays open on its thread.
+      // Without an answer the interrupt stays pending on its thread.
       const gone = AbortSignal.any([signal, disconnected, stopping].filter((each) => each !== undefined));
       return this.server.elicitInput(
         { mode: "form", message, requestedSchema },
@@ -121,7 +122,7 @@ export class McpServer {
       resume: toolNames(this.#service.graphIds).resume,
       ...(disconnected && { disconnected }),
       ...(canAsk && { ask }),
-      ...(token !== undefined && { tell }),
+      ...(token !== undefined && { progress }),
     };
   }
 
@@ -130,20 +131,23 @@ export class McpServer {
     return caller ? this.#service.as(caller) : this.#service;
   }
 
-  /** What the service throws, as an error of the protocol: of faults of its own clients learn no more than that. */
+  /**
+   * Converts errors of the service to errors of the protocol. Internal errors do not reveal details
+   * to clients.
+   */
   async #guarded<T>(answer: () => Promise<T>): Promise<T> {
     const { McpError, ErrorCode } = this.#sdk.types;
     try {
       return await answer();
     } catch (error) {
       if (error instanceof McpError) throw error;
-      const { status, text } = this.#told(error);
+      const { status, text } = this.#describe(error);
       if (status === 404) throw new McpError(RESOURCE_NOT_FOUND, text);
       throw new McpError(status < 500 ? ErrorCode.InvalidParams : ErrorCode.InternalError, text);
     }
   }
 
-  #told(thrown: unknown): { status: number; text: string } {
+  #describe(thrown: unknown): { status: number; text: string } {
     const error = asServiceError(thrown);
     if (error.status >= 500) this.#service.logger.error({ err: thrown }, "request failed");
     return { status: error.status, text: publicMessage(error) };

@@ -12,22 +12,22 @@ interface Streams {
 }
 
 /**
- * Answer what comes until the client closes its end; calls in flight are stopped then.
- * @throws PayloadTooLargeError for a message that is larger than a body may be (`payload_too_large`)
+ * Serves requests until the client closes its end; active calls are then stopped.
+ * @throws PayloadTooLargeError for a message that exceeds the body limit (`payload_too_large`)
  */
 export async function serveStdio(sdk: McpSdk, service: Service, { input, output }: Streams): Promise<void> {
   const { server } = new McpServer(sdk, service, new Tools(service));
   const { body_limit: maxBufferSize } = service.settings;
   const transport = new sdk.StdioTransport(input, output, { maxBufferSize });
-  const left = new Promise<void>((resolve, reject) => {
+  const ended = new Promise<void>((resolve, reject) => {
     input.once("end", resolve).once("close", resolve);
-    // Before its input ends, the SDK ends the connection for one reason alone.
+    // Before its input ends, the SDK only closes the connection for an oversized message.
     server.onclose = () => reject(new PayloadTooLargeError(maxBufferSize));
   });
   server.onerror = ({ message }) =>
-    service.logger.warn({ reason: firstLine(message) }, "a message was not taken");
+    service.logger.warn({ reason: firstLine(message) }, "invalid message ignored");
   await server.connect(transport);
-  await left;
+  await ended;
   await server.close();
 }
 

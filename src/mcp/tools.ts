@@ -1,13 +1,13 @@
-/** The graphs as tools: their names, their schemas, and what of a call's arguments is the graph's input. */
+/** Exposes graphs as tools: names, schemas, and the mapping of arguments to graph input. */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Service } from "../service/service.js";
 import { asServiceError, publicMessage } from "../support/errors.js";
 
-/** Longest name that clients and models take; they take letters, digits, `_` and `-` alone. */
+/** Maximum length of a tool name. Clients and models accept only letters, digits, `_` and `-`. */
 const LONGEST_TOOL_NAME = 64;
 
-/** Name of the tool that answers what a graph has asked, unless a graph has it. */
+/** Name of the tool that answers interrupts, unless a graph has this name. */
 const RESUME = "resume_thread";
 
 const THREAD_ID = {
@@ -18,7 +18,7 @@ const THREAD_ID = {
 /** A graph as a tool. */
 interface GraphTool {
   tool: Tool;
-  /** Name of the argument that names the thread. */
+  /** Name of the argument for the thread id. */
   threadArgument: string;
   /** True if the input is not an object and therefore a single argument. */
   isWrapped: boolean;
@@ -28,7 +28,7 @@ export type CalledTool =
   | { kind: "graph"; graphId: string; threadId: unknown; input: unknown }
   | { kind: "resume"; threadId: unknown; answer: unknown };
 
-/** The tools of a service; schemas are derived once a load. */
+/** The tools of a service; schemas are derived once per load. */
 export class Tools {
   readonly #service: Service;
   readonly #known = new Map<string, Promise<GraphTool>>();
@@ -37,7 +37,7 @@ export class Tools {
     this.#service = service;
   }
 
-  /** Forget schemas that a reload may have changed. */
+  /** Clears schemas that a reload may have changed. */
   forget(): void {
     this.#known.clear();
   }
@@ -50,7 +50,7 @@ export class Tools {
     return [...graphs, resumeTool(named.resume)];
   }
 
-  /** What a call is for; undefined when there is no such tool. */
+  /** Resolves the target of a call; undefined if the tool does not exist. */
   async resolve(name: string, args: JsonObject): Promise<CalledTool | undefined> {
     const named = toolNames(this.#service.graphIds);
     if (name === named.resume) return { kind: "resume", threadId: args.thread_id, answer: args.answer };
@@ -66,14 +66,14 @@ export class Tools {
     if (known) return known;
     const made = graphTool(this.#service, graphId);
     this.#known.set(graphId, made);
-    // A factory that fails may give a graph the next time.
+    // A failed graph factory may succeed the next time.
     if (this.#service.graphFault({ graph_id: graphId })) this.#known.delete(graphId);
     made.catch(() => this.#known.delete(graphId));
     return made;
   }
 }
 
-/** Graph ids by names that every client takes, and the name of the tool that resumes: no two are the same. */
+/** Maps unique tool names, valid for every client, to graph ids, and returns the name of the resume tool. */
 export function toolNames(ids: readonly string[]): { graphs: Map<string, string>; resume: string } {
   const graphs = new Map<string, string>();
   for (const id of ids) graphs.set(freeName(id, graphs), id);
@@ -128,7 +128,7 @@ async function inputOf(
   }
 }
 
-/** Tool arguments are an object; an input of another or unknown type becomes one property of it. */
+/** Tool arguments are an object, so an input of another or unknown type is wrapped in a property. */
 function wrapped(schema: JsonObject | null): JsonObject {
   const { $defs, definitions, ...input } = schema ?? {};
   return {
@@ -150,7 +150,7 @@ const resumeTool = (name: string): Tool => ({
       thread_id: { type: "string", description: "Id of the conversation that waits." },
       answer: {
         description:
-          "The answer, in the form that was asked for; of several questions an object of answers by the ids of the questions.",
+          "The answer, in the requested form; for several questions, an object of answers by question id.",
       },
     },
     required: ["thread_id", "answer"],

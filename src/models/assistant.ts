@@ -56,7 +56,8 @@ export const GraphSchemaModel = Type.Object(
   },
   {
     title: "GraphSchemaModel",
-    description: "JSON schemas derived from the compiled graph; x-unknown marks types that JSON schema cannot express.",
+    description:
+      "JSON schemas derived from the compiled graph; x-unknown marks types that JSON schema cannot express.",
   },
 );
 export type GraphSchema = Static<typeof GraphSchemaModel>;

@@ -45,8 +45,7 @@ const Schedule = Type.String({
 
 const scheduleFields = {
   timezone: Opt(Type.String({ maxLength: 100 }), {
-    description:
-      "IANA time zone of the schedule, such as `Europe/Berlin`. Default: UTC.",
+    description: "IANA time zone of the schedule, such as `Europe/Berlin`. Default: UTC.",
   }),
   on_run_completed: Opt(StringEnum(["delete", "keep"], { default: "delete" }), {
     description: "What happens to the thread of each run after it, if the cron has no thread.",

@@ -48,7 +48,9 @@ export const ServerInfoModel = Type.Object(
     flags: Type.Record(Type.String(), Type.Boolean(), {
       description: "Optional capabilities of the server by name.",
     }),
-    body_limit: Type.Integer({ description: "Maximum size of a request body in bytes: the setting body_limit." }),
+    body_limit: Type.Integer({
+      description: "Maximum size of a request body in bytes: the setting body_limit.",
+    }),
   },
   { title: "ServerInfoModel", description: "Identity of the server for SDK clients." },
 );

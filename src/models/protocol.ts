@@ -159,7 +159,9 @@ export const CommandAnswer = Type.Object(
   {
     type: StringEnum(["success", "error"], { description: "Whether the command succeeded." }),
     id: Type.Union([Type.Integer(), Type.Null()], { description: "Id of the command." }),
-    result: Type.Optional(AnyObject({ description: "Result of the command: {run_id} if a run was started." })),
+    result: Type.Optional(
+      AnyObject({ description: "Result of the command: {run_id} if a run was started." }),
+    ),
     error: Type.Optional(StringEnum(COMMAND_ERRORS, { description: "Code of the error." })),
     message: Type.Optional(Type.String({ description: "What is wrong." })),
     meta: Type.Optional(Meta),
@@ -218,5 +220,5 @@ const isBelow = (namespace: readonly string[], prefix: readonly string[]): boole
   prefix.length <= namespace.length &&
   prefix.every((segment, at) => namespace[at] === segment || nodeOf(namespace[at] ?? "") === segment);
 
-/** The name of the node in a segment of a namespace. */
+/** Name of the node in a namespace segment. */
 export const nodeOf = (segment: string): string => segment.split(":", 1)[0] ?? "";

@@ -105,8 +105,7 @@ export const RunCreateRequest = Type.Object(
         "What to do if the thread is busy: enqueue waits, the others respond with 409. The settings multitask_strategy and multitask_cancel change this.",
     }),
     if_not_exists: Opt(StringEnum(["reject", "create"], { default: "reject" }), {
-      description:
-        "What to do if the thread does not exist. A created thread gets the metadata of the run.",
+      description: "What to do if the thread does not exist. A created thread gets the metadata of the run.",
     }),
     config: Opt(AnyObject(), {
       description: "Config of the graph invocation: configurable, tags, recursion_limit.",
@@ -122,17 +121,20 @@ export const RunCreateRequest = Type.Object(
     }),
     stream_resumable: Opt(Type.Boolean({ default: false }), { description: "Accepted for SDK clients." }),
     interrupt_before: Opt(InterruptNodes, {
-      description: 'Nodes to stop before: "*" for all, "child:node" for a node inside the subgraph of node child.',
+      description:
+        'Nodes to stop before: "*" for all, "child:node" for a node inside the subgraph of node child.',
     }),
     interrupt_after: Opt(InterruptNodes, {
-      description: 'Nodes to stop after: "*" for all, "child:node" for a node inside the subgraph of node child.',
+      description:
+        'Nodes to stop after: "*" for all, "child:node" for a node inside the subgraph of node child.',
     }),
     on_disconnect: Opt(StringEnum(["cancel", "continue"]), {
       description:
         "What happens to the run when its client disconnects: cancel interrupts it, continue keeps it running. Default: the setting on_disconnect.",
     }),
     durability: Opt(StringEnum(["sync", "async", "exit"]), {
-      description: "When checkpoints are written: before the next superstep (sync), during it (async), or at the end of the run (exit).",
+      description:
+        "When checkpoints are written: before the next superstep (sync), during it (async), or at the end of the run (exit).",
     }),
     checkpoint_during: Opt(Type.Boolean(), {
       description: "Deprecated, use durability: false is exit, true is async.",

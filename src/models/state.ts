@@ -222,7 +222,9 @@ export type ThreadStateSearchRequest = Static<typeof ThreadStateSearchRequest>;
 export const StateAtCheckpointRequest = Type.Object(
   {
     ...CheckpointConfigModel.properties,
-    checkpoint: Opt(CheckpointConfigModel, { description: "The selector in the nested form of SDK clients." }),
+    checkpoint: Opt(CheckpointConfigModel, {
+      description: "The selector in the nested form of SDK clients.",
+    }),
     subgraphs: Opt(Type.Boolean({ default: false }), { description: "Also return the states of subgraphs." }),
   },
   { title: "StateAtCheckpointRequest", description: "A CheckpointConfigModel, flat or under `checkpoint`." },

@@ -25,7 +25,9 @@ export const StorePutRequest = Type.Object(
     namespace: Namespace("Labels of the namespace; a label must not be empty or contain a dot."),
     key: Key,
     value: AnyObject({ description: "The item itself." }),
-    index: Type.Optional(Type.Unknown({ description: "Accepted and ignored: semantic search is not supported." })),
+    index: Type.Optional(
+      Type.Unknown({ description: "Accepted and ignored: semantic search is not supported." }),
+    ),
     ttl: Opt(Type.Number({ exclusiveMinimum: 0, maximum: MAX_TTL_MINUTES }), {
       description: "Minutes until the item expires after its last write or read.",
     }),
@@ -73,7 +75,9 @@ export const StoreNamespacesRequest = Type.Object(
   {
     prefix: Opt(Namespace("First labels."), { description: "First labels; `*` is any label." }),
     suffix: Opt(Namespace("Last labels."), { description: "Last labels; `*` is any label." }),
-    max_depth: Opt(Type.Integer({ minimum: 1 }), { description: "Maximum number of labels; longer namespaces are truncated." }),
+    max_depth: Opt(Type.Integer({ minimum: 1 }), {
+      description: "Maximum number of labels; longer namespaces are truncated.",
+    }),
     limit: Opt(Limit, { description: "Maximum number of namespaces to return. Default: 100." }),
     offset: Opt(Offset),
   },

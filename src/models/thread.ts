@@ -177,8 +177,7 @@ const threadFilter = {
   values: Opt(AnyObject(), { description: "Only threads whose visible values contain this object." }),
   status: Opt(StringEnum(THREAD_STATUSES), { description: "Only threads of this status." }),
   query: Opt(Type.String({ minLength: 1, maxLength: LONGEST_QUERY }), {
-    description:
-      "Only threads with this text in their id, metadata or visible values, ignoring case.",
+    description: "Only threads with this text in their id, metadata or visible values, ignoring case.",
   }),
 };
 
@@ -197,7 +196,8 @@ export const ThreadSearchRequest = Type.Object(
         maxProperties: MOST_EXTRACTED,
       }),
       {
-        description: "Values to return in `extracted`: a map of name to path, such as values.messages[-1].content.",
+        description:
+          "Values to return in `extracted`: a map of name to path, such as values.messages[-1].content.",
       },
     ),
   },

@@ -12,7 +12,9 @@ export const WebhookModel = Type.Object(
       description: "`pending` until it is delivered; `failed` after the last attempt.",
     }),
     sendings: Type.Integer({ description: "Number of failed attempts." }),
-    last_error: Nullable(Type.String(), { description: "Error of the last attempt; null before the first one." }),
+    last_error: Nullable(Type.String(), {
+      description: "Error of the last attempt; null before the first one.",
+    }),
     created_at: Timestamp("When the run was accepted."),
     next_sending_at: Nullable(Timestamp("Time of the next attempt."), {
       description: "Time of the next attempt; null while the run is active and after the last attempt.",

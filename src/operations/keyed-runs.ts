@@ -1,4 +1,4 @@
-/** Runs whose requests have an idempotency key: accepted once, and joined by whoever sends the same again. */
+/** Runs with an idempotency key: accepted once. A repeated request joins the existing run. */
 import type { RunStream, WaitingRun } from "../models/run-stream.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { joinRun, joinRunStream, joinStatelessStream } from "../delivery/follow.js";
@@ -7,18 +7,18 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { disconnectOf, type KnownRun } from "../runs/run-request.js";
 import { runModel, runRow } from "../threads/thread-origin.js";
 
-/** What is settled of a run on a thread of its own. */
+/** Fixed ids of a stateless run and its thread. */
 export interface OwnIds {
   known?: KnownRun;
   threadId?: string;
 }
 
 interface CallOptions {
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
 }
 
-/** How a run is accepted on a thread, or on one of its own; the request has no key any more. */
+/** Accepts a run on a given or a temporary thread. The request no longer has the key. */
 type Accepting<T> =
   | { onThread: (threadId: string, request: RunCreateRequest, known: KnownRun) => Promise<T> }
   | { onOwn: (request: RunCreateRequest, own: OwnIds) => Promise<T> };
@@ -30,7 +30,7 @@ export class KeyedRuns {
     this.#context = context;
   }
 
-  /** The run as it was accepted, or as it is now. */
+  /** The newly accepted run, or the current state of the existing one. */
   async background(
     request: RunCreateRequest,
     threadId: string | undefined,
@@ -53,7 +53,7 @@ export class KeyedRuns {
     const { thread_id, run_id } = found.again;
     return joinRun(this.#context, thread_id, run_id, {
       signal: options.signal,
-      cancelOnDisconnect: this.#goesWithClient(request),
+      cancelOnDisconnect: this.#endsWithClient(request),
     });
   }
 
@@ -65,7 +65,7 @@ export class KeyedRuns {
     const found = await this.#once(request, options, accepting, () => null);
     if ("first" in found) return found.first;
     const { thread_id, run_id } = found.again;
-    const follow = { cancelOnDisconnect: this.#goesWithClient(request) };
+    const follow = { cancelOnDisconnect: this.#endsWithClient(request) };
     return options.threadId === undefined
       ? joinStatelessStream(this.#context, run_id, follow)
       : joinRunStream(this.#context, thread_id, run_id, follow);
@@ -85,7 +85,7 @@ export class KeyedRuns {
     return executeOnce(this.#context, { request, threadId, signal }, accept, runOf);
   }
 
-  #goesWithClient(request: RunCreateRequest): boolean {
+  #endsWithClient(request: RunCreateRequest): boolean {
     const { ignore_on_disconnect_continue } = this.#context.settings;
     return ignore_on_disconnect_continue || disconnectOf(this.#context, request) === "cancel";
   }

@@ -1,4 +1,4 @@
-/** What the service does by itself from time to time: heartbeat, deferred writes, expired threads, dead runs. */
+/** Periodic work of the service: heartbeat, deferred writes, expired threads, dead runs. */
 import type { ThreadRow } from "../storage/contract/storage.js";
 import { now } from "../storage/rows/rows.js";
 import { ClockWatch } from "../context/clock.js";
@@ -11,23 +11,24 @@ import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "../scheduling/timekeeper.js";
 import { assertTimers } from "../context/timers.js";
 
+// Intervals, in milliseconds.
 const HEARTBEAT_MS = 5_000;
-/** How soon a run hears that another process cancels it. */
+/** Poll interval for cancel requests of other processes. */
 const CANCEL_MS = 500;
-/** How soon a run that was given back goes on. */
+/** Poll interval for requeued runs. */
 const GIVEN_BACK_MS = 1000;
 const RECOVERY_MS = 10_000;
-/** How long a recovery waits for a thread that is taken. */
+/** How long a recovery waits for a locked thread. */
 const RECOVERY_PATIENCE_MS = 5_000;
 const SWEEP_MS = 60_000;
-/** Threads that one sweep looks at in one go. */
+/** Expired threads per query of a sweep. */
 const SWEEP_BATCH = 100;
 
 export class Maintenance {
   readonly #context: EngineContext;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** What is being done just now. */
-  readonly #underWay = new Set<Promise<void>>();
+  /** Work in progress. */
+  readonly #inProgress = new Set<Promise<void>>();
   readonly #timekeepers: Timekeeper[] = [];
   readonly #clock = new ClockWatch();
 
@@ -36,8 +37,8 @@ export class Maintenance {
   }
 
   /**
-   * Recover what an earlier process left, then maintain the storage until `stop`.
-   * @throws ConfigError when the storage cannot keep what the settings ask for (`config_invalid`)
+   * Recovers runs of earlier processes, then maintains the storage until `stop`.
+   * @throws ConfigError if the storage does not support a setting (`config_invalid`)
    */
   async start(): Promise<void> {
     const { settings, storage, timers } = this.#context;
@@ -63,7 +64,7 @@ export class Maintenance {
     queue?.open();
     if (!timers) return;
     const { Timekeeper } = await import("../scheduling/timekeeper.js");
-    // Receivers of webhooks may be slow, and nothing else is to wait for them.
+    // Webhooks have their own timekeeper: slow receivers must not delay other timers.
     const [webhooks, others] = [["webhook" as const], timers.kinds.filter((kind) => kind !== "webhook")];
     for (const kinds of [webhooks.filter((kind) => timers.kinds.includes(kind)), others]) {
       if (kinds.length > 0) this.#timekeepers.push(new Timekeeper(this.#context, timers, kinds));
@@ -71,7 +72,7 @@ export class Maintenance {
     this.#timekeepers.forEach((timekeeper) => timekeeper.start());
   }
 
-  /** Begin nothing more that is due; `stop` waits for what was begun. */
+  /** Stops firing timers; `stop` waits for those in progress. */
   stopFiring(): void {
     this.#timekeepers.forEach((timekeeper) => void timekeeper.stop());
   }
@@ -79,15 +80,18 @@ export class Maintenance {
   async stop(): Promise<void> {
     this.#timers.forEach((timer) => clearInterval(timer));
     await Promise.all(this.#timekeepers.map((timekeeper) => timekeeper.stop()));
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#inProgress);
     try {
       await this.#context.storage.owners.remove(this.#context.ownerId);
     } catch (error) {
-      this.#context.logger.warn({ err: error }, "this process could not be signed off");
+      this.#context.logger.warn(
+        { err: error },
+        "this process could not be removed from the owners in the storage",
+      );
     }
   }
 
-  /** The one write that each process makes every few seconds: whether it succeeds is what readiness says. */
+  /** Sends the heartbeat. It is the only periodic write of each process, so readiness reports whether it succeeded. */
   async #beat(): Promise<void> {
     const { live, storage } = this.#context;
     try {
@@ -107,18 +111,18 @@ export class Maintenance {
       } catch (error) {
         this.#context.logger.error({ err: error }, "maintenance failed and will be tried again");
       } finally {
-        if (running) this.#underWay.delete(running);
+        if (running) this.#inProgress.delete(running);
         running = undefined;
       }
     };
     const tick = () => {
-      if (!running) this.#underWay.add((running = turn()));
+      if (!running) this.#inProgress.add((running = turn()));
     };
     this.#timers.push(setInterval(tick, ms).unref());
   }
 }
 
-/** Who waits for their time may wait for ever: no server need have the setting that they were accepted with. */
+/** Warns about stored delayed runs if this server does not start them: possibly no server does. */
 async function warnOfDelayed({ settings, storage, logger }: OpsContext): Promise<void> {
   if (settings.delayed_runs || !storage.durable || !storage.timers) return;
   const [first] = await storage.timers.list({ kind: "run", limit: 1, offset: 0 });
@@ -126,11 +130,11 @@ async function warnOfDelayed({ settings, storage, logger }: OpsContext): Promise
   const fields = { run_id: first.id, thread_id: first.thread_id, due_at: first.due_at };
   logger.warn(
     fields,
-    "runs wait for their time, and this server begins none: its setting delayed_runs is off",
+    "delayed runs are stored, but this server does not start them: its setting delayed_runs is off",
   );
 }
 
-/** Forget what has had its time by `at`: threads, runs that died, and idempotency keys. */
+/** Removes what has expired by `at` (ISO 8601): threads, dead runs and idempotency keys. */
 export async function sweep(context: OpsContext, at: string = now()): Promise<void> {
   await sweepThreads(context, at);
   if (context.storage.deadRuns) await (await import("../coordination/dead-runs.js")).forgetDead(context, at);
@@ -140,7 +144,7 @@ export async function sweep(context: OpsContext, at: string = now()): Promise<vo
   await forgetKeys(timers, at);
 }
 
-/** Delete or prune the threads whose time to live has ended by `at`; busy ones wait for the next sweep. */
+/** Deletes or prunes the threads whose time to live has ended by `at`. Busy threads wait for the next sweep. */
 async function sweepThreads(context: OpsContext, at: string): Promise<void> {
   for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
     const expired = await context.storage.threads.expired(at, SWEEP_BATCH);
@@ -149,7 +153,7 @@ async function sweepThreads(context: OpsContext, at: string): Promise<void> {
   }
 }
 
-/** False when the thread is busy, or was renewed meanwhile. */
+/** Returns false if the thread is busy or was updated in the meantime. */
 async function sweepThread(context: OpsContext, { thread_id, updated_at }: ThreadRow): Promise<boolean> {
   const { storage, logger } = context;
   const lease = await storage.locks.acquire(thread_id, { wait: false });

@@ -1,4 +1,3 @@
-/** Everything that can be asked of the service. */
 import { Assistants } from "../threads/assistants.js";
 import { withParts } from "../context/context.js";
 import type { DeadRuns } from "../coordination/dead-runs.js";
@@ -15,7 +14,7 @@ import type { Webhooks } from "../webhooks/webhook-list.js";
 
 export type StateReader = Pick<States, "get" | "walkSelected">;
 
-/** The operations of the context's caller; each part is made when it is first asked for. */
+/** All operations of the service on behalf of the context's caller. Each part is created on first use. */
 export class Operations {
   readonly #context: EngineContext;
 
@@ -35,7 +34,7 @@ export class Operations {
     return this.#keep("state", new States(this.#context));
   }
 
-  /** States with what graphs hide from clients, or without, whatever this service shows; to read alone. */
+  /** States, read-only, with or without the keys that graphs hide from clients, regardless of the service options. */
   statesShowing(all: boolean): StateReader {
     return new States(withParts(this.#context, { registry: this.#context.registry.showing(all) }));
   }
@@ -52,7 +51,7 @@ export class Operations {
     return this.#keep("readiness", new Readiness(this.#context));
   }
 
-  /** Loaded for the first who asks for them. */
+  /** Loaded on first use. */
   get crons(): Promise<Crons> {
     return this.#keep(
       "crons",
@@ -60,7 +59,7 @@ export class Operations {
     );
   }
 
-  /** As `crons`. */
+  /** Loaded on first use. */
   get deadRuns(): Promise<DeadRuns> {
     return this.#keep(
       "deadRuns",
@@ -68,7 +67,7 @@ export class Operations {
     );
   }
 
-  /** As `crons`. */
+  /** Loaded on first use. */
   get webhooks(): Promise<Webhooks> {
     return this.#keep(
       "webhooks",
@@ -76,13 +75,13 @@ export class Operations {
     );
   }
 
-  /** Commands to threads and their events, for clients of the newer protocol; loaded for the first of them. */
+  /** Thread commands and events, for clients of the newer protocol. Loaded on first use. */
   get protocol(): Promise<Protocol> {
     const loaded = import("./protocol.js").then(({ Protocol }) => new Protocol(this.#context));
     return this.#keep("protocol", loaded);
   }
 
-  /** From now on the part stands in the place of its getter. */
+  /** Replaces the getter by the part. */
   #keep<T>(name: keyof Operations, part: T): T {
     Object.defineProperty(this, name, { value: part });
     return part;

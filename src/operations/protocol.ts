@@ -1,4 +1,4 @@
-/** A thread by its events and commands: what clients of the newer protocol ask for. */
+/** Thread events and commands, for clients of the newer protocol. */
 import { ALL_MODES } from "../graphs/stream/stream-frames.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import {
@@ -25,13 +25,13 @@ import { ThreadFeeds } from "../delivery/thread-feeds.js";
 import { assertNotForeign, ownThread } from "../threads/thread-origin.js";
 import type { ThreadFeed } from "../frames/thread-feed.js";
 
-/** What is told to those who read the run by its own routes. */
-const WIDE: Pick<RunCreateRequest, "stream_mode" | "stream_subgraphs"> = {
+/** Stream options of runs that commands start: clients that read them by the run routes get all modes. */
+const ALL_FRAMES: Pick<RunCreateRequest, "stream_mode" | "stream_subgraphs"> = {
   stream_mode: [...ALL_MODES],
   stream_subgraphs: true,
 };
 
-/** What these throw stands at `Runs`, but for `CommandError`: that is the client's, and no fault of its request. */
+/** Methods throw the errors of `Runs`, and `CommandError`, which is reported in the command's reply. */
 export class Protocol {
   readonly #context: EngineContext;
 
@@ -40,10 +40,10 @@ export class Protocol {
   }
 
   /**
-   * The events that are kept and those to come, until the reader leaves: no run's end ends them. The thread need not be
-   * there yet.
+   * Retained and future events, until the reader leaves; the end of a run does not end the stream. The thread does not
+   * have to exist yet.
    * @throws NotFoundError for a thread of another caller (`thread_not_found`)
-   * @throws GraphServeError when too many read the thread already (`too_many_streams`)
+   * @throws GraphServeError if the thread has too many readers (`too_many_streams`)
    */
   async events(threadId: string, filter: EventFilter): Promise<EventStream> {
     const id = await this.#reachable(threadId);
@@ -55,45 +55,49 @@ export class Protocol {
     return { thread_id: id, frames: own, lastSeq, retained: () => frames.retained(), disconnect };
   }
 
-  /** Whether a client may come for the thread, be it there or not. @throws as `events` */
+  /** Checks that the caller may access the thread, whether it exists or not. @throws the same errors as `events` */
   async reach(threadId: string): Promise<void> {
     await this.#reachable(threadId);
   }
 
-  /** What a command that needs nothing of the thread comes to. */
+  /** The empty result of a command. */
   async nothing(threadId: string): Promise<CommandResult> {
     return this.#result(await this.#reachable(threadId), {});
   }
 
-  /** Start a run, behind others on the thread; what is given to a thread that asks is the answer. */
+  /** Starts a run after earlier runs of the thread. If the thread has a pending interrupt, the input answers it. */
   async start(threadId: string, params: RunStartParams): Promise<CommandResult> {
     const id = await this.#reachable(threadId);
     const { assistant_id, input = null, config, context, metadata } = params;
     const strategy = params.multitask_strategy ?? params.multitaskStrategy;
     const checkpoint_id = checkpointOf(config);
-    const asked = input === null ? [] : await pendingInterrupts(this.#context, id, checkpoint_id);
-    const [question, ...others] = asked;
+    const pending = input === null ? [] : await pendingInterrupts(this.#context, id, checkpoint_id);
+    const [only, ...others] = pending;
     if (others.length > 0) {
-      // Each of them would take it for its own.
-      const ids = asked.map((each) => each.id).join(", ");
+      // Each interrupt would take the input as its answer.
+      const ids = pending.map((each) => each.id).join(", ");
       throw new CommandError(
         "invalid_argument",
-        `the thread asks ${ids}: answer by their ids, with input.respond`,
+        `the thread has several pending interrupts: ${ids}; answer them by id, with input.respond`,
       );
     }
     return this.#run(id, {
       assistant_id,
-      ...(question ? { command: { resume: { [question.id]: input } } } : { input }),
+      ...(only ? { command: { resume: { [only.id]: input } } } : { input }),
       ...{ config, context, metadata, checkpoint_id },
       multitask_strategy: strategy ?? "enqueue",
     });
   }
 
-  /** Answer what a thread asks, in a run of its own. */
+  /** Answers pending interrupts of a thread in a new run. */
   async respond(threadId: string, params: InputRespondParams): Promise<CommandResult> {
     const id = await this.#reachable(threadId);
     const row = await ownThread(this.#context, id);
-    if (!row) throw new CommandError("invalid_argument", `thread "${id}" asks nothing: it does not exist`);
+    if (!row)
+      throw new CommandError(
+        "invalid_argument",
+        `thread "${id}" has no pending interrupts: it does not exist`,
+      );
     const resume = resumeOf(params, await pendingInterrupts(this.#context, id));
     const { update, goto, config, context, metadata, strict_resume } = params;
     return this.#run(id, {
@@ -104,7 +108,7 @@ export class Protocol {
     });
   }
 
-  /** The state of a graph of the thread as clients may see it. */
+  /** The state of a namespace of the thread, without keys that are hidden from clients. */
   async state(threadId: string, { namespace = [], keys }: StateGetParams): Promise<CommandResult> {
     const id = await this.#reachable(threadId);
     const selector = { checkpoint_ns: namespace.join("|") };
@@ -117,7 +121,7 @@ export class Protocol {
     if (!state?.checkpoint)
       throw new CommandError(
         "no_such_namespace",
-        `thread "${id}" has no state of ${JSON.stringify(namespace)}`,
+        `thread "${id}" has no state in the namespace ${JSON.stringify(namespace)}`,
       );
     const { checkpoint_id, checkpoint_ns } = state.checkpoint;
     const values = (state.values ?? {}) as JsonObject;
@@ -127,14 +131,14 @@ export class Protocol {
     });
   }
 
-  /** The graphs and tasks of the last run, or of the one named. */
+  /** The graphs and tasks of the given run, by default the latest. */
   async tree(threadId: string, { run_id }: GetTreeParams): Promise<CommandResult> {
     const id = await this.#reachable(threadId);
     const feed = await this.#feed(id);
     const tree = feed.tree(run_id ?? undefined);
     if (!tree) {
       const which = run_id == null ? "no run" : `no run "${run_id}"`;
-      throw new CommandError("no_such_run", `thread "${id}" has ${which} that is known here`);
+      throw new CommandError("no_such_run", `thread "${id}" has ${which} that is known to this process`);
     }
     return this.#result(id, { tree });
   }
@@ -144,7 +148,7 @@ export class Protocol {
     const { run_id } = await enqueueRun(
       this.#context,
       threadId,
-      { ...request, if_not_exists: "create", on_disconnect: "continue", ...WIDE },
+      { ...request, if_not_exists: "create", on_disconnect: "continue", ...ALL_FRAMES },
       { log: this.#context.live.logWith({ isWide: true }), takesOver: true, unattended: true },
     );
     return { result: { run_id }, threadId, appliedThroughSeq };
@@ -154,12 +158,12 @@ export class Protocol {
     return { result, threadId, appliedThroughSeq: (await this.#feed(threadId)).lastSeq };
   }
 
-  /** The feed of a thread, with all that has come of its runs. */
+  /** The feed of a thread, including the latest frames of its runs. */
   async #feed(threadId: string): Promise<ThreadFeed> {
     const feeds = ThreadFeeds.of(this.#context);
     const feed = feeds.feed(threadId);
     await feeds.poll(threadId);
-    // What logs hold already comes without a wait between.
+    // Let the feed receive the frames that the logs already hold.
     await nextTurn();
     return feed;
   }
@@ -175,7 +179,7 @@ export class Protocol {
     return id;
   }
 
-  /** A thread that was not there when its events were asked for may come to be another's. */
+  /** Ends the stream if another caller creates a thread that did not exist when the stream started. */
   async *#whileOwn(id: string, frames: LogReader<ProtocolFrame>) {
     let isOwn = false;
     for await (const batch of frames) {
@@ -187,8 +191,8 @@ export class Protocol {
 }
 
 /**
- * The checkpoint to go on from: clients put it where LangGraph has it. Null and an empty text select none.
- * @throws CommandError when it is no text (`invalid_argument`)
+ * The checkpoint to start from, at its place in the LangGraph config. Null and the empty string select none.
+ * @throws CommandError if it is not a string (`invalid_argument`)
  */
 function checkpointOf(config: JsonObject | null | undefined): string | undefined {
   const { checkpoint_id } = isRecord(config?.configurable) ? config.configurable : {};
@@ -200,6 +204,6 @@ function checkpointOf(config: JsonObject | null | undefined): string | undefined
   );
 }
 
-/** A key with its value, where there is one. */
+/** A key with its value; empty if the key is missing. */
 const pick = (values: JsonObject, key: string): [string, unknown][] =>
   Object.hasOwn(values, key) ? [[key, values[key]]] : [];

@@ -1,19 +1,19 @@
-/** Whether runs can be taken: for those who decide where requests go. */
+/** Readiness for load balancers: whether this process can accept runs. */
 import { StorageUnavailableError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
 import type { Storage } from "../storage/contract/storage.js";
 import { clockDifference } from "../context/clock.js";
 import type { EngineContext } from "../runs/live-runs.js";
 
-/** Longest wait for the storage, in milliseconds: less than what probes usually wait themselves. */
+/** Time limit for the storage, in milliseconds: shorter than the usual timeout of probes. */
 const DEADLINE_MS = 2_000;
-/** No thread has this id; looking for it costs an index look-up. */
+/** An id that no thread has: querying it costs one index lookup. */
 const NO_THREAD = "00000000-0000-0000-0000-000000000000";
 
-/** A look at each storage, however many ask meanwhile: one that hangs must not take up its connections. */
-const looks = new WeakMap<Storage, Promise<Look>>();
+/** One check per storage, shared by concurrent probes: a storage that hangs must not use up its connections. */
+const checks = new WeakMap<Storage, Promise<StorageCheck>>();
 
-interface Look {
+interface StorageCheck {
   /** See `clockDifference`. */
   clock: number | undefined;
 }
@@ -25,42 +25,42 @@ export class Readiness {
     this.#context = context;
   }
 
-  /** Whether frames of runs reach other processes; undefined where they are not shared. */
+  /** Whether frames reach other processes; undefined if frames are not shared. */
   get frames(): "shared" | "away" | undefined {
     const { frames } = this.#context;
     return frames && (frames.isAway ? "away" : "shared");
   }
 
   /**
-   * Make sure that runs are accepted, that both stores answer within two seconds, and that the last write succeeded.
-   * @returns what `/ready` says beside that
+   * Checks that runs are accepted, that both stores answer within two seconds, and that the last write succeeded.
+   * @returns further data for `/ready`
    * @throws ShuttingDownError (`shutting_down`), StorageUnavailableError (`storage_unavailable`)
    */
-  async check(): Promise<Look> {
+  async check(): Promise<StorageCheck> {
     this.#context.live.stopping.throwIfAborted();
-    const looked = await withTimeout(DEADLINE_MS, look(this.#context.storage));
-    if (!looked)
+    const checked = await withTimeout(DEADLINE_MS, checkStorage(this.#context.storage));
+    if (!checked)
       throw new StorageUnavailableError(`the storage has not answered within ${DEADLINE_MS / 1000} s`);
     this.#context.live.stopping.throwIfAborted();
     const { writeFault } = this.#context.live;
-    // A full disk refuses writes and answers reads.
+    // A full disk rejects writes but still serves reads.
     if (writeFault)
       throw new StorageUnavailableError(writeFault.message, { hint: writeFault.hint, cause: writeFault });
-    return looked;
+    return checked;
   }
 }
 
-function look(storage: Storage): Promise<Look> {
-  const underWay = looks.get(storage);
-  if (underWay) return underWay;
-  const started = lookNow(storage).finally(() => looks.delete(storage));
-  // Whoever asked may have given up by the time it fails.
+function checkStorage(storage: Storage): Promise<StorageCheck> {
+  const inProgress = checks.get(storage);
+  if (inProgress) return inProgress;
+  const started = startCheck(storage).finally(() => checks.delete(storage));
+  // The check may fail after all probes have timed out.
   started.catch(() => undefined);
-  looks.set(storage, started);
+  checks.set(storage, started);
   return started;
 }
 
-async function lookNow(storage: Storage): Promise<Look> {
+async function startCheck(storage: Storage): Promise<StorageCheck> {
   const { threads, checkpointer } = storage;
   const [clock] = await Promise.all([
     clockDifference(storage),

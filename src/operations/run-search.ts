@@ -1,4 +1,4 @@
-/** Runs across threads, as far as the caller may know of their threads. */
+/** Searches runs on all threads that the caller may read. */
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import { type Run, RUN_FIELDS, type RunSearchRequest } from "../models/run.js";
 import { containing } from "../storage/rows/rows.js";
@@ -11,39 +11,39 @@ import { assertFilter } from "../context/request-limits.js";
 import { ownThread, runModel, scopeFilter } from "../threads/thread-origin.js";
 import { selectFields } from "../threads/thread-search.js";
 
-/** The runs of a caller of up to so many threads are looked up; of one with more, each run is asked whose it is. */
+/** For a caller with up to this many threads, the query names them. For more, the thread of each run is checked. */
 const NAMED_THREADS = 1000;
 
-type Wanted = Omit<RunSearch, "limit" | "offset">;
+type Query = Omit<RunSearch, "limit" | "offset">;
 type Test = (run: RunRow) => boolean | Promise<boolean>;
 
-/** Newest first; they are not counted. @throws InvalidRequestError (`invalid_request`) */
+/** Finds runs, newest first; `total` is not computed. @throws InvalidRequestError (`invalid_request`) */
 export async function findRuns(context: OpsContext, request: RunSearchRequest): Promise<Page<Partial<Run>>> {
   const limit = request.limit ?? DEFAULT_LIMIT;
   const offset = request.offset ?? 0;
-  const { wanted, tests } = await filterOf(context, request);
-  // One run more than asked for tells whether there are more.
+  const { query, tests } = await filterOf(context, request);
+  // One run beyond the page shows whether there is a next page.
   const found: Partial<Run>[] = [];
-  // What the storage finds alone, it also skips.
-  let left = tests.length > 0 ? offset : 0;
-  for await (const run of runsOf(context, wanted, offset - left)) {
+  // Without tests per run, the storage skips the offset itself.
+  let toSkip = tests.length > 0 ? offset : 0;
+  for await (const run of runsOf(context, query, offset - toSkip)) {
     if (!(await passes(run, tests))) continue;
-    if (left > 0) left -= 1;
+    if (toSkip > 0) toSkip -= 1;
     else if (found.push(selectFields(runModel(run), request.select, RUN_FIELDS)) > limit) break;
   }
   return { items: found.slice(0, limit), total: null, next: found.length > limit ? offset + limit : null };
 }
 
-/** What a storage looks up, and what has to be asked of each run. */
+/** The part of the filter that the storage applies, and the tests for each run. */
 async function filterOf(
   context: OpsContext,
   request: RunSearchRequest,
-): Promise<{ wanted: Wanted; tests: Test[] }> {
+): Promise<{ query: Query; tests: Test[] }> {
   const { assistant_id, metadata, status, created_after, created_before } = request;
   if (metadata) assertFilter(metadata, ["body", "metadata"]);
   const threadIds = await threadsOf(context, request);
   return {
-    wanted: {
+    query: {
       ...(threadIds && { threadIds }),
       ...(assistant_id != null && { assistantIds: namesOf(context, assistant_id) }),
       ...(status && { status }),
@@ -57,7 +57,7 @@ async function filterOf(
   };
 }
 
-/** The threads whose runs are meant, the caller's alone; undefined for those of any, or of too many to name. */
+/** Ids of the caller's threads to search; undefined for all threads, or for too many to name in a query. */
 async function threadsOf(
   context: OpsContext,
   { thread_id, thread_ids }: RunSearchRequest,
@@ -78,7 +78,7 @@ async function threadsOf(
   return total > rows.length ? undefined : rows.map((row) => row.thread_id);
 }
 
-/** All that requests may have called the assistant. */
+/** All names by which requests may refer to the assistant. */
 function namesOf({ registry }: OpsContext, name: string): string[] {
   const uuid = canonicalUuid(name);
   const graphId = registry.ids.find((id) => id === name || registry.uuidOf(id) === uuid);
@@ -106,22 +106,22 @@ async function passes(run: RunRow, tests: readonly Test[]): Promise<boolean> {
   return true;
 }
 
-/** From the one at `start` on. A run that comes meanwhile moves the others on: none is given twice. */
+/** Yields runs from the offset `start`, each once: a run created in the meantime shifts the pages. */
 async function* runsOf(
   { storage }: OpsContext,
-  wanted: Wanted,
+  query: Query,
   start: number,
 ): AsyncGenerator<RunRow, void, undefined> {
-  if (wanted.threadIds?.length === 0) return;
-  const given = new Set<string>();
+  if (query.threadIds?.length === 0) return;
+  const yielded = new Set<string>();
   let offset = start;
   const rows = inPages<RunRow>(async (_, limit) => {
-    const page = await searchRuns(storage, { ...wanted, limit, offset });
+    const page = await searchRuns(storage, { ...query, limit, offset });
     offset += page.length;
     return page;
   });
   for await (const run of rows) {
-    if (!given.has(run.run_id)) yield run;
-    given.add(run.run_id);
+    if (!yielded.has(run.run_id)) yield run;
+    yielded.add(run.run_id);
   }
 }

@@ -1,4 +1,4 @@
-/** Runs, in the words of the SDK: create, stream, wait, join, cancel, list (docs/specification.md#runs). */
+/** Run operations, named as in the SDK: create, stream, wait, join, cancel, list (docs/specification.md#runs). */
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { AnsweredStream, JoinedStream, RunStream, WaitingRun } from "../models/run-stream.js";
 import {
@@ -39,13 +39,13 @@ import { withTemporaryThread, type StatelessOptions } from "../coordination/stat
 import { selectFields } from "../threads/thread-search.js";
 
 interface CallOptions {
-  /** Aborts when the caller is gone. */
+  /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
 }
 
 type StartOptions = CallOptions & Partial<StatelessOptions> & Pick<OwnIds, "known">;
 
-/** What the methods that start a run throw at first is said at `startRun`. */
+/** Methods that start a run throw the errors of `startRun`. */
 export class Runs {
   readonly #context: EngineContext;
 
@@ -53,7 +53,7 @@ export class Runs {
     this.#context = context;
   }
 
-  /** Execute to completion. A run that fails resolves too: its status is `error`; one that begins later is `pending`. */
+  /** Executes a run to completion. Also resolves for a failed run, with the status `error`. A delayed run stays `pending`. */
   async create(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<Run> {
     if (isDelayed(this.#context, request)) return this.background(threadId, request);
     if (request.idempotency_key != null) {
@@ -66,7 +66,7 @@ export class Runs {
     return run instanceof LiveRun ? this.#whileConnected(run, request, signal) : run.end();
   }
 
-  /** As `create`, but resolves when the run is accepted; `answer` then gives its final values. */
+  /** Like `create`, but resolves when the run is accepted. `answer` resolves to its final values. */
   async wait(
     threadId: string,
     request: RunCreateRequest,
@@ -84,7 +84,7 @@ export class Runs {
     return { run: run.run, answer: ended.then(() => localAnswer(this.#context, run)) };
   }
 
-  /** Accept and return at once; the run goes on by itself, behind others on its thread. */
+  /** Accepts a run and returns immediately. The run executes in the background, after earlier runs of its thread. */
   async background(
     threadId: string,
     request: RunCreateRequest,
@@ -119,7 +119,7 @@ export class Runs {
     return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
   }
 
-  /** As `stream`, with what `wait` answers: it is there when the frames have ended. */
+  /** Like `stream`, plus the answer of `wait`, which is available when the frames have ended. */
   async streamAndWait(
     threadId: string,
     request: RunCreateRequest,
@@ -132,7 +132,7 @@ export class Runs {
     return { ...stream, answer: () => localAnswer(this.#context, run) };
   }
 
-  /** A run of this process; or, where there is a queue, one that waits in it. */
+  /** Starts a run in this process, or queues it in the shared queue. */
   async #start(
     threadId: string,
     request: RunCreateRequest,
@@ -142,33 +142,33 @@ export class Runs {
     if (context.within?.thread_id === threadId.toLowerCase())
       throw new ThreadBusyError(
         threadId,
-        "the run that asks is on it, and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
+        "the calling run is on this thread and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
       );
-    const presence = this.#presence(request);
-    if (!context.queue) return startRun(context, threadId, request, { ...options, ...presence });
+    const onDisconnect = this.#onDisconnect(request);
+    if (!context.queue) return startRun(context, threadId, request, { ...options, ...onDisconnect });
     const { signal, ...own } = options;
-    const asked = { ...own, ...presence, isAwaited: true };
-    const { run, live } = await context.queue.start(context, threadId, request, asked);
+    const queueOptions = { ...own, ...onDisconnect, isAwaited: true };
+    const { run, live } = await context.queue.start(context, threadId, request, queueOptions);
     if (live) return live;
     const { QueuedRun } = await import("../delivery/queued-run.js");
     const { callers } = context.queue;
-    return new QueuedRun(context, run, { callers, signal, ...presence, atEnd: own.atEnd });
+    return new QueuedRun(context, run, { callers, signal, ...onDisconnect, atEnd: own.atEnd });
   }
 
   async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {
-    const { unattended: survives } = this.#presence(request);
+    const { unattended: isUnattended } = this.#onDisconnect(request);
     const read = log.capturesAllModes
       ? (await import("../frames/projected-log.js")).readProjected(log, live.run)
       : log.read();
     const frames = this.#context.storage.runs.take ? localFrames(this.#context, live, read) : read;
     const disconnect = () => {
       frames.leave();
-      if (!survives) live.stop(RunAborted.from("disconnected"));
+      if (!isUnattended) live.stop(RunAborted.from("disconnected"));
     };
-    return { run: live.run, frames, disconnect, resumable: survives };
+    return { run: live.run, frames, disconnect, resumable: isUnattended };
   }
 
-  /** As `background`, on a thread of its own. */
+  /** Like `background`, on a temporary thread. */
   async createStateless(request: RunCreateRequest, { known, threadId }: OwnIds = {}): Promise<Run> {
     if (request.idempotency_key != null) {
       const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.createStateless(own, ids);
@@ -179,7 +179,7 @@ export class Runs {
     return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
-  /** As `wait`, on a thread of its own. */
+  /** Like `wait`, on a temporary thread. */
   async waitStateless(
     request: RunCreateRequest,
     { signal, known, threadId }: CallOptions & OwnIds = {},
@@ -192,7 +192,7 @@ export class Runs {
     return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
-  /** As `stream`, on a thread of its own. */
+  /** Like `stream`, on a temporary thread. */
   async streamStateless(
     request: RunCreateRequest,
     { signal, known, threadId }: CallOptions & OwnIds = {},
@@ -205,7 +205,6 @@ export class Runs {
     return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
   }
 
-  /** Loaded for the first request with a key. */
   async #keyed(): Promise<KeyedRuns> {
     const { KeyedRuns } = await import("./keyed-runs.js");
     return new KeyedRuns(this.#context);
@@ -215,13 +214,13 @@ export class Runs {
     return Promise.all(requests.map((request) => this.createStateless(request)));
   }
 
-  /** Wait for a run's end, also one that has come already. @throws NotFoundError (`run_not_found`) */
+  /** Waits for the end of a run; also works for an ended run. @throws NotFoundError (`run_not_found`) */
   async join(threadId: string, runId: string, options: JoinOptions = {}): Promise<WaitingRun> {
     return joinRun(this.#context, threadId, runId, options);
   }
 
   /**
-   * The frames of a run, from where the caller left off, under the same ids. When they are no longer kept: `metadata`,
+   * The frames of a run, from the caller's last position, with the same ids. If they are no longer retained: `metadata`,
    * the final `values` and the last frame.
    * @throws NotFoundError (`run_not_found`)
    */
@@ -230,27 +229,27 @@ export class Runs {
   }
 
   /**
-   * As `joinStream`, for a stateless run, while its frames are kept; its thread may be gone.
+   * Like `joinStream`, for a stateless run, while its frames are retained. Its thread may be deleted already.
    * @throws NotFoundError (`run_not_found`)
    */
   joinStatelessStream(runId: string, options: StreamJoinOptions = {}): Promise<JoinedStream> {
     return joinStatelessStream(this.#context, runId, options);
   }
 
-  /** Interrupt a run; one that has ended stays as it is. @throws NotFoundError (`run_not_found`) */
+  /** Interrupts a run; has no effect on an ended run. @throws NotFoundError (`run_not_found`) */
   async cancel(threadId: string, runId: string, options: CancelOptions = {}): Promise<void> {
     await cancelRun(this.#context, threadId, runId, options);
   }
 
-  /** Interrupt several runs: those named, or all of a thread, of the status named. */
+  /** Interrupts the given runs of a thread, or all of them, optionally only those with a given status. */
   async cancelMany(request: CancelManyRequest, options: CancelOptions = {}): Promise<void> {
     await cancelRuns(this.#context, request, options);
   }
 
   /**
-   * Delete the row of a run that has ended; its checkpoints stay.
+   * Deletes the row of an ended run; its checkpoints stay.
    * @throws NotFoundError (`run_not_found`)
-   * @throws ThreadBusyError while it is in flight (`thread_busy`)
+   * @throws ThreadBusyError while the run is in flight (`thread_busy`)
    */
   async delete(threadId: string, runId: string): Promise<void> {
     await deleteRun(this.#context, threadId, runId);
@@ -262,14 +261,14 @@ export class Runs {
     return (await collect(this.#rows(thread_id, filter))).map(runModel);
   }
 
-  /** Runs of all threads that the caller may know of, newest first. */
+  /** Searches runs on all threads that the caller may read, newest first. */
   search(request: RunSearchRequest): Promise<Page<Partial<Run>>> {
     return findRuns(this.#context, request);
   }
 
   /**
-   * As `list`, with the fields alone that `select` names, for runs that may not fit into memory: each is read when it
-   * is asked for. @throws NotFoundError (`thread_not_found`)
+   * Like `list`, with only the fields in `select`. Reads runs on demand, for lists that may not fit into memory.
+   * @throws NotFoundError (`thread_not_found`)
    */
   async *walk(threadId: string, { select, ...filter }: RunSelection): AsyncGenerator<Partial<Run>> {
     const { thread_id } = await visibleThread(this.#context, threadId);
@@ -277,10 +276,10 @@ export class Runs {
       yield selectFields(runModel(row), select, RUN_FIELDS);
   }
 
-  /** A run that comes meanwhile moves the others on: none is given twice. */
+  /** Yields each run once, even if a run created in the meantime shifts the pages. */
   async *#rows(threadId: string, filter: RunFilter): AsyncGenerator<RunRow> {
     const { limit = DEFAULT_LIMIT, offset = 0, status } = filter;
-    const given = new Set<string>();
+    const yielded = new Set<string>();
     let read = 0;
     const rows = inPages<RunRow>(async (_, size) => {
       const place = { limit: Math.min(size, limit - read), offset: offset + read };
@@ -289,8 +288,8 @@ export class Runs {
       return page;
     });
     for await (const row of rows) {
-      if (!given.has(row.run_id)) yield row;
-      given.add(row.run_id);
+      if (!yielded.has(row.run_id)) yield row;
+      yielded.add(row.run_id);
     }
   }
 
@@ -300,7 +299,7 @@ export class Runs {
   }
 
   /**
-   * When what ran in a run began and ended; of one that goes on, in this process alone.
+   * When the tasks of a run started and ended. For an unfinished run, only known to the process that executes it.
    * @throws NotFoundError (`run_not_found`)
    */
   async tasks(threadId: string, runId: string): Promise<RunTasks> {
@@ -311,24 +310,24 @@ export class Runs {
   }
 
   /**
-   * What a run threw, and where; undefined for one that threw nothing, or where the storage does not keep it. It shows
-   * code of the graph, so it is for those who develop it: no route gives it.
+   * The exception of a run and its source position; undefined if the run threw nothing or the storage does not keep it.
+   * It contains code of the graph, so no route may return it.
    * @throws NotFoundError (`run_not_found`)
    */
   async fault(threadId: string, runId: string): Promise<RunFault | undefined> {
     return (await runRow(this.#context, threadId, runId)).fault ?? undefined;
   }
 
-  /** Whether the run goes on when its client leaves. */
-  #presence(request: RunCreateRequest): { unattended: boolean } {
+  /** Whether the run continues after its client disconnects. */
+  #onDisconnect(request: RunCreateRequest): { unattended: boolean } {
     const { ignore_on_disconnect_continue } = this.#context.settings;
     const mayContinue = disconnectOf(this.#context, request) === "continue";
     return { unattended: mayContinue && !ignore_on_disconnect_continue };
   }
 
-  /** The run's end; a caller that leaves before interrupts the run. */
+  /** Waits for the end of the run. Interrupts it if the caller disconnects first. */
   async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
-    if (!signal || this.#presence(request).unattended) return localEnd(this.#context, live);
+    if (!signal || this.#onDisconnect(request).unattended) return localEnd(this.#context, live);
     const leave = () => live.stop(RunAborted.from("disconnected"));
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });

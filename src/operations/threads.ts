@@ -1,4 +1,4 @@
-/** Threads: create, find, change, copy, delete (docs/specification.md#threads). */
+/** Thread operations: create, search, update, copy, delete (docs/specification.md#threads). */
 import {
   assertPlainData,
   coerceCommand,
@@ -65,8 +65,8 @@ export class Threads {
   }
 
   /**
-   * @throws ThreadExistsError when the id is taken and `if_exists` is `raise` (`thread_exists`)
-   * @throws InvalidRequestError when a superstep cannot be applied; then nothing is left behind (`invalid_request`)
+   * @throws ThreadExistsError if the id exists and `if_exists` is `raise` (`thread_exists`)
+   * @throws InvalidRequestError if a superstep cannot be applied; the thread is then deleted again (`invalid_request`)
    */
   async create(request: ThreadCreateRequest): Promise<Thread> {
     const row = await createThread(this.#context, request);
@@ -84,7 +84,7 @@ export class Threads {
     return { items: await collect(items), ...page };
   }
 
-  /** As `search`, for a page that may not fit into memory. */
+  /** Like `search`, for a page that may not fit into memory. */
   async find(request: ThreadSearchRequest): Promise<LazyPage<Partial<Thread>>> {
     return new ThreadSearch(this.#context).page(request, {
       limit: request.limit ?? DEFAULT_LIMIT,
@@ -102,7 +102,7 @@ export class Threads {
     return threadModel(row, await readableContent(this.#context, row));
   }
 
-  /** Metadata is merged key by key; whose thread it is stays. @throws NotFoundError (`thread_not_found`) */
+  /** Merges metadata key by key; the owner of the thread stays the same. @throws NotFoundError (`thread_not_found`) */
   async update(threadId: string, request: ThreadPatchRequest): Promise<Thread> {
     const id = requireUuid(threadId, ["path", "thread_id"]);
     if (request.metadata) assertPlainData(request.metadata, ["body", "metadata"]);
@@ -119,14 +119,14 @@ export class Threads {
     return threadModel(row, await readableContent(this.#context, row));
   }
 
-  /** Ends the run in flight and waits for it. @throws NotFoundError (`thread_not_found`) */
+  /** Aborts the run in flight, waits for its end, and deletes the thread. @throws NotFoundError (`thread_not_found`) */
   async delete(threadId: string): Promise<void> {
     await deleteThread(this.#context, threadId);
   }
 
   /**
-   * A new thread with the source's latest state, or the one of `checkpoint_id`, and its metadata, stamped with
-   * `forked_from`; no history.
+   * Creates a thread with the latest state of the source, or the state at `checkpoint_id`, without history. Copies the
+   * metadata and adds `forked_from`.
    * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
    */
   async copy(threadId: string, { checkpoint_id }: { checkpoint_id?: string } = {}): Promise<Thread> {
@@ -135,7 +135,7 @@ export class Threads {
   }
 
   /**
-   * The thread's checkpoints as they are stored, less what its graph hides: namespace by namespace, oldest first.
+   * The stored checkpoints of the thread without hidden state keys, by namespace, oldest first.
    * @throws NotFoundError (`thread_not_found`)
    */
   async *stored(threadId: string): AsyncGenerator<StoredCheckpoint> {
@@ -143,16 +143,16 @@ export class Threads {
   }
 
   /**
-   * Store a thread that was exported, under its own id or another.
+   * Imports an exported thread, under its own id or another.
    * @throws ThreadExistsError (`thread_exists`)
-   * @throws InvalidRequestError when a state of it cannot be stored (`invalid_request`)
+   * @throws InvalidRequestError if one of its states cannot be stored (`invalid_request`)
    */
   async restore(file: ThreadFile, threadId?: string): Promise<Thread> {
     const row = await restoreThread(this.#context, file, threadId);
     return threadModel(row, await readableContent(this.#context, row));
   }
 
-  /** Delete threads, or drop their history; those that are unknown, or busy under `keep_latest`, do not count. */
+  /** Deletes threads or their history. Skips unknown threads and, with `keep_latest`, busy ones. */
   async prune({ thread_ids, strategy }: ThreadPruneRequest): Promise<ThreadPruneResult> {
     let pruned_count = 0;
     for (const id of new Set(
@@ -216,8 +216,8 @@ export class Threads {
 }
 
 /**
- * Seed a thread, superstep by superstep: others get in between two of them.
- * @throws InvalidRequestError naming the update that cannot be read (`invalid_request`); nothing is applied then
+ * Seeds a thread. Yields to the event loop between supersteps.
+ * @throws InvalidRequestError that names the first invalid update (`invalid_request`); nothing is applied then
  */
 async function applySupersteps(
   graph: BoundGraph["graph"],
@@ -232,7 +232,7 @@ async function applySupersteps(
   }
 }
 
-/** The updates as a graph takes them. */
+/** Converts the updates to the form that graphs accept. */
 function coerceSupersteps(supersteps: readonly Superstep[], rule: MessageRule) {
   return supersteps.map(({ updates }, step) => ({
     updates: updates.map(({ values, command, as_node }, index) => {
@@ -246,8 +246,7 @@ function coerceSupersteps(supersteps: readonly Superstep[], rule: MessageRule) {
 }
 
 /**
- * A new thread with the source's latest state, or the one of `checkpointId`, and its metadata, stamped with
- * `forked_from`; no history.
+ * See `Threads.copy`.
  * @throws NotFoundError (`thread_not_found`, `checkpoint_not_found`)
  */
 async function copyThread(
@@ -268,7 +267,7 @@ async function copyThread(
       ...fresh,
       metadata: { ...source.metadata, forked_from: source.thread_id },
       scope: scopeOf(context) ?? source.scope,
-      // Of what was copied: a run may have begun on the source meanwhile.
+      // Read again: a run of another graph may have written to the source before it was copied.
       graphs: await writersOf(context, await visibleThread(context, source.thread_id)),
       config: source.config,
       state_updated_at: source.state_updated_at === null ? null : now(),
@@ -282,9 +281,7 @@ async function copyThread(
   }
 }
 
-// Cutting threads down to their latest state.
-
-/** Drop a thread's history; the caller holds its lock. */
+/** Deletes all checkpoints of a thread except the latest. The caller holds its lock. */
 export async function keepLatest(context: OpsContext, row: ThreadRow): Promise<void> {
   const namespaces = await liveNamespaces(await readerOf(context, row), row.thread_id);
   await context.storage.checkpointer.keepLatest(row.thread_id, namespaces);

@@ -1,5 +1,7 @@
 /** Executes graphs. Every run goes through here, whether its client waits for the answer or streams it. */
+import { setMaxListeners } from "node:events";
 import { currentNode, type GraphConfig } from "../graphs/graph.js";
+import { directChunks, readingOf } from "../graphs/stream/direct-chunks.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
@@ -44,6 +46,9 @@ interface ExecutionOptions {
 
 /** How long a graph may ignore its abort signal, in milliseconds. Then it is abandoned and its writes are rejected. */
 const ABORT_GRACE_MS = 2000;
+
+/** Graphs whose reading was reported. */
+const reported = new WeakSet<object>();
 
 /** One execution of a run's graph: its time limit, its abort, its writes and its frames. */
 export class Execution {
@@ -92,6 +97,8 @@ export class Execution {
       },
       (event, data) => log?.push(event, data),
     );
+    // Each task of a superstep listens to it.
+    setMaxListeners(0, this.#controller.signal);
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
     const requestContext = { run_id, thread_id, graph_id: String(metadata.graph_id), ownerId, caller };
@@ -274,19 +281,29 @@ export class Execution {
   async #takeStream(input: unknown): Promise<void> {
     const { graph } = this.#options.request.bound;
     const config = this.#graphConfig();
+    const begun = (pending: () => Promise<void> | undefined) => (this.#pending = pending);
     if (this.#modes.includes("events")) {
       const events = graph.streamEvents(input, { ...config, version: "v2" });
-      return consume(
-        events,
-        (event) => this.#takeEvent(event),
-        (pending) => (this.#pending = pending),
-      );
+      return consume(events, (event) => this.#takeEvent(event), { begun });
     }
-    return consume(
-      await graph.stream(input, config),
-      (chunk) => this.#takeChunk(chunk),
-      (pending) => (this.#pending = pending),
-    );
+    const direct = this.#context.settings.direct_streams ? this.#directChunks(input, config) : undefined;
+    return consume(direct ?? (await graph.stream(input, config)), (chunk) => this.#takeChunk(chunk), {
+      begun,
+      signal: direct && this.#controller.signal,
+    });
+  }
+
+  #directChunks(input: unknown, config: GraphConfig): AsyncIterable<unknown> | undefined {
+    const { graph } = this.#options.request.bound;
+    if (readingOf(graph) === "unknown") this.#reportReading(graph);
+    return directChunks(graph, input, config);
+  }
+
+  #reportReading(graph: object): void {
+    if (reported.has(graph)) return;
+    reported.add(graph);
+    const { graph_id } = this.#options.run.metadata;
+    this.#context.logger.info({ graph_id }, "unknown version of LangGraph: its public stream is read");
   }
 
   #graphConfig(): GraphConfig {

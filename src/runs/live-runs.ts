@@ -197,7 +197,8 @@ export class LiveRun {
   }
 
   async #whenEnded(signal?: AbortSignal): Promise<End> {
-    if (!this.#end) await once(this.#events, "end", { signal });
+    if (!this.#end && signal) await once(this.#events, "end", { signal });
+    else if (!this.#end) await new Promise<void>((resolve) => this.#events.once("end", resolve));
     return this.#end as End;
   }
 

@@ -1,4 +1,4 @@
-/** When a cron fires: five parts and a time zone -> times. */
+/** Computes when a cron fires from its five-part schedule and time zone. */
 import { Cron as CronExpression } from "croner";
 import { InvalidRequestError } from "../support/errors.js";
 
@@ -7,9 +7,9 @@ const PARTS = ["minute", "hour", "day", "month", "weekday"];
 export interface Schedule {
   /** `minute hour day month weekday`, or a name such as `@daily`. */
   schedule: string;
-  /** Of the IANA; UTC when null. */
+  /** IANA name; null for UTC. */
   timezone: string | null;
-  /** No slot is after it; null for no end. */
+  /** ISO 8601; no slot is later. Null for no end. */
   end_time: string | null;
 }
 
@@ -17,7 +17,7 @@ const expressionOf = (schedule: string, timezone: string | null): CronExpression
   new CronExpression(schedule, { mode: "5-part", timezone: timezone ?? "UTC", paused: true });
 
 /**
- * The first slot after a time; null when none comes before the schedule's end.
+ * The first slot after a time; null if the schedule ends before it.
  * @param after ISO 8601
  */
 export function nextSlot({ schedule, timezone, end_time }: Schedule, after: string): string | null {
@@ -26,20 +26,22 @@ export function nextSlot({ schedule, timezone, end_time }: Schedule, after: stri
 }
 
 /**
- * The latest slot up to a time, of those from `first` on: of several that nobody was there to see to, it alone counts.
+ * The latest slot from `first` up to `at`. If several slots were missed, only the latest one fires.
  * @param first a slot, ISO 8601
+ * @param at ISO 8601
  */
 export function latestSlot({ schedule, timezone, end_time }: Schedule, first: string, at: string): string {
   const end = end_time !== null && end_time < at ? end_time : at;
-  // The slot of the reference itself does not count as one before it.
+  // `previousRuns` excludes the reference time itself.
   const reference = new Date(Date.parse(end) + 1);
   const latest = expressionOf(schedule, timezone).previousRuns(1, reference)[0]?.toISOString();
   return latest !== undefined && latest > first ? latest : first;
 }
 
 /**
- * @returns the first slot after `at`; null when it would be after the end
- * @throws InvalidRequestError that names the part which is wrong (`invalid_request`)
+ * Checks a schedule.
+ * @returns the first slot after `at`; null if it is later than the end
+ * @throws InvalidRequestError that names the invalid part (`invalid_request`)
  */
 export function checkedSlot(schedule: Schedule, at: string): string | null {
   const { timezone } = schedule;
@@ -47,8 +49,8 @@ export function checkedSlot(schedule: Schedule, at: string): string | null {
     const what = `${shown(timezone)} is not a time zone: use an IANA name, such as "Europe/Berlin"`;
     throw InvalidRequestError.at(["body", "timezone"], what, "timezone");
   }
-  const fault = faultOf(schedule.schedule);
-  if (fault !== undefined) throw refused(schedule.schedule, fault);
+  const reason = parseError(schedule.schedule);
+  if (reason !== undefined) throw refused(schedule.schedule, reason);
   if (nextSlot({ ...schedule, end_time: null }, at) === null)
     throw refused(schedule.schedule, "there is no such day");
   return nextSlot(schedule, at);
@@ -72,7 +74,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-function faultOf(schedule: string): string | undefined {
+function parseError(schedule: string): string | undefined {
   if (parses(schedule)) return undefined;
   const parts = schedule.trim().split(/\s+/);
   if (schedule.trim().startsWith("@"))
@@ -83,7 +85,7 @@ function faultOf(schedule: string): string | undefined {
     (part, index) => !parses(PARTS.map((_, at) => (at === index ? part : "*")).join(" ")),
   );
   return wrong < 0
-    ? "its parts do not go together"
+    ? "the combination of its parts is not valid"
     : `part ${wrong + 1}, the ${PARTS[wrong]}, is ${shown(parts[wrong] ?? "")}`;
 }
 

@@ -1,4 +1,4 @@
-/** Crons: runs that are executed again and again (docs/schedules.md). */
+/** Crons: recurring runs (docs/schedules.md). */
 import { createHash } from "node:crypto";
 import type { Caller } from "../models/caller.js";
 import { DEFAULT_LIMIT, type JsonObject, type Page } from "../models/common.js";
@@ -26,10 +26,10 @@ import { pageResult, selectFields } from "../threads/thread-search.js";
 import { hasTimers, MAX_TIMERS_PER_USER, requireTimerRoom } from "../context/timer-limits.js";
 import { timersWhere } from "../context/timers.js";
 
-/** A cron as its row keeps it, beside the columns. */
+/** The JSON data of a cron row: all fields that are not columns. */
 interface CronData extends Omit<Cron, "cron_id" | "thread_id" | "user_id" | "created_at"> {
   caller: Caller | null;
-  /** Milliseconds from a slot to its run; left out of crons of earlier releases. */
+  /** Milliseconds from a slot to its run; absent in crons of earlier releases. */
   spread_ms?: number;
 }
 
@@ -40,27 +40,27 @@ const cronModel = ({ id, thread_id, created_at, data }: CronRow): Cron => {
   return { ...cron, cron_id: id, thread_id, created_at, user_id: caller?.user.identity ?? null };
 };
 
-/** What each run of it is asked for with. */
+/** The request of each run of the cron. */
 const requestOf = (cronId: string, { payload, metadata, on_run_completed }: CronData): RunCreateRequest => ({
   ...(payload as Omit<RunCreateRequest, "assistant_id"> & { assistant_id: string }),
   metadata: { ...metadata, cron_id: cronId },
   on_completion: on_run_completed,
 });
 
-/** What is said of its runs; fields that nobody knows are passed over, as in a run. */
+/** The fields that configure the runs. Unknown fields are ignored, as in a run request. */
 const runFieldsOf = (request: CronPatchRequest): JsonObject =>
   Object.fromEntries(
     CRON_RUN_FIELDS.flatMap((field) => (request[field] == null ? [] : [[field, request[field]]])),
   );
 
-// Crons of one slot are spread: those of a user who has many begin one after the other, and those of others between them.
+// Crons with the same slot are spread out, so that a user with many crons does not delay the crons of others.
 
-/** Crons of a user that may begin at the same moment. */
+/** Number of crons of a user that may fire at the same moment. */
 const TOGETHER = 20;
-/** Milliseconds between two others. */
+/** Average distance between further crons of a user, in milliseconds. */
 const APART_MS = 20;
 
-/** Where among the crons of a user another one comes; the more there are, the wider they are spread. */
+/** Random delay for a new cron of a user, in milliseconds. The range grows with the number of the user's crons. */
 async function spreadOf(table: TimerTable, scope: string | null): Promise<number> {
   for (const count of [MAX_TIMERS_PER_USER / 2, MAX_TIMERS_PER_USER / 10, TOGETHER])
     if (await hasTimers(table, { kind: "cron", scope }, count))
@@ -84,9 +84,9 @@ export class Crons {
   }
 
   /**
-   * On a thread, or each run on one of its own.
-   * @throws InvalidRequestError (`invalid_request`), NotFoundError (`assistant_not_found`, `thread_not_found`), and what
-   *   a run of that request would be refused with
+   * Creates a cron whose runs share a thread, or each get a temporary one.
+   * @throws InvalidRequestError (`invalid_request`), NotFoundError (`assistant_not_found`, `thread_not_found`), and every
+   *   error with which a run of that request would be refused
    */
   async create(request: CronCreateRequest, threadId?: string): Promise<Cron> {
     const { assistant_id, schedule, timezone, enabled, end_time, on_run_completed, metadata } = request;
@@ -128,29 +128,29 @@ export class Crons {
     return cronModel(row);
   }
 
-  /** @throws NotFoundError (`cron_not_found`), for a cron of another caller too, and as `create` */
+  /** @throws NotFoundError (`cron_not_found`), also for a cron of another caller, and the errors of `create` */
   async update(cronId: string, request: CronPatchRequest): Promise<Cron> {
     const timers = this.#timers();
     for (;;) {
       const row = await this.#row(cronId);
       const data = await this.#changed(row, request);
-      // Who fires it just now has it for as long as before.
+      // If the slot stays the same, keep the lease of a server that is firing it.
       const due_at = data.next_run_date === row.data.next_run_date ? row.due_at : dueAt(data);
       const changed = { ...row, due_at, data: data as CronRow["data"] };
-      // One that is taken to be fired, or changed by another, just now is read again.
+      // The row was claimed or changed concurrently: read it again.
       if (!(await timers.table.replace(changed))) continue;
       timers.wake();
       return cronModel(changed);
     }
   }
 
-  /** @throws NotFoundError (`cron_not_found`), for a cron of another caller too */
+  /** @throws NotFoundError (`cron_not_found`), also for a cron of another caller */
   async delete(cronId: string): Promise<void> {
     const { id } = await this.#row(cronId);
     await this.#timers().table.delete("cron", id);
   }
 
-  /** Those of the caller, newest first unless said otherwise. */
+  /** The crons of the caller, newest first by default. */
   async search(request: CronSearchRequest): Promise<Page<Partial<Cron>>> {
     const { sort_by, sort_order, limit, offset = 0, select } = request;
     const field = sort_by ?? "created_at";
@@ -196,13 +196,13 @@ export class Crons {
       updated_at: at,
     };
     const next = checkedSlot(changed, at);
-    // Only who changes when it runs gives up a slot that has just come.
-    const isTimed = [schedule, timezone, enabled, end_time].some((field) => field !== undefined);
-    if (isTimed) changed.next_run_date = changed.enabled ? next : null;
-    // When it runs is nothing of what its runs are asked for with.
-    const isOther =
+    // Only a change of the schedule drops a slot that is already due.
+    const changesSchedule = [schedule, timezone, enabled, end_time].some((field) => field !== undefined);
+    if (changesSchedule) changed.next_run_date = changed.enabled ? next : null;
+    // The schedule is not part of the run request, which is checked only if it changes.
+    const changesRequest =
       Object.keys(runFieldsOf(request)).length > 0 || metadata != null || on_run_completed != null;
-    if (isOther)
+    if (changesRequest)
       changed.caller = await checkLater(this.#context, requestOf(id, changed), thread_id ?? undefined);
     return changed;
   }
@@ -227,7 +227,7 @@ const timeOf = (time: string | null | undefined): string | null =>
 const isVisible = (context: OpsContext, { scope }: TimerRow): boolean =>
   !context.caller || scope === scopeOf(context);
 
-/** Undefined for a graph that is no longer served. */
+/** Undefined if the graph is no longer served. */
 function namedGraph({ registry }: OpsContext, assistantId: string): string | undefined {
   try {
     return registry.resolve(assistantId);
@@ -238,8 +238,8 @@ function namedGraph({ registry }: OpsContext, assistantId: string): string | und
 }
 
 /**
- * Accept the run of the slot that has come, of several the latest, under ids that follow from the slot: whoever does
- * this again, the one before having died over it, finds the run there. Then the next slot is waited for.
+ * Accepts the run of the latest due slot, then schedules the next slot. The ids of the run are derived from the slot: if a
+ * process crashes here, the next one finds the run and does not start it twice.
  */
 export async function fireCron(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
   const row = timer as CronRow;
@@ -247,7 +247,7 @@ export async function fireCron(context: EngineContext, timer: TimerRow, at: stri
   const table = context.timers?.table as TimerTable;
   if (data.next_run_date === null) return void (await table.replace({ ...row, due_at: null }));
   const slot = latestSlot(data, data.next_run_date, at);
-  const idOf = (what: string) => derivedId(Date.parse(slot), bytesOf(`${what} ${id} ${slot}`));
+  const idOf = (kind: string) => derivedId(Date.parse(slot), bytesOf(`${kind} ${id} ${slot}`));
   const refusal = await acceptLater(context, {
     run: { run_id: idOf("run"), thread_id: thread_id ?? idOf("thread") },
     request: requestOf(id, data),
@@ -257,22 +257,22 @@ export async function fireCron(context: EngineContext, timer: TimerRow, at: stri
   if (refusal) {
     const { assistant_id, last_error } = data;
     const fields = { err: refusal, cron_id: id, assistant_id, thread_id, slot };
-    // One that is refused for the same reason slot after slot is told of once.
-    const isNews = refusal.message !== last_error;
-    context.logger[isNews ? "warn" : "debug"](
+    // Warn once if slot after slot is refused for the same reason.
+    const isNew = refusal.message !== last_error;
+    context.logger[isNew ? "warn" : "debug"](
       fields,
-      "the run of a cron was refused: fix what it says, or change, pause or delete the cron",
+      "the run of a cron was refused: fix the reported error, or change, pause or delete the cron",
     );
   }
   if (refusal?.code === "thread_not_found") {
-    // That of a single run was taken away before the run was there: there is a next time for it.
+    // The temporary thread was deleted before the run was stored: retry.
     if (thread_id === null) throw refusal;
     return void (await table.delete("cron", id));
   }
   await waitForNext(table, row, at, refusal?.message ?? null);
 }
 
-/** The slot has had its run, also where the cron was changed meanwhile. */
+/** Schedules the next slot. Retries if the cron was changed in the meantime, so that the slot does not fire again. */
 async function waitForNext(
   table: TimerTable,
   fired: CronRow,
@@ -281,7 +281,7 @@ async function waitForNext(
 ): Promise<void> {
   for (let row: CronRow | undefined = fired; row;) {
     const { data } = row;
-    // Who changes its times says when it runs next.
+    // A change of the schedule has set the next slot already.
     if (data.next_run_date !== fired.data.next_run_date) return;
     const next = nextSlot(data, at);
     const changed = { ...data, next_run_date: next, last_error };

@@ -1,4 +1,4 @@
-/** Runs that take their place on their thread later: `after_seconds` (docs/schedules.md). */
+/** Delayed runs: `after_seconds` (docs/schedules.md). They join the queue of their thread when due. */
 import type { Caller } from "../models/caller.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
@@ -28,30 +28,31 @@ import { requireTimerRoom } from "../context/timer-limits.js";
 import type { Timers } from "../context/timers.js";
 import { registerWebhook, scheduleWebhook } from "../webhooks/webhooks.js";
 
-/** How far ahead a run may be asked for. */
+/** Maximum delay of a run. */
 const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
-/** Runs of one thread that may wait for their time. */
+/** Maximum number of delayed runs on one thread. */
 const MOST_WAITING_OF_THREAD = 100;
-/** A request may be between its timer and its row for so long; then it has died there. */
+/** A timer without a run row is deleted after this time: its request crashed before storing the row. In milliseconds. */
 const ACCEPTING_MS = 60_000;
+/** Delay before checking again a timer that cannot fire yet, in milliseconds. */
 const SOON_MS = 1_000;
 
 interface DelayedData {
   request: RunCreateRequest;
   caller: Caller | null;
   is_stateless: boolean;
-  /** Whether its thread goes with it. */
+  /** Whether the thread is deleted with the run. */
   is_temporary: boolean;
-  /** Its time, whenever the timer is due. */
+  /** When the run is due, ISO 8601. The timer may be due later, for a retry. */
   time: string;
 }
 
 type DelayedRow = TimerRow & { thread_id: string; data: DelayedData & JsonObject };
 
 /**
- * Store the run, which waits for its time.
- * @throws GraphServeError as `startRun`; for a request that rows cannot keep, or too far ahead (`invalid_request`); where
- *   too many wait (`thread_busy`, `too_many_runs`)
+ * Stores a delayed run.
+ * @throws GraphServeError like `startRun`; for a request that cannot be stored or a delay that is too long
+ *   (`invalid_request`); if too many runs are delayed (`thread_busy`, `too_many_runs`)
  */
 export async function delayRun(
   context: EngineContext,
@@ -105,7 +106,7 @@ function timeAfter(seconds: number): string {
   throw InvalidRequestError.at(["body", "after_seconds"], `must be from 0 to ${most}, which is 366 days`);
 }
 
-/** Who takes threads over takes the place of those that wait for their time: so a job is put off again and again. */
+/** A run with a takeover strategy replaces the delayed runs of its thread. Clients use this to postpone a job repeatedly. */
 async function postpone(
   context: EngineContext,
   table: TimerTable,
@@ -125,14 +126,14 @@ async function postpone(
 async function requireRoom(table: TimerTable, threadId: string, scope: string | null): Promise<void> {
   const last = { kind: "run", threadId, limit: 1, offset: MOST_WAITING_OF_THREAD - 1 } as const;
   if ((await table.list(last)).length > 0)
-    throw new ThreadBusyError(threadId, `${MOST_WAITING_OF_THREAD} runs wait for their time on it`);
-  const hint = "try again when some have begun, or cancel some";
-  await requireTimerRoom(table, { kind: "run", scope }, "runs wait for their time", hint);
+    throw new ThreadBusyError(threadId, `it already has ${MOST_WAITING_OF_THREAD} delayed runs`);
+  const hint = "try again when some have started, or cancel some";
+  await requireTimerRoom(table, { kind: "run", scope }, "runs are delayed", hint);
 }
 
 /**
- * Its time has come: accept it as if its client asked for it now, behind those of its thread whose time came before. One
- * that is refused ends as `error`.
+ * Accepts a delayed run that is due, as if its client requested it now. Runs of the same thread that were due earlier are
+ * accepted first. A refused run ends as `error`.
  */
 export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
   const delayed = timer as DelayedRow;
@@ -148,7 +149,7 @@ export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at
   await table.delete("run", id);
 }
 
-/** Whoever sees to the one before has deleted its timer when it is accepted, or refused. */
+/** Whether an earlier delayed run of the thread is not accepted or refused yet: its timer would be deleted then. */
 async function isBehind(table: TimerTable, { id, thread_id, data }: DelayedRow): Promise<boolean> {
   const keyOf = (time: string, runId: string) => `${time} ${runId}`;
   const query = { kind: "run", threadId: thread_id, limit: MOST_WAITING_OF_THREAD, offset: 0 } as const;
@@ -163,16 +164,16 @@ async function acceptNow(context: EngineContext, { id, thread_id, data }: Delaye
   const refusal = await acceptLater(context, later).catch(refusalOf);
   if (!refusal) return;
   const ended = { updated_at: now(), status: "error" as const, error: errorMessage(refusal) };
-  // One that was cancelled meanwhile, or that another process has by now, is refused nothing.
+  // The run may have been cancelled, or claimed by another process, in the meantime.
   if (!(await context.storage.runs.update(id, ended, DELAYED_HOLDER))) return;
-  context.logger.warn({ err: refusal, run_id: id, thread_id }, "a run whose time had come was refused");
+  context.logger.warn({ err: refusal, run_id: id, thread_id }, "a delayed run was refused when it was due");
   if (request.webhook != null) await scheduleWebhook(context, row);
 }
 
-/** Why it will never run. @throws what is thrown when it may be accepted another time */
+/** The error of a run that will never start. Rethrows the error if a retry may succeed. */
 function refusalOf(thrown: unknown): GraphServeError {
   const error = asServiceError(thrown);
-  const isForNow = error.code === "storage_unavailable" || error.code === "shutting_down";
-  if (isForNow || error instanceof TooManyActiveRunsError) throw error;
+  const isTemporary = error.code === "storage_unavailable" || error.code === "shutting_down";
+  if (isTemporary || error instanceof TooManyActiveRunsError) throw error;
   return error;
 }

@@ -1,4 +1,4 @@
-/** Runs that are accepted later than they are asked for: what is checked at once, and how they are accepted then. */
+/** Runs that are accepted later than requested: checks them early, and accepts them when due. */
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { RunHolder } from "../storage/contract/storage.js";
@@ -19,9 +19,9 @@ import { enqueueRun } from "../coordination/start-run.js";
 import { withTemporaryThread } from "../coordination/stateless-runs.js";
 
 /**
- * All that can be wrong with a request before it has a thread's turn; a thread that it names is the caller's.
- * @returns on whose behalf it will run, as rows keep it
- * @throws GraphServeError as `startRun`, and for a request that rows cannot keep (`invalid_request`)
+ * Checks everything about a request that can be checked before the run starts. The thread must belong to the caller.
+ * @returns the caller in its stored form
+ * @throws GraphServeError like `startRun`, and for a request that cannot be stored (`invalid_request`)
  */
 export async function checkLater(
   context: OpsContext,
@@ -43,8 +43,8 @@ const secretIn = (place: "config" | "context" | "auth") =>
   InvalidRequestError.at(
     place === "auth" ? ["body"] : ["body", place],
     place === "auth"
-      ? "the identity that the auth function gives holds a secret, and what runs later is stored without secrets: let graphs look it up by the identity"
-      : "holds a secret, or what is no JSON, and what runs later is stored without secrets: let the graph read it from its environment",
+      ? "the identity returned by the auth function holds a secret, and scheduled runs are stored without secrets: let graphs look the secret up by the identity"
+      : "holds a secret, or a value that is not JSON, and scheduled runs are stored without secrets: let the graph read it from its environment",
     "not_storable",
   );
 
@@ -52,16 +52,16 @@ export interface LaterRun {
   run: Pick<Run, "run_id" | "thread_id"> & Partial<Pick<Run, "created_at">>;
   request: RunCreateRequest;
   caller: Caller | null;
-  /** On a thread of its own, which is made for it. */
+  /** Whether to create a temporary thread for the run. */
   isStateless: boolean;
-  /** Who has it until then, where its row is there already. */
+  /** The current holder of the run, if its row is stored already. */
   from?: RunHolder;
 }
 
 /**
- * Accept the run as if its client asked for it now; one that was accepted before is left as it is.
- * @returns why it is refused; undefined when it is accepted
- * @throws GraphServeError when it may be accepted another time, such as `storage_unavailable`, or `too_many_runs` in this process
+ * Accepts the run as if its client requested it now. Has no effect if the run was accepted before.
+ * @returns the error if the run is refused permanently; undefined if it is accepted
+ * @throws GraphServeError if a retry may succeed, such as `storage_unavailable`, or `too_many_runs` in this process
  */
 export async function acceptLater(
   context: EngineContext,

@@ -1,4 +1,4 @@
-/** Does what is due. Several servers on one storage share the work: each row is one's at a time. */
+/** Fires due timers. Servers on one storage share the work: a lease assigns each row to one server at a time. */
 import { now } from "../storage/rows/rows.js";
 import type { TimerKind, TimerRow } from "../storage/contract/storage.js";
 import { GraphServeError } from "../support/errors.js";
@@ -9,18 +9,18 @@ import type { EngineContext } from "../runs/live-runs.js";
 import type { Timers } from "../context/timers.js";
 import { fireWebhook } from "../webhooks/webhooks.js";
 
-/** What one has taken on is another's after this time: it has died over it. */
+/** After this time another server may claim a timer, because its owner has crashed. In milliseconds. */
 const LEASE_MS = 60_000;
-/** Rows of other servers are seen no later. */
+/** Poll interval in milliseconds: the longest delay until a timer stored by another server is seen. */
 const LONGEST_SLEEP_MS = 5_000;
-/** When a run is tried again for which this process has no place. */
+/** Delay before retrying a run that exceeds the capacity of this process, in milliseconds. */
 const FULL_MS = 1_000;
-/** Rows that are done at once. */
+/** Maximum number of timers that fire concurrently. */
 const BATCH = 20;
 
 type Fire = (context: EngineContext, row: TimerRow, at: string) => Promise<void>;
 
-/** Each leaves the row as it is to be found next, or deletes it. */
+/** Handlers by kind. Each one updates the row for its next due time, or deletes it. */
 const FIRES: Partial<Record<TimerKind, Fire>> = { cron: fireCron, run: fireDelayedRun, webhook: fireWebhook };
 
 export class Timekeeper {
@@ -28,8 +28,8 @@ export class Timekeeper {
   readonly #timers: Timers;
   readonly #kinds: readonly TimerKind[];
   #sleep: NodeJS.Timeout | undefined;
-  #underWay: Promise<void> | undefined;
-  #isWoken = false;
+  #round: Promise<void> | undefined;
+  #isNotified = false;
   #isStopped = false;
 
   constructor(context: EngineContext, timers: Timers, kinds: readonly TimerKind[]) {
@@ -43,35 +43,35 @@ export class Timekeeper {
     };
   }
 
-  /** Do what is due, and from now on whatever becomes due. */
+  /** Fires the timers that are due, and later ones as they become due, until `stop`. */
   start(): void {
     this.#wake();
   }
 
-  /** Resolves when nothing is being done any more. */
+  /** Resolves when no timer is firing. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#sleep);
-    await this.#underWay;
+    await this.#round;
   }
 
   #wake(): void {
     if (this.#isStopped) return;
-    this.#isWoken = true;
+    this.#isNotified = true;
     clearTimeout(this.#sleep);
-    this.#underWay ??= this.#work().finally(() => (this.#underWay = undefined));
+    this.#round ??= this.#work().finally(() => (this.#round = undefined));
   }
 
   /** Never rejects. */
   async #work(): Promise<void> {
     let pause = LONGEST_SLEEP_MS;
-    while (this.#isWoken && !this.#isStopped) {
-      this.#isWoken = false;
+    while (this.#isNotified && !this.#isStopped) {
+      this.#isNotified = false;
       try {
         await fireDue(this.#context, now(), this.#kinds);
         pause = await this.#untilNext();
       } catch (error) {
-        this.#context.logger.error({ err: error }, "what is due could not be looked up, and will be again");
+        this.#context.logger.error({ err: error }, "due timers could not be read; this will be retried");
         pause = LONGEST_SLEEP_MS;
       }
     }
@@ -85,7 +85,7 @@ export class Timekeeper {
   }
 }
 
-/** Do what is due at `at` (ISO 8601), unless the server is stopping. @throws StorageUnavailableError (`storage_unavailable`) */
+/** Fires the timers that are due at `at` (ISO 8601), unless the server is stopping. @throws StorageUnavailableError (`storage_unavailable`) */
 export async function fireDue(
   context: EngineContext,
   at: string = now(),
@@ -95,21 +95,21 @@ export async function fireDue(
   if (!timers) return;
   for (;;) {
     const rows = await timers.table.due(kinds, at, BATCH);
-    // A run that is refused now is due again at once.
+    // During a shutdown, refused runs would be due again immediately.
     if (rows.length === 0 || context.live.stopping.aborted) return;
-    await Promise.all(inTurns(rows).map((turns) => fireEach(context, timers, turns, at)));
+    await Promise.all(inGroups(rows).map((group) => fireEach(context, timers, group, at)));
     if (rows.length < BATCH) return;
   }
 }
 
-/** Runs of a thread are accepted in the order of their times; all else is done at once. */
-function inTurns(rows: readonly TimerRow[]): TimerRow[][] {
-  const turns = new Map<string, TimerRow[]>();
+/** Groups timers that must fire in order: delayed runs of one thread. All groups fire concurrently. */
+function inGroups(rows: readonly TimerRow[]): TimerRow[][] {
+  const groups = new Map<string, TimerRow[]>();
   for (const row of rows) {
     const key = row.kind === "run" ? `of ${row.thread_id}` : `${row.kind} ${row.id}`;
-    turns.set(key, [...(turns.get(key) ?? []), row]);
+    groups.set(key, [...(groups.get(key) ?? []), row]);
   }
-  return [...turns.values()];
+  return [...groups.values()];
 }
 
 async function fireEach(
@@ -121,25 +121,25 @@ async function fireEach(
   for (const row of rows) await fire(context, timers, row, at);
 }
 
-/** Who writes over the row's version first has it until its lease ends. */
+/** Claims the timer by compare-and-set on its version, then fires it. */
 async function fire(context: EngineContext, { table }: Timers, row: TimerRow, at: string): Promise<void> {
-  // What was due before it may have taken long.
+  // Earlier timers of the group may have taken a while, so `at` can be in the past.
   const due_at = new Date(Math.max(Date.parse(at), Date.now()) + LEASE_MS).toISOString();
   if (!(await table.replace({ ...row, due_at }))) return;
-  const held = { ...row, due_at, version: row.version + 1 };
+  const claimed = { ...row, due_at, version: row.version + 1 };
   try {
-    await FIRES[row.kind]?.(context, held, at);
+    await FIRES[row.kind]?.(context, claimed, at);
   } catch (error) {
     const { kind, id } = row;
     if (error instanceof GraphServeError && error.code === "shutting_down") {
-      // Another server need not wait for the lease.
-      await table.replace({ ...held, due_at: row.due_at });
+      // Release the lease, so that another server can fire it now.
+      await table.replace({ ...claimed, due_at: row.due_at });
       return;
     }
     if (error instanceof TooManyActiveRunsError) {
-      await table.replace({ ...held, due_at: new Date(Date.now() + FULL_MS).toISOString() });
+      await table.replace({ ...claimed, due_at: new Date(Date.now() + FULL_MS).toISOString() });
       return;
     }
-    context.logger.error({ err: error, kind, id }, "what is due could not be done, and will be tried again");
+    context.logger.error({ err: error, kind, id }, "a due timer failed and will be retried");
   }
 }

@@ -1,4 +1,4 @@
-/** The user's function that verifies who sends a request: loaded as graphs are, its answers checked. */
+/** The user's auth function: loads it like graphs and validates its results. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
@@ -10,14 +10,14 @@ import type { Authenticate, AuthRequest, Caller, Identity } from "../models/call
 import { isRecord } from "../models/common.js";
 
 const DEFAULT_EXPORT = "authenticate";
-/** Longest identity in characters: it stands in each line of the access log. */
+/** Maximum length of an identity in characters: each line of the access log contains it. */
 const LONGEST_IDENTITY = 1_000;
-/** Metadata of threads that the server itself writes. */
+/** Keys of thread metadata that the server writes. */
 const RESERVED_KEYS = ["graph_id", "assistant_id", "forked_from"];
 
 interface Loaded {
   authenticate: Authenticate;
-  /** The module and what it imports; none for a function that an embedder gave. */
+  /** The module and its imports; empty for a function passed as an option. */
   files: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export class AuthHook {
   }
 
   /**
-   * @param source the function itself, or `path:export`, from the folder `cwd`; it has `timeoutSeconds` for each request
+   * @param source the function itself, or `path:export`, relative to `cwd`
    * @throws ConfigError, GraphLoadError
    */
   static async open(
@@ -52,22 +52,22 @@ export class AuthHook {
     return this.#loaded.files;
   }
 
-  /** Reload the module; one that does not load leaves the last good one. @throws ConfigError, GraphLoadError */
+  /** Reloads the module. If that fails, the last loaded one stays in use. @throws ConfigError, GraphLoadError */
   async reload(): Promise<void> {
     this.#loaded = await this.#load();
   }
 
   /**
-   * @throws UnauthorizedError if the function gives no identity, or throws (`unauthorized`)
+   * @throws UnauthorizedError if the function returns no identity or throws (`unauthorized`)
    * @throws GraphServeError if it does not answer in time (`auth_timeout`)
    */
   async callerOf(request: AuthRequest): Promise<Caller> {
-    const user = await this.#ask(request);
-    if (!user) throw new UnauthorizedError("who sends this request could not be verified");
+    const user = await this.#callFunction(request);
+    if (!user) throw new UnauthorizedError("the sender of this request could not be authenticated");
     return { user, scope: scopeOf(user) };
   }
 
-  async #ask(request: AuthRequest): Promise<Identity | null | undefined> {
+  async #callFunction(request: AuthRequest): Promise<Identity | null | undefined> {
     const { method, path } = request;
     try {
       const answer = Promise.resolve(this.#loaded.authenticate(request)).then((user) => ({ user }));
@@ -83,7 +83,7 @@ export class AuthHook {
       "the auth function has not answered: the request is refused",
     );
     throw new GraphServeError("auth_timeout", `the auth function has not answered within ${seconds} s`, {
-      hint: "try again; the function's time is the setting auth_timeout_seconds",
+      hint: "try again; the time limit is the setting auth_timeout_seconds",
     });
   }
 }
@@ -105,24 +105,26 @@ async function loadHook(source: string, cwd: string): Promise<Loaded> {
   return { authenticate: value as Authenticate, files };
 }
 
-/** An answer that could open every thread, or none, is a fault of the function, not of the request. */
+/** Validates the result: one that would grant access to every thread, or to none, is an error of the auth function. */
 function scopeOf(user: Identity): Caller["scope"] {
   const { identity, metadata } = user as Partial<Identity>;
-  if (typeof identity !== "string" || !isText(identity)) throw fault("`identity` must be a text");
+  if (typeof identity !== "string" || !isText(identity))
+    throw invalidResult("`identity` must be a non-empty string");
   if (identity.length > LONGEST_IDENTITY)
-    throw fault(`\`identity\` must have at most ${LONGEST_IDENTITY} characters`);
+    throw invalidResult(`\`identity\` must have at most ${LONGEST_IDENTITY} characters`);
   if (metadata === undefined) return { owner: identity };
   if (!isRecord(metadata) || Object.keys(metadata).length === 0)
-    throw fault("`metadata` must be an object with at least one key");
+    throw invalidResult("`metadata` must be an object with at least one key");
   for (const [key, value] of Object.entries(metadata)) {
-    if (RESERVED_KEYS.includes(key)) throw fault(`\`metadata.${key}\` is written by the server`);
+    if (RESERVED_KEYS.includes(key)) throw invalidResult(`\`metadata.${key}\` is written by the server`);
     const isScalar = ["string", "boolean"].includes(typeof value) || Number.isFinite(value);
     if (!isScalar || !isText(String(value)))
-      throw fault(`\`metadata.${key}\` must be a text, a number or a boolean`);
+      throw invalidResult(`\`metadata.${key}\` must be a non-empty string, a number or a boolean`);
   }
   return { ...metadata };
 }
 
 const isText = (text: string): boolean => text !== "" && !text.includes("\0");
 
-const fault = (what: string): Error => new TypeError(`the auth function's answer is not valid: ${what}`);
+const invalidResult = (what: string): Error =>
+  new TypeError(`the auth function's answer is not valid: ${what}`);

@@ -1,4 +1,4 @@
-/** An app of the user's own that sees requests before the server's routes do: loaded as graphs are. */
+/** The user's app, which receives requests before the server's routes. Loaded like graphs. */
 import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { resolve } from "node:path";
@@ -6,24 +6,24 @@ import { parseGraphTarget } from "../config/graph-target.js";
 import { ConfigError } from "../support/errors.js";
 import { loadExport } from "../graphs/load.js";
 
-/** As Express calls a handler, and as Express apps and routers can be called. */
+/** An Express handler, app or router. */
 export type NodeHandler = (
   req: IncomingMessage,
   res: ServerResponse,
   next: (error?: unknown) => void,
 ) => unknown;
 
-/** What the app is told of a request beside the Request; where it lets it pass, `passed` is its answer. */
+/** The second argument of a fetch handler. A handler that passes the request on returns `passed`. */
 interface FetchContext {
   incoming: IncomingMessage;
   outgoing: ServerResponse;
-  /** Set by an app that knows how to pass a request on: answered with this, the request is the server's. */
+  /** Set by a handler that passes the request on: if it returns this response, the server handles the request. */
   passed?: Response;
-  /** Of a request that was passed on: its body, where the app has changed what it read as JSON. */
+  /** The new body of a request that was passed on, if the app has changed the parsed JSON. */
   body?: string;
 }
 
-/** Answers a request; with nothing, it lets it pass. */
+/** Responds to a request, or returns nothing to pass it on. */
 export type FetchHandler = (request: Request, context: FetchContext) => unknown;
 
 export type HttpApp = { kind: "fetch"; fetch: FetchHandler } | { kind: "node"; handle: NodeHandler };
@@ -47,7 +47,7 @@ export class HttpAppHook {
   }
 
   /**
-   * @param source `path:export`, from the folder `cwd`; the export is `default` when left out
+   * @param source `path:export`, relative to `cwd`; the export defaults to `default`
    * @throws ConfigError, GraphLoadError
    */
   static async open(source: string, cwd: string): Promise<HttpAppHook> {
@@ -63,7 +63,7 @@ export class HttpAppHook {
     return this.#loaded.files;
   }
 
-  /** Load the module anew; one that does not load leaves the last good one. @throws ConfigError, GraphLoadError */
+  /** Reloads the module. If that fails, the last loaded one stays in use. @throws ConfigError, GraphLoadError */
   async reload(): Promise<void> {
     this.#loaded = await this.#load();
   }
@@ -88,10 +88,10 @@ async function loadApp(source: string, cwd: string): Promise<Loaded> {
   return { app, files };
 }
 
-/** The app that a value is; undefined for what cannot be told for sure. */
+/** Detects the kind of app; undefined if it is ambiguous. */
 function httpAppOf(value: unknown): HttpApp | undefined {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
-  if (isHono(value)) return { kind: "fetch", fetch: passingOn(value) };
+  if (isHono(value)) return { kind: "fetch", fetch: wrapHono(value) };
   const { fetch, handle, use } = value as { fetch?: unknown; handle?: unknown; use?: unknown };
   if (typeof fetch === "function")
     return {
@@ -109,7 +109,7 @@ interface HonoContext {
   body(stream: ReadableStream): Response;
 }
 
-/** The part of a Hono app that is used here, whichever copy of Hono it was made with. */
+/** The part of a Hono app that is used here, independent of the user's copy of Hono. */
 interface Hono {
   fetch(request: Request, env: FetchContext): Response | Promise<Response>;
   use(path: string, handler: (context: HonoContext, next: () => Promise<void>) => Promise<void>): unknown;
@@ -126,10 +126,10 @@ function isHono(value: object): value is Hono {
 }
 
 /**
- * The app inside another one, whose last route passes on what came through all middleware without an answer. That its
- * middleware calls `next()` is how an app lets a request pass; that it has no route for it, or answers 404, is not.
+ * Wraps the app in another one, whose last route passes on requests that no middleware answered. The app passes a request
+ * on if its middleware calls `next()`. A missing route or a 404 response does not pass it on.
  */
-function passingOn(app: Hono): FetchHandler {
+function wrapHono(app: Hono): FetchHandler {
   const outer = new app.constructor();
   const changes = new WeakMap<HonoContext, () => Promise<string | undefined>>();
   outer.use("*", (context, next) => {
@@ -146,9 +146,9 @@ function passingOn(app: Hono): FetchHandler {
 }
 
 /**
- * Every reader of the body as JSON gets the same value, so that middleware can change it for what comes after. Newer
- * releases of Hono parse the text for each reader.
- * @returns reads the changed body as text; undefined where nothing has changed
+ * Makes `req.json()` return the same value for all readers, so that middleware can change the body for later handlers.
+ * Newer releases of Hono parse the body for each reader.
+ * @returns a function that serializes the changed body; undefined if it has not changed
  */
 function sharedJson(req: HonoContext["req"]): () => Promise<string | undefined> {
   const read = req.json.bind(req);
@@ -158,7 +158,7 @@ function sharedJson(req: HonoContext["req"]): () => Promise<string | undefined> 
     return (await shared).value;
   };
   return async () => {
-    // The route refuses invalid JSON.
+    // The route rejects invalid JSON.
     const json = await shared?.catch(() => undefined);
     if (!json) return undefined;
     const after = JSON.stringify(json.value);

@@ -1,20 +1,20 @@
-/** What a service says of itself and of its graphs. */
+/** Information about a service and its graphs. */
 import { graphSummary, type GraphOutline } from "../graphs/draw.js";
 import type { GraphRegistry } from "../graphs/registry.js";
 import type { ServerInfo } from "../models/info.js";
 import { oneLine } from "../support/errors.js";
 import { VERSION } from "../support/version.js";
 
-/** What a banner or a check list says of a graph. */
+/** A graph as the startup banner and `validate` show it. */
 export interface GraphSummary extends GraphOutline {
   id: string;
-  /** `path:export`, when it was loaded from a file. */
+  /** `path:export`, if it was loaded from a file. */
   source?: string;
-  /** Why it does not load, in a line; nothing more is known of it then. */
+  /** Load error in one line. Nothing else is known about the graph then. */
   fault?: string;
 }
 
-/** Of each graph, default first. */
+/** One summary per graph, the default graph first. */
 export async function graphSummaries(registry: GraphRegistry): Promise<GraphSummary[]> {
   return Promise.all(
     registry.ids.map(async (id) => {

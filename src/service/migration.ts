@@ -1,4 +1,4 @@
-/** What `migrate` works with: the versions of a storage, and copies of all that one keeps. */
+/** Functions behind `migrate`: schema versions of a storage, and copies of its data. */
 import { copyStorage, type StorageCopyOptions, type StorageCopyReport } from "../storage/copy/storage.js";
 import { type OpenOptions, openStorage, storageSchemaState } from "../storage/open.js";
 import type { SchemaState } from "../storage/contract/schema-state.js";
@@ -8,21 +8,21 @@ import { ConfigError } from "../support/errors.js";
 export type { CopyProgress, StorageCopyReport } from "../storage/copy/storage.js";
 export type { SchemaPart, SchemaState } from "../storage/contract/schema-state.js";
 
-/** Where a storage is, as the settings say it. */
+/** The settings that locate a storage. */
 export type StoragePlace = Omit<OpenOptions, "max_queued_runs" | "readOnly">;
 
 /**
- * What a storage stands at. Changes nothing.
+ * The schema state of a storage. Read-only.
  * @throws ConfigError (`config_invalid`), StorageUnavailableError (`storage_unavailable`)
  */
 export const storageSchema = (place: StoragePlace): Promise<SchemaState> =>
   storageSchemaState(optionsOf(place));
 
 /**
- * Make what a storage lacks, and bring it up to this release, as a server does when it starts.
- * @returns what the operator should know of it, such as where a copy was made
+ * Creates or migrates the schema of a storage, as a server does when it starts.
+ * @returns notices for the operator, such as the path of a backup
  * @throws ConfigError (`config_invalid`)
- * @throws StorageUnavailableError when it cannot be reached, or is of a later release (`storage_unavailable`)
+ * @throws StorageUnavailableError if the storage cannot be reached or has the schema of a later release (`storage_unavailable`)
  */
 export async function migrateUp(place: StoragePlace): Promise<readonly string[]> {
   const storage = await openStorage(optionsOf(place));
@@ -31,7 +31,7 @@ export async function migrateUp(place: StoragePlace): Promise<readonly string[]>
 }
 
 interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signal" | "onProgress"> {
-  /** Only read. */
+  /** Opened read-only. */
   from: StoragePlace;
   to: StoragePlace;
 }
@@ -41,12 +41,12 @@ export interface MigrationReport extends StorageCopyReport {
   to: MigrationSide;
 }
 
-/** A storage that took part. */
+/** The source or target of a migration. */
 export type MigrationSide = Pick<Storage, "scheme" | "durable" | "location"> & { keepsItems: boolean };
 
 /**
- * Copy all that one storage keeps to another; see `copyStorage`.
- * @throws ConfigError when an option is wrong, or the two are one (`config_invalid`)
+ * Copies all data of a storage to another; see `copyStorage`.
+ * @throws ConfigError if an option is invalid or both are the same storage (`config_invalid`)
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
 export async function migrateStorage({ from, to, ...options }: MigrationOptions): Promise<MigrationReport> {
@@ -54,7 +54,8 @@ export async function migrateStorage({ from, to, ...options }: MigrationOptions)
   try {
     const target = await openStorage(optionsOf(to));
     try {
-      if (isOne([from, source], [to, target])) throw new ConfigError("--from and --to name the same storage");
+      if (isSameStorage([from, source], [to, target]))
+        throw new ConfigError("--from and --to name the same storage");
       const report = await copyStorage({ ...options, from: source, to: target });
       return { ...report, from: sideOf(source), to: sideOf(target) };
     } finally {
@@ -65,7 +66,6 @@ export async function migrateStorage({ from, to, ...options }: MigrationOptions)
   }
 }
 
-/** Nobody waits in line here. */
 const optionsOf = (place: StoragePlace): OpenOptions => ({ ...place, max_queued_runs: 0 });
 
 const sideOf = ({ scheme, durable, location, items }: Storage): MigrationSide => ({
@@ -77,7 +77,7 @@ const sideOf = ({ scheme, durable, location, items }: Storage): MigrationSide =>
 
 type Opened = [StoragePlace, Storage];
 
-function isOne([from, source]: Opened, [to, target]: Opened): boolean {
+function isSameStorage([from, source]: Opened, [to, target]: Opened): boolean {
   if (source.scheme !== target.scheme || source.location !== target.location) return false;
   const own = ({ checkpointer_options: { schema, key_prefix }, checkpointer_uri }: StoragePlace) =>
     JSON.stringify([schema ?? "public", key_prefix, source.location === undefined && checkpointer_uri]);

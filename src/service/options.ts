@@ -1,4 +1,3 @@
-/** What a service is opened with. */
 import type { Settings } from "../config/settings.js";
 import type { Authenticate } from "../models/caller.js";
 import type { RunActivity } from "../models/run-activity.js";
@@ -10,35 +9,34 @@ export interface ServiceOptions {
   /** Settings that differ from the defaults. */
   settings?: Partial<Settings>;
   /**
-   * The graphs to serve, by assistant id, the default first: a compiled graph, a factory, or `path:export`. Left out,
-   * `settings.graphs` says it.
+   * The graphs to serve, by assistant id, the default first: a compiled graph, a factory, or `path:export`. Default:
+   * `settings.graphs`.
    */
   graphs?: Readonly<Record<string, unknown>>;
-  /** Folder that relative paths start from; the working directory when left out. */
+  /** Folder against which relative paths are resolved. Default: the working directory. */
   cwd?: string;
-  /** Verifies who sends a request, as the setting `auth` does; users then have threads and memory of their own. */
+  /** Authenticates requests, like the setting `auth`. Each user then has separate threads and memory. */
   authenticate?: Authenticate;
-  /** An open storage to use instead of the one that the settings name; closed with the service. */
+  /** An open storage to use instead of the configured one. The service closes it. */
   storage?: Storage;
-  /** Anything with pino's methods; nothing is logged when left out. */
+  /** A logger with pino's methods. Default: no logging. */
   logger?: Logger;
-  /** Only look: nothing is recovered, swept, created or changed. Graphs are stood in for as `standIns` says. */
+  /** Open the storage read-only: nothing is recovered, swept, created or changed. Implies `passive` and `standIns`. */
   readOnly?: boolean;
-  /** Change what is asked for and nothing else: nothing is recovered or swept, and no heartbeat is sent. */
+  /** Change only what operations request: no recovery, no sweep, no heartbeat. */
   passive?: boolean;
   /**
-   * What becomes of runs whose process died: they go on here, are left to a server that comes, or end as `error`. When left
-   * out they go on, but with `passive`, which leaves them.
+   * How to recover runs whose process died. Default: `queue` if runs are queued, else `resume`; `leave` with `passive`.
    */
   cutOffs?: RecoveryPolicy;
-  /** Go on without the graphs that do not load: their threads can be read, not run. */
+  /** Replace graphs that fail to load by placeholders: their threads can be read, but not run. */
   standIns?: boolean;
-  /** Whether requests of others come: then there has to be a graph, users are verified, and figures are kept. */
+  /** Whether to accept requests. This requires a graph, authenticates users and collects metrics. Default: not `standIns`. */
   serves?: boolean;
-  /** Call each factory when the graphs are loaded, as for a run without configuration: one that throws is found then. */
+  /** Call each graph factory on loading, with an empty configuration, to detect factories that throw. */
   callFactories?: boolean;
-  /** Show every key of the state, also those that the graphs' output schemas hide. */
+  /** Show all state keys, including those outside the output schema. */
   unfiltered?: boolean;
-  /** Told what each run does, node by node, unfiltered. It costs time in every node of every run. */
+  /** Receives the unfiltered activity of each run, node by node. Slows down every node of every run. */
   onActivity?: (activity: RunActivity) => void;
 }

@@ -1,4 +1,4 @@
-/** Parts of a service that are loaded only where a setting, or who opens it, asks for them. */
+/** Optional parts of a service, loaded only if a setting or option requires them. */
 import { assertQueue } from "../config/queue-settings.js";
 import { ROUTE_GROUPS, type Settings } from "../config/settings.js";
 import type { RunActivity } from "../models/run-activity.js";
@@ -8,7 +8,7 @@ import { ConfigError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
 
-/** Loaded only where processes share them. @throws ConfigError (`config_invalid`) */
+/** Frames shared between processes; undefined if they stay in memory. @throws ConfigError (`config_invalid`) */
 export async function shareFrames(
   settings: Settings,
   logger: Logger,
@@ -20,32 +20,32 @@ export async function shareFrames(
   return new SharedFrames(await openFrameBus(settings), logger, metrics);
 }
 
-/** Loaded only where somebody watches. */
-export async function watchWith(tell: (activity: RunActivity) => void): Promise<OpsContext["watch"]> {
+/** A watch that reports the activity of runs to a listener. */
+export async function watchWith(listener: (activity: RunActivity) => void): Promise<OpsContext["watch"]> {
   const { RunWatch } = await import("../graphs/stream/run-watch.js");
-  return (run) => new RunWatch(run, tell);
+  return (run) => new RunWatch(run, listener);
 }
 
-/** Loaded only where it is served. @throws ConfigError (`config_invalid`) */
+/** @throws ConfigError if the SDK is missing (`config_invalid`) */
 export async function mcpSdkOf(cwd: string): Promise<object> {
   const { loadMcpSdk } = await import("../support/mcp-sdk.js");
   return loadMcpSdk(cwd);
 }
 
-/** As `mcpSdkOf`. */
+/** @throws ConfigError if the SDK is missing (`config_invalid`) */
 export async function a2aSdkOf(cwd: string): Promise<object> {
   const { loadA2aSdk } = await import("../support/a2a-sdk.js");
   return loadA2aSdk(cwd);
 }
 
-/** A worker is asked for nothing but how it is. */
+/** A worker serves only health and metrics routes. */
 export const settingsOfWorker = (settings: Settings): Settings => ({
   ...settings,
   ...{ studio: false, mcp: false, a2a: false, http_app: undefined },
   disabled_routes: [...ROUTE_GROUPS],
 });
 
-/** What makes the queue of a service; undefined where runs wait in none. @throws ConfigError (`config_invalid`) */
+/** A factory for the shared queue; undefined without one. @throws ConfigError (`config_invalid`) */
 export async function queueMaker(
   settings: Settings,
   logger: Logger,
@@ -55,14 +55,14 @@ export async function queueMaker(
   if (settings.stream === "memory")
     logger.warn(
       { queue: settings.queue, stream: settings.stream },
-      "a run that waits may be executed by another process, and its client here gets none of its frames but the last: set stream to redis or postgres, unless this is the only process",
+      "another process may execute a queued run, and a client here then receives only its last frame: set stream to redis or postgres, unless this is the only process",
     );
   const { SharedQueue } = await import("../coordination/shared-queue.js");
   return (context) => {
     const { queue, scheme } = context.storage;
     if (queue) return new SharedQueue(context, queue, settings);
     throw new ConfigError(`queue ${settings.queue} needs the storage postgres, and this one is ${scheme}`, {
-      hint: "set queue to none, or open the service without a storage of its own",
+      hint: "set queue to none, or open the service without the option storage",
     });
   };
 }

@@ -1,4 +1,4 @@
-/** Composition root: settings, graphs and storage become the service that HTTP, the CLI and embedders call. */
+/** Composition root: creates the service that HTTP, the CLI and embedders use from settings, graphs and a storage. */
 import { resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
 import { defaultSettings, type Settings } from "../config/settings.js";
@@ -34,28 +34,28 @@ export type { RunActivity } from "../models/run-activity.js";
 export type { StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
 export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
 
-interface Circumstances {
+interface ServiceParts {
   cwd: string;
-  /** Whether graphs that do not load are stood in for. */
+  /** Whether placeholders replace graphs that fail to load. */
   standIns: boolean;
-  /** Whether the service maintains the storage: recovers, sweeps, and says that it lives. */
+  /** Whether the service maintains the storage: recovery, sweeps and heartbeat. */
   maintains: boolean;
-  /** What becomes of the runs of dead processes. */
+  /** How to recover the runs of dead processes. */
   cutOffs: RecoveryPolicy;
-  /** Set where runs wait in a queue. */
+  /** Set if processes share a run queue. */
   makeQueue?: (context: EngineContext) => EngineContext["queue"];
-  /** Left out for a service that serves nobody. */
+  /** Undefined for a service that accepts no requests. */
   hooks?: UserHooks;
   mcpSdk?: object;
   a2aSdk?: object;
-  /** What is left to undo when the service has closed. */
+  /** Final cleanup after the service has closed. */
   closed: () => void;
 }
 
-/** The graphs were loaded anew; or no run is left, and the service is about to close. */
+/** `reloaded`: graphs were reloaded. `closing`: all runs have ended and the service is about to close. */
 type ServiceEvent = "reloaded" | "closing";
 
-/** The service as one caller has it. */
+/** The service on behalf of one caller. */
 export type CallerService = Operations &
   Pick<Service, "settings" | "logger" | "metrics" | "info" | "initialMessage">;
 
@@ -65,18 +65,18 @@ export class Service extends Operations {
   readonly logger: Logger;
   /** Undefined while the setting metrics is off. */
   readonly metrics: Metrics | undefined;
-  /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
+  /** Authenticates a request; undefined without authentication. @throws UnauthorizedError (`unauthorized`) */
   readonly authenticate: UserHooks["authenticate"];
-  /** What serves /mcp; undefined while the setting mcp is off. @internal */
+  /** The SDK that serves /mcp; undefined while the setting mcp is off. @internal */
   readonly mcpSdk: object | undefined;
-  /** As `mcpSdk`, of /a2a and the setting a2a. @internal */
+  /** The SDK that serves /a2a; undefined while the setting a2a is off. @internal */
   readonly a2aSdk: object | undefined;
 
   readonly #context: EngineContext;
-  /** Undefined as long as nobody has asked for a run. */
+  /** Undefined until the first use of runs. */
   #live: LiveRuns | undefined;
   readonly #sources: GraphSources;
-  /** Undefined for a service that changes only what it is asked to. */
+  /** Undefined for a `passive` service. */
   readonly #maintenance: Maintenance | undefined;
   readonly #langgraphVersion: string;
   readonly #standIns: boolean;
@@ -90,9 +90,9 @@ export class Service extends Operations {
     settings: Settings,
     sources: GraphSources,
     context: OpsContext,
-    { cwd, standIns, maintains, cutOffs, makeQueue, hooks, mcpSdk, a2aSdk, closed }: Circumstances,
+    { cwd, standIns, maintains, cutOffs, makeQueue, hooks, mcpSdk, a2aSdk, closed }: ServiceParts,
   ) {
-    // A process that ends takes no more runs over.
+    // During a shutdown, leave interrupted runs to other processes.
     const policy = () => (this.#closing && cutOffs === "resume" ? "leave" : cutOffs);
     const engine = withParts(context, {
       recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
@@ -131,8 +131,8 @@ export class Service extends Operations {
   }
 
   /**
-   * The operations on behalf of one caller: threads and memory of others are as if they were not there.
-   * @param within the run of this service whose graph asks for them
+   * The operations on behalf of one caller, who cannot access threads and memory of others.
+   * @param within the run of this service whose graph calls the operations
    */
   as(caller: Caller | undefined, within?: OpsContext["within"]): CallerService {
     const { settings, logger, metrics } = this;
@@ -145,14 +145,14 @@ export class Service extends Operations {
     });
   }
 
-  /** The run of this service whose code is being executed. @internal */
+  /** The run whose graph code is currently executing, if this service runs it. @internal */
   currentRun(): { caller: Caller | undefined; within: { thread_id: string } } | undefined {
     const run = currentRun();
     if (run?.ownerId !== this.#context.ownerId) return undefined;
     return { caller: run.caller as Caller | undefined, within: { thread_id: run.thread_id } };
   }
 
-  /** The app that sees requests before the routes do, as it was last loaded. */
+  /** The user's app, as last loaded, which receives requests before the routes. */
   get httpApp(): UserHooks["httpApp"] {
     return this.#hooks?.httpApp;
   }
@@ -166,31 +166,31 @@ export class Service extends Operations {
     return { message: this.settings.welcome_message, version: VERSION };
   }
 
-  /** Where threads are kept: scheme, and a location without passwords. */
+  /** The storage of threads: scheme, and location without passwords. */
   get storage(): Pick<Storage, "scheme" | "durable" | "location"> {
     return this.#context.storage;
   }
 
-  /** Bytes of frames that are kept in memory for readers; at most the setting `max_kept_frame_bytes`. */
+  /** Bytes of frames retained in memory for readers; at most the setting `max_kept_frame_bytes`. */
   get keptFrameBytes(): number {
     return this.#live?.budget.bytes ?? 0;
   }
 
-  /** What loading the graphs had to say, for instance that a graph's own checkpointer is not used. */
+  /** Notices from loading the graphs, for instance that a graph's own checkpointer is not used. */
   get notices(): readonly string[] {
     return this.#sources.notices;
   }
 
   /**
-   * Why the graph that a thread of this metadata belongs to is stood in for; undefined when it loaded. A factory is
-   * known to fail once the thread was read.
+   * The load error of the graph that a thread with this metadata belongs to; undefined if the graph loaded. The error of a
+   * factory is available once the thread has been read.
    */
   graphFault(metadata: { graph_id?: unknown }): GraphLoadError | undefined {
     const { registry } = this.#context;
     return registry.faultOf(registry.graphIdOf(metadata));
   }
 
-  /** Why graphs are stood in for, by graph id, each with its place and the lines there. */
+  /** Load errors by graph id, with source positions and excerpts. */
   graphFaults(): Map<string, GraphLoadError> {
     const { registry } = this.#context;
     const faults = new Map<string, GraphLoadError>();
@@ -201,21 +201,21 @@ export class Service extends Operations {
     return faults;
   }
 
-  /** Ids of the graphs served, default first. */
+  /** Ids of the served graphs, the default first. */
   get graphIds(): readonly string[] {
     return this.#context.registry.ids;
   }
 
-  /** The graphs served, default first. */
+  /** Summaries of the served graphs, the default first. */
   graphs(): Promise<GraphSummary[]> {
     return graphSummaries(this.#context.registry);
   }
 
   /**
-   * Load the graph files, the auth function and the app anew. Runs in flight finish on the graph they began with;
-   * when a file does not load, what was last good goes on serving.
-   * @returns why graphs do not load, by graph id, where such are stood in for: the others are served anew then
-   * @throws GraphLoadError where they are not (`graph_load_failed`)
+   * Reloads the graph files, the auth function and the app. Runs in flight finish on the graph they started with. If a file
+   * fails to load, its last loaded version stays in use.
+   * @returns with `standIns`: load errors by graph id; the other graphs are reloaded
+   * @throws GraphLoadError without `standIns` (`graph_load_failed`)
    */
   async reload(): Promise<Map<string, GraphLoadError>> {
     const graphs = await (this.#standIns ? this.#sources.loadEach() : this.#sources.load());
@@ -225,7 +225,7 @@ export class Service extends Operations {
     return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
   }
 
-  /** Hear of what becomes of the service; returns what stops it. */
+  /** Subscribes to service events. Returns a function that unsubscribes. */
   listen(listener: (event: ServiceEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -235,38 +235,38 @@ export class Service extends Operations {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Absolute paths of the graph files, the auth function's, the app's, and every file of the project they import. */
+  /** Absolute paths of the modules of graphs, auth function and app, and of every project file they import. */
   watchedFiles(): string[] {
     return [...this.#sources.files, ...(this.#hooks?.files ?? [])];
   }
 
-  /** Delete or prune threads whose time to live has ended by `at` (ISO 8601), and old keys; also done every minute. */
+  /** Deletes or prunes threads whose time to live has ended by `at` (ISO 8601), and old keys. Runs automatically every minute. */
   async sweep(at?: string): Promise<void> {
     await sweep(this.#context, at);
   }
 
-  /** Do what is due by `at` (ISO 8601), as is done by itself when its time comes. */
+  /** Fires the timers that are due at `at` (ISO 8601). A maintaining service fires them automatically. */
   async fireDue(at?: string): Promise<void> {
     const { fireDue } = await import("../scheduling/timekeeper.js");
     await fireDue(this.#context, at);
   }
 
   /**
-   * Runs that a dead process left unfinished, of one thread where it is named, none of them settled yet: opening a
-   * writing service settles them.
+   * Runs that dead processes left unfinished, optionally of one thread. Does not settle them: opening a service that
+   * maintains the storage does.
    */
   cutOffRuns(threadId?: string): Promise<UnfinishedRun[]> {
     return interruptedRuns(this.#context, { threadId });
   }
 
-  /** What the storage has to say of its own setup. */
+  /** Problems that the storage reports about its setup. */
   async storageFindings(): Promise<StorageFinding[]> {
     const { storage } = this.#context;
     const [findings = [], clock] = await Promise.all([storage.findings?.(), clockFinding(storage)]);
     return clock ? [...findings, clock] : findings;
   }
 
-  /** Stop accepting runs, give those in flight `graceSeconds`, settle their rows, close the storage. Safe to repeat. */
+  /** Stops accepting runs, gives those in flight `graceSeconds`, settles their rows and closes the storage. Idempotent. */
   close(graceSeconds: number = this.settings.shutdown_grace_seconds): Promise<void> {
     this.#closing ??= this.#close(graceSeconds);
     return this.#closing;
@@ -279,7 +279,7 @@ export class Service extends Operations {
     await Promise.all([this.#live?.stop(graceSeconds), this.#context.queue?.callers.abort(graceSeconds)]);
     this.#notify("closing");
     await this.#maintenance?.stop();
-    // What was just being taken over, or accepted.
+    // Runs that were being claimed or accepted meanwhile.
     await this.#live?.stop(0);
     this.#context.queue?.notify();
     await this.#context.frames?.close();
@@ -289,13 +289,13 @@ export class Service extends Operations {
 }
 
 /**
- * Load the graphs, open the storage, recover what an earlier process left, and serve.
+ * Loads the graphs, opens the storage and recovers the runs of earlier processes.
  * @throws ConfigError, GraphLoadError, StorageUnavailableError
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const logger = safeLogger(options.logger ?? silentLogger);
   const sources = sourcesOf(options.graphs ?? options.settings?.graphs ?? {});
-  // Graphs may ask for it while they are loaded.
+  // Graph modules may use these globals while they are loaded.
   const closed = sources.size > 0 ? provideToGraphs(logger) : () => undefined;
   try {
     return await open(options, sources, logger, closed);
@@ -305,7 +305,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** What graphs look for in the global scope. Returns what withdraws it. */
+/** Provides globals that graphs use. Returns a function that removes them. */
 function provideToGraphs(logger: Logger): () => void {
   const withdrawals = [provideSdkLogger(logger), provideSdkFetch()];
   return () => withdrawals.forEach((withdraw) => withdraw());
@@ -323,7 +323,7 @@ async function open(
   const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
   const { callFactories, serves = !standIns } = options;
   if (authenticate && !serves) {
-    throw new ConfigError("authenticate is given to a service that serves nobody", {
+    throw new ConfigError("the option authenticate requires a service that accepts requests", {
       hint: "open it with openService({ serves: true })",
     });
   }
@@ -344,19 +344,19 @@ async function open(
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch };
     const context = createContext(parts);
-    const goesOn = makeQueue ? "queue" : "resume";
-    const circumstances = {
+    const defaultPolicy = makeQueue ? "queue" : "resume";
+    const serviceParts = {
       cwd,
       standIns,
       maintains: !passive,
-      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : goesOn)) : "end",
+      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : defaultPolicy)) : "end",
       makeQueue,
       hooks,
       mcpSdk,
       a2aSdk,
       closed,
     } as const;
-    return await new Service(settings, sources, context, circumstances).start();
+    return await new Service(settings, sources, context, serviceParts).start();
   } catch (error) {
     await frames?.close();
     await storage.close();
@@ -364,9 +364,7 @@ async function open(
   }
 }
 
-// Whether what a service is opened with can be served.
-
-/** Where each graph comes from: a text names a file and an export. */
+/** The source of each graph: a string names a file and an export. */
 function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {
   const entries = Object.entries(graphs).map(([id, value]): [string, GraphSource] => [
     id,

@@ -1,4 +1,4 @@
-/** Code of the user's own that the service calls beside graphs: who sends a request, and an app in front of the routes. */
+/** User code that the service calls in addition to graphs: the auth function and the app in front of the routes. */
 import { AuthHook } from "./auth-hook.js";
 import type { Settings } from "../config/settings.js";
 import { HttpAppHook, type HttpApp } from "./http-app.js";
@@ -7,9 +7,9 @@ import type { Authenticate, AuthRequest, Caller } from "../models/caller.js";
 
 interface HookSources {
   settings: Pick<Settings, "auth" | "auth_timeout_seconds" | "http_app">;
-  /** Wins over the setting `auth`. */
+  /** Overrides the setting `auth`. */
   authenticate?: Authenticate;
-  /** Folder that relative paths start from. */
+  /** Folder against which relative paths are resolved. */
   cwd: string;
 }
 
@@ -25,13 +25,13 @@ export class UserHooks {
   /** @throws ConfigError, GraphLoadError */
   static async open({ settings, authenticate, cwd }: HookSources, logger: Logger): Promise<UserHooks> {
     const source = authenticate ?? settings.auth;
-    const place = { cwd, timeoutSeconds: settings.auth_timeout_seconds };
-    const auth = source === undefined ? undefined : await AuthHook.open(source, place, logger);
+    const options = { cwd, timeoutSeconds: settings.auth_timeout_seconds };
+    const auth = source === undefined ? undefined : await AuthHook.open(source, options, logger);
     const app = settings.http_app === undefined ? undefined : await HttpAppHook.open(settings.http_app, cwd);
     return new UserHooks(auth, app);
   }
 
-  /** Who sends a request; undefined when nobody is asked. @throws UnauthorizedError (`unauthorized`) */
+  /** Authenticates a request; undefined without authentication. @throws UnauthorizedError (`unauthorized`) */
   get authenticate(): ((request: AuthRequest) => Promise<Caller>) | undefined {
     const auth = this.#auth;
     return auth && ((request) => auth.callerOf(request));
@@ -41,12 +41,12 @@ export class UserHooks {
     return this.#app?.app;
   }
 
-  /** Absolute paths of the modules and of every file of the project that they import. */
+  /** Absolute paths of the modules and of every project file that they import. */
   get files(): readonly string[] {
     return [...(this.#auth?.files ?? []), ...(this.#app?.files ?? [])];
   }
 
-  /** Load the modules anew; what does not load leaves the last good one. @throws ConfigError, GraphLoadError */
+  /** Reloads the modules. If one fails to load, its last loaded version stays in use. @throws ConfigError, GraphLoadError */
   async reload(): Promise<void> {
     await this.#auth?.reload();
     await this.#app?.reload();

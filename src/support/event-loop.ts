@@ -28,6 +28,12 @@ export function dueYield(): Promise<void> | undefined {
   return undefined;
 }
 
+/** Resolves when frames emitted in this turn have been written: readers wake in the next turn and write in it. */
+export async function afterWrites(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
 function beginTurn(): void {
   if (turnStart === undefined) setImmediate(endTurn);
   turnStart = performance.now();
@@ -64,28 +70,54 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
  * The source itself is read without these pauses, because items still buffered in LangGraph's
  * stream are lost when the graph throws.
  * Rejects with the error of the source or of `take`, after all items are taken.
- * @param begun receives a function that returns a promise for all items read so far being taken, or
+ * @param options.begun receives a function that returns a promise for all items read so far being taken, or
  *   undefined if none are pending
+ * @param options.signal ends the reading immediately and rejects with its reason, for a source that does not
  */
 export async function consume<T>(
   source: AsyncIterable<T>,
   take: (item: T) => void,
-  begun?: (pending: () => Promise<void> | undefined) => void,
+  {
+    begun,
+    signal,
+  }: { begun?: (pending: () => Promise<void> | undefined) => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   const taker = new Taker(take);
   begun?.(() => (taker.isBusy ? taker.idle : undefined));
-  try {
+  const read = async () => {
     for await (const item of source) {
+      if (signal?.aborted) break;
       taker.add(item);
       if (taker.failed) break;
     }
+  };
+  try {
+    await (signal ? rejectOnAbort(read, signal) : read());
   } finally {
     await taker.idle;
   }
   taker.throwFailure();
 }
 
-/** Processes items in the background without blocking the caller of `add`. */
+/** One race for all items: a race per item costs a listener and several promises each. */
+async function rejectOnAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+  });
+  signal.addEventListener("abort", onAbort, { once: true });
+  const working = work();
+  // After an abort nothing awaits it.
+  working.catch(() => undefined);
+  try {
+    await Promise.race([working, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Processes items as they are added, within a turn of limited length; later ones in the background. */
 class Taker<T> {
   /** Settles when no items are pending; never rejects. */
   idle: Promise<void> = Promise.resolve();
@@ -102,9 +134,19 @@ class Taker<T> {
     return this.#failure !== undefined;
   }
 
+  /** Items that arrive while others are pending wait behind them. */
   add(item: T): void {
-    this.#waiting.push(item);
-    if (!this.isBusy) this.idle = this.#run();
+    if (this.isBusy) return void this.#waiting.push(item);
+    try {
+      this.#take(item);
+    } catch (error) {
+      this.#failure = { error };
+      return;
+    }
+    const turn = dueYield();
+    if (!turn) return;
+    this.isBusy = true;
+    this.idle = turn.then(() => this.#run());
   }
 
   throwFailure(): void {
@@ -112,7 +154,6 @@ class Taker<T> {
   }
 
   async #run(): Promise<void> {
-    this.isBusy = true;
     try {
       while (this.#waiting.length > 0) await this.#takeWaiting();
     } catch (error) {
@@ -132,7 +173,6 @@ class Taker<T> {
     }
   }
 }
-
 
 type RunDetails = Pick<RunContext, "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller">;
 

@@ -122,6 +122,9 @@ export function onModuleExports(
   modules: readonly ExportedName[],
   onExport: (name: string, value: unknown) => void,
 ): void {
-  Object.defineProperty(globalThis, Symbol.for("graph-serve.export"), { value: onExport, configurable: true });
+  Object.defineProperty(globalThis, Symbol.for("graph-serve.export"), {
+    value: onExport,
+    configurable: true,
+  });
   registerHook(EXPORTS_HOOK, { data: modules });
 }

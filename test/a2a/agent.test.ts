@@ -154,7 +154,7 @@ describe("an A2A task", () => {
     const last = await client.getTask(byId(asked.id));
     expect(last.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     await expect(client.sendMessage(send(text("more"), { taskId: asked.id }))).rejects.toThrow(
-      "waits for no message",
+      "is not waiting for input",
     );
     expect(JSON.stringify([asked, answered, last])).not.toContain(CLASSIFIED);
   });
@@ -172,9 +172,7 @@ describe("an A2A task", () => {
     expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     const end = (await followed).at(-1);
     expect(end?.$case === "statusUpdate" && end.value.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
-    await expect(client.cancelTask({ ...byId(task.id), metadata: undefined })).rejects.toThrow(
-      "not under way",
-    );
+    await expect(client.cancelTask({ ...byId(task.id), metadata: undefined })).rejects.toThrow("not running");
   });
 
   it("a task is cancelled when its client disconnects under on_disconnect cancel", async () => {
@@ -203,9 +201,9 @@ describe("A2A callers", () => {
       await connect(url, "chat", { user: "bob" }),
     ];
     const { id, contextId } = (await ann.sendMessage(send(text("hello")))) as Task;
-    await expect(bob.getTask(byId(id))).rejects.toThrow("no such task");
-    await expect(bob.cancelTask({ ...byId(id), metadata: undefined })).rejects.toThrow("no such task");
-    await expect(bob.sendMessage(send(text("hello"), { taskId: id }))).rejects.toThrow("no such task");
+    await expect(bob.getTask(byId(id))).rejects.toThrow("does not exist");
+    await expect(bob.cancelTask({ ...byId(id), metadata: undefined })).rejects.toThrow("does not exist");
+    await expect(bob.sendMessage(send(text("hello"), { taskId: id }))).rejects.toThrow("does not exist");
     await expect(bob.sendMessage(send(text("hello"), { contextId }))).rejects.toThrow();
     expect((await request("POST", "/a2a/chat", {})).status).toBe(401);
   });

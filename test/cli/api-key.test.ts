@@ -75,7 +75,7 @@ describe("a server with API keys", () => {
           error: {
             code: "unauthorized",
             message: expect.stringContaining(
-              which === "none" ? "asks for an API key" : "does not know",
+              which === "none" ? "requires an API key" : "rejected",
             ) as string,
             hint: expect.stringContaining("GRAPH_SERVE_API_KEY") as string,
           },
@@ -108,7 +108,7 @@ describe("a server with API keys", () => {
     const { stdout } = await run(["threads", "list", "--json", ...URL_FLAG()], {
       env: { GRAPH_SERVE_API_KEY: "" },
     });
-    expect(stdout).toContain("asks for an API key");
+    expect(stdout).toContain("requires an API key");
   });
 
   it("a key that is not a valid header value is rejected and not printed", async () => {
@@ -160,7 +160,7 @@ describe("an unknown server", () => {
   it("a web page is reported as not a LangGraph server", async () => {
     const { code, stderr } = await run(["threads", "list", "--url", `${address}/site`]);
     expect(code).toBe(3);
-    expect(stderr).toContain("it answers with a web page, so it is not a LangGraph server");
+    expect(stderr).toContain("it responds with a web page, so it is not a LangGraph server");
   });
 
   it("a redirect does not forward the API key", async () => {

@@ -68,7 +68,7 @@ describe("reading without a loadable graph", () => {
     await seeded.project.put("graph-server.config.json", JSON.stringify({ graphs }));
     const { stderr } = await cardOf(seeded.vault);
     expect(stderr).toBe(
-      'warn  graph "vault" is not configured: only keys that a configured one shows are shown\n',
+      'warn  graph "vault" is not configured: only state keys visible in a configured graph are shown\n',
     );
     const { stdout } = await read(["export", seeded.vault]);
     expect(stdout).toContain('"n":2');

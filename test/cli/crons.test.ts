@@ -76,7 +76,7 @@ describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) =>
     await expect.poll(status).toMatch(/ failed /);
     expect((await call("delete", run_id)).code).toBe(0);
     expect(await call("delete", run_id)).toMatchObject({ code: 4 });
-    expect((await call("list")).stderr).toContain("no such webhooks");
+    expect((await call("list")).stderr).toContain("no webhooks found");
   });
 });
 

@@ -93,7 +93,7 @@ it("an interrupted run prints the question and the command that answers it", asy
   await post(`/threads/${thread_id}/runs`, { assistant_id: "ask", input: { topic: "cats" } });
   const [, command = ""] = await stderr.until(/answer {2}graph-serve (run .+)\n/);
   expect(stderr.text).toMatch(/ {4}ask {2}\d+ ms {2}waits\n/);
-  expect(stderr.text).toContain('  waits for an answer: {"question":"about cats?"}\n');
+  expect(stderr.text).toContain('  waiting for an answer: {"question":"about cats?"}\n');
   expect(stderr.text).toMatch(/interrupted in \d+ ms, 0 tokens\n/);
   const { stdout } = await cli([...command.split(" "), "--json"], { cwd: project.dir });
   expect(JSON.parse(stdout)).toMatchObject({ thread_id, status: "success", values: { answer: "true" } });
@@ -105,7 +105,7 @@ it("a stateless run is marked and prints no answer command", async () => {
   await post("/runs/wait", { assistant_id: "ask", input: { topic: "dogs" } });
   await stderr.until(/interrupted in/);
   expect(stderr.text).toContain("  ask  stateless\n");
-  expect(stderr.text).toContain('waits for an answer: {"question":"about dogs?"}');
+  expect(stderr.text).toContain('waiting for an answer: {"question":"about dogs?"}');
   expect(stderr.text).not.toContain("graph-serve run --url");
 });
 

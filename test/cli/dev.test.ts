@@ -145,7 +145,7 @@ describe("dev", () => {
     try {
       const dev = startCli(["dev", "./graph.ts", "-p", String(port)], { cwd: project.dir });
       expect(await dev.exit).toBe(2);
-      expect(dev.stderr.text).toContain(`error  port ${port} of 127.0.0.1 is taken`);
+      expect(dev.stderr.text).toContain(`error  port ${port} on 127.0.0.1 is in use`);
       expect(dev.stderr.text).toContain(`-p ${port + 1}`);
     } finally {
       server.close();
@@ -164,7 +164,7 @@ describe("dev", () => {
       const port = new URL(dev.url).port;
       expect(port).not.toBe("2024");
       expect(dev.stderr.text).toMatch(
-        new RegExp(`port 2024 of 127.0.0.1 is taken( by .+ \\(pid \\d+\\))?, so this server is at ${port}\n`),
+        new RegExp(`port 2024 on 127.0.0.1 is in use( by .+ \\(pid \\d+\\))?, using port ${port} instead\n`),
       );
     } finally {
       holder.close();
@@ -179,7 +179,7 @@ describe("dev", () => {
     const dev = await startDev([]);
     await project.put("graph-server.config.json", config(second.port));
     await dev.stderr.until(
-      new RegExp(`port ${second.port} of 127.0.0.1 is taken[\\s\\S]* still served at ${dev.url}\n`),
+      new RegExp(`port ${second.port} on 127.0.0.1 is in use[\\s\\S]* still served at ${dev.url}\n`),
     );
     expect((await fetch(`${dev.url}/ok`)).status).toBe(200);
     await new Promise((resolve) => second.server.close(resolve));
@@ -238,7 +238,7 @@ describe("hot reload in dev", () => {
     await project.put("graph.ts", "export const graph = missing;\n");
     const dev = await startDev(["./graph.ts", "./other.ts", "-p", "0"]);
     await dev.stderr.until(
-      /graph agent does not load\n[\s\S]*error {2}.*graph\.ts throws[\s\S]*loaded again/,
+      /graph agent does not load\n[\s\S]*error {2}.*graph\.ts throws[\s\S]*saving a file reloads it/,
     );
     expect(dev.stderr.text).toContain("> 1 | export const graph = missing;");
     expect((await fetch(`${dev.url}/ok`)).status).toBe(200);
@@ -252,7 +252,7 @@ describe("hot reload in dev", () => {
     expect((await run("other")).status).toBe(200);
 
     await project.put("other.ts", echoGraph("changed"));
-    await dev.stderr.until(/reloaded other\.ts in \d+ ms; graph "agent" still fails to load\n/);
+    await dev.stderr.until(/reloaded other\.ts in \d+ ms; graph "agent" still does not load\n/);
     const before = dev.stderr.text.length;
     await project.put("graph.ts", echoGraph("mended"));
     await dev.stderr.until(/reloaded graph\.ts in \d+ ms\n/, before);

@@ -124,7 +124,7 @@ describe("problems in the project", () => {
     );
     const { code, items, of } = await checks();
     expect(code).toBe(0);
-    expect(of("storage").detail).toBe("memory: threads end with the server");
+    expect(of("storage").detail).toBe("memory: threads are lost when the server exits");
     expect(items.filter(({ status }) => status === "warn")).toMatchObject([
       { check: "graph agent", fix: "compile it without a checkpointer" },
     ]);

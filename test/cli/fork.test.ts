@@ -137,7 +137,7 @@ describe("calls that would have no effect", () => {
     (await project.json<{ thread_id: string }>(["run", "--message", "hello"])).document.thread_id;
 
   it.each<[string, string[], number, RegExp]>([
-    ["an answer without a question", ["run", "--thread", "IDLE", "--resume", "1"], 2, /waits for nothing/],
+    ["an answer without a question", ["run", "--thread", "IDLE", "--resume", "1"], 2, /has no open interrupt/],
     [
       "input with unknown keys",
       ["run", "--input", '{"zz":1}'],
@@ -146,7 +146,7 @@ describe("calls that would have no effect", () => {
     ],
     ["an unknown namespace", ["inspect", "state", "IDLE", "--ns", "none:1"], 2, /in the namespace "none:1"/],
     ["a missing folder", ["threads", "list", "--cwd", "./nowhere"], 2, /--cwd is not an existing folder: .*nowhere/],
-    ["a missing file", ["diff", "one.json", "two.json"], 2, /there is no file .*one\.json/],
+    ["a missing file", ["diff", "one.json", "two.json"], 2, /file .*one\.json does not exist/],
   ])("%s is rejected", async (_, argv, code, message) => {
     const thread = await idle();
     const ended = await project.run(argv.map((word) => (word === "IDLE" ? thread : word)));

@@ -14,7 +14,7 @@ const inspect = (argv: string[], options: CliOptions = {}) =>
 describe("inspect thread", () => {
   it("the command that answers the question is shown", async () => {
     const { stdout } = await inspect(["thread", seeded.asking]);
-    expect(stdout).toContain('waits for  {"question":"about cats?"}');
+    expect(stdout).toContain('interrupt  {"question":"about cats?"}');
     const [, line = ""] = /^answer +graph-serve (.+)$/m.exec(stdout) ?? [];
     expect(line).toBe(`run ask --thread ${seeded.asking} --resume true`);
     const copy = (await cli(["fork", seeded.asking], { cwd: seeded.project.dir })).stdout.trim();

@@ -4,7 +4,7 @@ import { cli, type CliOptions } from "./harness.js";
 import { seedProject, type Seeded } from "./seeded.js";
 
 const ZONE = "Asia/Tehran";
-const NOTE = `times are those of ${ZONE}\n`;
+const NOTE = `times are in ${ZONE}\n`;
 const AHEAD_MS = 3.5 * 3_600_000;
 
 let seeded: Seeded;

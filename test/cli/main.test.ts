@@ -84,7 +84,7 @@ describe("help", () => {
       const text = await help(...argv);
       expect(text).not.toContain("--log-level");
       expect(text.replace(/\s+/g, " ")).toContain(
-        "options of every command, such as --json: graph-serve --help",
+        "for global options such as --json: graph-serve --help",
       );
     }
   });

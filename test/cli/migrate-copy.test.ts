@@ -167,7 +167,7 @@ withRedis("migrate copy to redis", (redis) => {
     const to = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
     const { code, stdout, stderr } = await copy(from, to, "--json");
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { threads: { copied: 5 } }]);
-    expect(stderr).toContain("keeps checkpoints only, no threads and no runs");
+    expect(stderr).toContain("stores only checkpoints, not threads and runs");
     await onStorage(to, async ({ threads, state, runs }) => {
       await threads.create({ thread_id: ids.nested, metadata: { graph_id: "nested" } });
       expect((await state.get(ids.nested)).next).toEqual(["child"]);
@@ -230,7 +230,7 @@ describe("migrate copy", () => {
     const { code, stdout, stderr } = await copy(from, to);
     expect(code).toBe(5);
     expect(stdout).toMatch(/threads +4 +0 +1/);
-    expect(stderr).toContain(`thread ${ids.nested} was left out: a run is in flight on it`);
+    expect(stderr).toContain(`thread ${ids.nested} was skipped: a run is in flight on it`);
     expect(stderr).toContain("recover --apply");
   });
 
@@ -248,7 +248,7 @@ describe("migrate copy", () => {
     };
     const { from } = await depart();
     const uri = from.checkpointer_uri ?? "";
-    expect(await at()).toEqual([2, "invalid_request", "migrate copy needs --from, --to, or both"]);
+    expect(await at()).toEqual([2, "invalid_request", "migrate copy requires --from, --to, or both"]);
     expect(await at("--from", "./none.db", "--to", "./to.db")).toMatchObject([
       3,
       "storage_unavailable",

@@ -52,7 +52,7 @@ describe("the port", () => {
 
   it.skipIf(!hasLsof())("the error names the process that uses the port", async () => {
     await expect(listenAt(service, { host: HOST, port: taken, mayMove: false })).rejects.toThrow(
-      new RegExp(`port ${taken} of ${HOST} is taken by \\S.* \\(pid ${process.pid}\\)`),
+      new RegExp(`port ${taken} on ${HOST} is in use by \\S.* \\(pid ${process.pid}\\)`),
     );
   });
 });

@@ -107,7 +107,7 @@ describe("an empty storage", () => {
     const list = ["threads", "list", "--status", "busy"];
     const { code, stdout, stderr } = await cli(list, { cwd: project.dir });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(stderr).toContain("no such threads");
+    expect(stderr).toContain("no threads found");
     const json = await cli([...list, "--json"], { cwd: project.dir });
     expect(JSON.parse(json.stdout)).toEqual({ items: [], next: null });
     expect((await cli([...list, "--jsonl"], { cwd: project.dir })).stdout).toBe("");

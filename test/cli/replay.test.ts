@@ -23,7 +23,7 @@ describe("text output", () => {
     expect(stdout).toContain("  human   hello\n");
     expect(stdout).toContain("  ai      echo: hello\n");
     expect(stdout.indexOf("echo: hello")).toBeLessThan(stdout.indexOf("echo: again"));
-    expect(stdout).toContain('  waits for {"question":"how much?"}\n');
+    expect(stdout).toContain('  waiting for {"question":"how much?"}\n');
     expect(stdout).toContain("  + count: 1\n");
     expect(stdout).toContain("  next pay\n");
   });

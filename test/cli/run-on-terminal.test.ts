@@ -97,8 +97,8 @@ describe("--resume", () => {
     ["yes, do it", "yes, do it", ""],
     ['"quoted"', "quoted", ""],
     ["12", "12", ""],
-    ["True", "True", 'warn  --resume is not JSON: "True" is taken as a text\n'],
-    ["3 apples", "3 apples", 'warn  --resume is not JSON: "3 apples" is taken as a text\n'],
+    ["True", "True", 'warn  --resume is not valid JSON: using "True" as text\n'],
+    ["3 apples", "3 apples", 'warn  --resume is not valid JSON: using "3 apples" as text\n'],
   ])("--resume accepts %s", async (text, answer, said) => {
     const { stdout, stderr } = await resume(text);
     expect(JSON.parse(stdout)).toMatchObject({ status: "success", values: { answer } });
@@ -115,7 +115,7 @@ describe("--resume", () => {
       cwd: project.dir,
     });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^error {2}--resume is not JSON: \w/);
+    expect(stderr).toMatch(/^error {2}--resume is not valid JSON: \w/);
     expect(stderr).toContain(`\n       ${line}\n       ${" ".repeat(column)}^\n`);
   });
 });

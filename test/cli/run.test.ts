@@ -190,10 +190,10 @@ describe("run in this process", () => {
 
 describe("run flags", () => {
   it.each([
-    [[], "there is nothing to run"],
+    [[], "no input to run"],
     [["--message", "a", "-i", "{}"], "--input and --message cannot be combined"],
-    [["--message", "a", "--resume", "1"], "--resume and --goto take no input"],
-    [["--resume", "1"], "--resume needs the thread that waits"],
+    [["--message", "a", "--resume", "1"], "--resume and --goto cannot be combined with an input"],
+    [["--resume", "1"], "--resume requires a thread"],
     [["-i", "{"], "--input is not JSON"],
     [["-i", "@nowhere.json"], "nowhere.json cannot be read"],
     [["--message", "a", "--context", "[1]"], "--context must be a JSON object"],

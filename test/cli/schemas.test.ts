@@ -79,7 +79,7 @@ describe("schema output", () => {
     const { code, stdout, stderr } = await run("schemas", "notes", "--kind", "state");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ "x-source": "channels" });
-    expect(stderr).toContain("an Annotation leaves no types at run time");
+    expect(stderr).toContain("an Annotation has no types at run time");
     expect(stderr).toContain("declare the state with zod or StateSchema");
     const quiet = await run("schemas", "notes", "--quiet");
     expect(quiet.stderr).toBe("");
@@ -123,7 +123,7 @@ describe("unknown types", () => {
     await project.put("asking.ts", askingGraph);
     await run("schemas", "./asking.ts", "--out", "notes");
     const { code, stdout } = await run("schemas", "./asking.ts", "--out", "notes", "--check", "--strict");
-    expect(stdout).toContain("  unknown     topic: an Annotation leaves no types at run time\n");
+    expect(stdout).toContain("  unknown     topic: an Annotation has no types at run time\n");
     expect(code).toBe(1);
   });
 
@@ -136,7 +136,7 @@ describe("unknown types", () => {
     );
     expect([code, stdout]).toEqual([
       1,
-      expect.stringContaining("at: its type is not known any more: it was string"),
+      expect.stringContaining("at: type is no longer known; it was string"),
     ]);
   });
 });
@@ -171,13 +171,13 @@ describe("schema files", () => {
     await project.put("graph.ts", zodGraph("question: z.string(), tone: z.string().optional()"));
     const compatible = await run("schemas", "--out", "schemas", "--check");
     expect(compatible.code).toBe(0);
-    expect(compatible.stdout).toContain("input   compatible\n  compatible  tone: a new key\noutput  same\n");
+    expect(compatible.stdout).toContain("input   compatible\n  compatible  tone: key added\noutput  same\n");
 
     await project.put("graph.ts", zodGraph("question: z.enum(['a'])"));
     const breaking = await run("schemas", "--out", "schemas", "--check");
     expect(breaking.code).toBe(1);
     expect(breaking.stdout).toContain(
-      'input   breaking\n  breaking    question: string became "a": narrower\n',
+      'input   breaking\n  breaking    question: string changed to "a" (narrower)\n',
     );
     expect(breaking.stderr).toContain("graph-serve schemas agent --out schemas");
     const document = (await json("schemas", "--out", "schemas", "--check", "--kind", "input")).document;
@@ -188,7 +188,7 @@ describe("schema files", () => {
         {
           kind: "input",
           result: "breaking",
-          changes: [{ level: "breaking", path: "question", message: 'string became "a": narrower' }],
+          changes: [{ level: "breaking", path: "question", message: 'string changed to "a" (narrower)' }],
           unknown: [],
         },
       ],
@@ -219,7 +219,7 @@ describe("static schemas", () => {
     const { code, document } = await json("schemas", "./numbers.ts", "--static");
     expect(code).toBe(2);
     expect(document.error).toMatchObject({
-      message: "--static needs @langchain/langgraph-api in the project of the graph",
+      message: "--static requires @langchain/langgraph-api in the graph's project",
       hint: expect.stringContaining("npm install -D @langchain/langgraph-api typescript") as string,
     });
   });

@@ -166,6 +166,6 @@ it.each([
     return `${code} ${stderr}`;
   };
   expect(await says(99_999)).toMatch(/^2 .*from 0 to 65535, it is 99999/);
-  expect(await says(port)).toMatch(/^2 .*is taken[^]*-p 0 for any/);
+  expect(await says(port)).toMatch(/^2 .*is in use[^]*-p 0 for any/);
   holder.close();
 });

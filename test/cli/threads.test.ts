@@ -57,7 +57,7 @@ describe("threads list", () => {
     const second = await list("--limit", "3", "--offset", "3");
     expect([...idsOf(first), ...idsOf(second)]).toEqual(all);
     expect(second.next).toBeNull();
-    expect((await threads(["list", "--limit", "3"])).stderr).toContain("there are more: --offset 3");
+    expect((await threads(["list", "--limit", "3"])).stderr).toContain("more items: --offset 3");
   });
 
   it("--since excludes older threads", async () => {

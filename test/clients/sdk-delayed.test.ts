@@ -70,6 +70,6 @@ describe("afterSeconds", () => {
     const { thread_id } = await client.threads.create();
     const make = () => client.runs.create(thread_id, "chat", { input: says("hello"), afterSeconds: 60 });
     for (let made = 0; made < 100; made += 1) await make();
-    expect(await refusal(make())).toContain("100 runs wait for their time on it");
+    expect(await refusal(make())).toContain("it already has 100 delayed runs");
   });
 });

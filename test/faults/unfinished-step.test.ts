@@ -76,7 +76,7 @@ it(
       const { code, stdout } = await cli(["inspect", ...what, thread_id], { cwd: project.dir });
       expect(code).toBe(0);
       expect(stdout).toMatch(
-        /^unfinished +left ended, its superstep did not: what it wrote is in no checkpoint$/m,
+        /^unfinished +left finished, but the superstep did not: the writes are not in a checkpoint yet$/m,
       );
       expect(stdout).toMatch(new RegExp(`^of run +${run_id}$`, "m"));
     }

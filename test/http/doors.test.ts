@@ -71,7 +71,7 @@ const REFUSALS: Record<string, { value: string; says: string }> = {
     value: "[".repeat(5000) + "]".repeat(5000),
     says: "nested deeper than 200 levels",
   },
-  "too many values": { value: `[${"0,".repeat(600_000)}0]`, says: "holds more than 500,000 values" },
+  "too many values": { value: `[${"0,".repeat(600_000)}0]`, says: "contains more than 500,000 values" },
   "a NUL character": { value: '"a\\u0000b"', says: "a NUL character (U+0000) is not allowed" },
   "invalid JSON": { value: "{,}", says: "is not valid JSON" },
   "invalid UTF-8": { value: '"\xff\xfe"', says: "is not valid UTF-8" },

@@ -118,7 +118,7 @@ describe("error responses", () => {
   it("an unknown route returns 404 with its path", async () => {
     const { request } = await serve(fakeService());
     expect((await request("GET", "/nope?secret=1")).body).toEqual({
-      detail: "there is no route GET /nope",
+      detail: "route GET /nope does not exist",
       code: "route_not_found",
     });
   });

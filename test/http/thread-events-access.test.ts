@@ -190,7 +190,7 @@ describe("an invalid command", () => {
       "input.respond",
       { interrupt_id: "x", response: 1 },
       "invalid_argument",
-      "asks nothing",
+      "no pending interrupts",
     ],
     [
       "a read of an unknown namespace",

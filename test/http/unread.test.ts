@@ -157,7 +157,7 @@ describe("the write budget", () => {
     vi.useFakeTimers();
     const unread = new WriteBudget(limits, silentLogger);
     const out = new SlowReader();
-    const written = unread.outlet(out).write(Buffer.alloc(3 * MB));
+    const written = unread.writerFor(out).write(Buffer.alloc(3 * MB));
     for (let slice = 0; slice < 12; slice += 1) {
       await vi.advanceTimersByTimeAsync(29_000);
       expect(unread.bytes).toBe(3 * MB);
@@ -172,7 +172,7 @@ describe("the write budget", () => {
     const unread = new WriteBudget(limits, silentLogger);
     const bytes = Buffer.alloc(4 * MB);
     const outs = [new SlowReader(), new SlowReader(), new SlowReader()];
-    const written = outs.map((out) => unread.outlet(out).write(bytes));
+    const written = outs.map((out) => unread.writerFor(out).write(bytes));
     expect(unread.bytes).toBe(4 * MB);
     outs[0]?.destroy();
     outs[1]?.destroy();
@@ -189,7 +189,7 @@ describe("the write budget", () => {
     const unread = new WriteBudget(limits, logger);
     const [first, second, third] = [new SlowReader(), new SlowReader(), new SlowReader()];
     const write = (out: Writable, size: number, name: string) =>
-      unread.outlet(out, { name }).write(Buffer.alloc(size));
+      unread.writerFor(out, { name }).write(Buffer.alloc(size));
     void write(first, 4 * MB, "first");
     void write(second, 4 * MB, "second");
     first.take();
@@ -213,14 +213,14 @@ describe("the write budget", () => {
     const logger = recordingLogger();
     const unread = new WriteBudget(limits, logger);
     const out = new SlowReader();
-    unread.outlet(out).end("a small answer");
+    unread.writerFor(out).end("a small answer");
     expect(unread.bytes).toBeGreaterThan(0);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(out.destroyed).toBe(true);
     expect(unread.bytes).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
     const read = new PassThrough().resume();
-    unread.outlet(read).end("a small answer");
+    unread.writerFor(read).end("a small answer");
     await vi.advanceTimersByTimeAsync(60_000);
     expect(logger.lines).toHaveLength(1);
   });

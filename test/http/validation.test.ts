@@ -128,7 +128,7 @@ describe("issues of a query", () => {
 
   it("a repeated key is reported", async () => {
     const issues = await issuesOf(`GET /threads/${THREAD_ID}/history?limit=1&limit=2`);
-    expect(issues).toEqual([{ loc: ["query", "limit"], msg: "is given more than once", type: "repeated" }]);
+    expect(issues).toEqual([{ loc: ["query", "limit"], msg: "must not be repeated", type: "repeated" }]);
   });
 });
 

@@ -132,7 +132,7 @@ it("invalid messages are skipped and reported on stderr", async () => {
     .split("\n")
     .map((each) => JSON.parse(each) as { id: unknown });
   expect(answers.map(({ id }) => id)).toEqual([1, 2]);
-  expect(stderr.text.match(/a message was not taken/g)).toHaveLength(4);
+  expect(stderr.text.match(/invalid message ignored/g)).toHaveLength(4);
   running.stop();
   expect(await running.exit).toBe(0);
 });

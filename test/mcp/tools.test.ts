@@ -75,7 +75,7 @@ describe("MCP tools", () => {
       isError: true,
       texts: [`thread "${thread_id}" does not exist`],
     });
-    await expect(client.call("chatt", {})).rejects.toThrow('there is no tool "chatt"');
+    await expect(client.call("chatt", {})).rejects.toThrow('tool "chatt" does not exist');
     expect(await service.threads.count({})).toBe(0);
   });
 

@@ -52,7 +52,8 @@ onEveryBackend("a delayed run", (backend) => {
     const { service, thread_id } = await open();
     const run = await service.runs.create(thread_id, later);
     await service.close(0);
-    const warning = "runs wait for their time, and this server begins none: its setting delayed_runs is off";
+    const warning =
+      "delayed runs are stored, but this server does not start them: its setting delayed_runs is off";
     const without = recordingLogger();
     const other = await openService({ graphs, storage: await keptStorage(backend()), logger: without });
     await other.close(0);

@@ -53,7 +53,7 @@ async function open(settings: object = {}) {
 
 it.each([
   ["cron", "1000 of your crons are stored"],
-  ["run", "1000 of your runs wait for their time"],
+  ["run", "1000 of your runs are delayed"],
 ] as const)(
   "a user who has reached the limit of timers (%s) does not block other users",
   async (kind, says) => {

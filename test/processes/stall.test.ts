@@ -178,9 +178,7 @@ describe("a node that never yields", () => {
     await expect.poll(async () => (await server.run(run)).status, PATIENCE).toBe("running");
     server.child.kill("SIGTERM");
     expect(await server.exit).toEqual([null, "SIGKILL"]);
-    expect(server.lines.at(-1)?.msg).toBe(
-      "graceful shutdown exceeded its time limit: killing the process",
-    );
+    expect(server.lines.at(-1)?.msg).toBe("graceful shutdown exceeded its time limit: killing the process");
   });
 });
 

@@ -165,7 +165,7 @@ describe("documents of 16 MB", () => {
     const refused = storage.checkpointer.put(config, checkpoint, metadata, {});
     await expect(refused).rejects.toMatchObject({
       ...isTooLarge,
-      message: "a value of 16.0 MB does not fit: a MongoDB document holds 16 MB",
+      message: "a value of 16.0 MB is too large: a MongoDB document can hold 16 MB",
     });
     const stored = await storage.checkpointer.put(config, emptyCheckpoint(), metadata, {});
     const writes = storage.checkpointer.putWrites(stored, [["large", large]], "task");

@@ -56,7 +56,7 @@ describe("a service on MongoDB (test double)", () => {
     const thread = await newThread();
     const failed = await run(thread, "grow", { size: 17 * MEGABYTE });
     expect(failed).toMatchObject({ status: 200, body: { status: "error" } });
-    expect(field(failed, "error")).toMatch(/does not fit: a MongoDB document holds 16 MB$/);
+    expect(field(failed, "error")).toMatch(/is too large: a MongoDB document can hold 16 MB$/);
     expect((await request("GET", `/threads/${thread}`)).body).toMatchObject({ status: "error" });
     expect((await run(thread, "grow", { size: 10 })).body).toMatchObject({ status: "success" });
     expect((await request("GET", `/threads/${thread}/state`)).body).toMatchObject({

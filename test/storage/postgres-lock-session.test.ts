@@ -24,7 +24,7 @@ it("rejecting many waiters one by one does not count as silence of the server", 
   onTestFinished(() => void vi.useRealTimers());
   const session = await LockSession.open(fullServer(), "unlocks", () => Promise.resolve());
   onTestFinished(() => session.close());
-  const asked = Array.from({ length: WAITERS }, (_, key) => session.ask(String(key), "raiseFlag", "try"));
+  const asked = Array.from({ length: WAITERS }, (_, key) => session.request(String(key), "raiseFlag", "try"));
   for (const one of await Promise.allSettled(asked))
     expect(one).toMatchObject({ status: "rejected", reason: { code: "53200" } });
   expect(session.lost.aborted).toBe(false);

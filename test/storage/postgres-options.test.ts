@@ -41,7 +41,7 @@ describe("postgres options", () => {
     [{ schema: 'a"b' }, "schema must be the name of a schema"],
     [{ schema: "" }, "schema must be the name of a schema"],
     [{ schema: "ä".repeat(40) }, "schema must be the name of a schema"],
-    [{ lock_uri: "host" }, "lock_uri must be a connection string"],
+    [{ lock_uri: "host" }, "lock_uri must be a PostgreSQL connection string"],
     [{ pool_size: 3 }, "pool_size is not known; known are pool_max_size, schema"],
   ])("option %j is rejected", async (options, message) => {
     const error = await open(uri, options);
@@ -64,12 +64,12 @@ describe("postgres errors", () => {
 
   it.each([
     ["57P01", "is shutting down or starting up"],
-    ["57014", "took too long over a statement"],
-    ["53300", "has no connection left"],
+    ["57014", "cancelled a statement that took too long"],
+    ["53300", "has no free connection"],
     ["53100", "has no disk space left"],
     ["28P01", "refused the login"],
-    ["3D000", "has no database of this name"],
-    ["40P01", "gave up a transaction that met another one"],
+    ["3D000", "has no database with this name"],
+    ["40P01", "aborted a transaction that conflicted with another one"],
     ["22P05", "cannot store a value of this request"],
     ["XX000", "refused a call"],
   ])("error code %s has a clear message", (code, meaning) => {
@@ -78,7 +78,7 @@ describe("postgres errors", () => {
 
   it.each([
     ["Connection terminated unexpectedly", "lost the connection"],
-    ["timeout exceeded when trying to connect", "gave no free connection in time"],
+    ["timeout exceeded when trying to connect", "had no free connection in time"],
     ["Query read timeout", "did not answer in time"],
     ["Cannot use a pool after calling end on the pool", "is no longer in use: the storage is closed"],
     ["SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string", "refused the login"],
@@ -116,7 +116,9 @@ withPostgres("a postgres storage", (postgres) => {
     const blocker = await postgres.pool.connect();
     await blocker.query("BEGIN");
     await blocker.query(`LOCK TABLE "${postgres.schema}".gs_threads`);
-    await expect(storage.threads.count({ status: "idle" })).rejects.toThrow(/took too long over a statement/);
+    await expect(storage.threads.count({ status: "idle" })).rejects.toThrow(
+      /cancelled a statement that took too long/,
+    );
     await blocker.query("COMMIT");
     blocker.release();
     expect(await storage.threads.count({})).toBe(0);

@@ -66,7 +66,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     expect(error).toBeInstanceOf(StorageUnavailableError);
     expect(error).toHaveProperty(
       "message",
-      expect.stringMatching(/later graph-serve.*version 99.*knows version \d/),
+      expect.stringMatching(/later graph-serve.*version 99.*supports version \d/),
     );
   });
 
@@ -96,7 +96,7 @@ withOwnSchema("postgres set-up", (postgres) => {
       await postgres.sql(`CREATE SCHEMA ${s}`);
       await postgres.sql(`GRANT USAGE ON SCHEMA ${s} TO "${role}"`);
       await expect(postgres.open({}, { checkpointer_uri: uri.href })).rejects.toThrow(
-        /denies the user a right/,
+        /denied the user a permission/,
       );
     } finally {
       await drop();
@@ -109,7 +109,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     ["schema", false],
   ])("a read-only storage does not create the %s", async (_, hasSchema) => {
     if (hasSchema) await postgres.sql(`CREATE SCHEMA "${postgres.schema}"`);
-    await expect(postgres.open({}, { readOnly: true })).rejects.toThrow(/holds no tables of graph-serve/);
+    await expect(postgres.open({}, { readOnly: true })).rejects.toThrow(/has no tables of graph-serve/);
     expect(await postgres.sql("SELECT 1 FROM pg_tables WHERE schemaname = $1", [postgres.schema])).toEqual(
       [],
     );

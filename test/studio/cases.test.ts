@@ -34,7 +34,7 @@ describeWithChromium("the case file of a run", () => {
     const dialog = page.getByRole("dialog", { name: "Save this run as a test" });
     const usual = `agent-${run_id.slice(-8)}.graph.yaml`;
     await expect.poll(() => dialog.getByLabel("File").inputValue()).toBe(usual);
-    await dialog.getByText(`# Made from run ${run_id}`).waitFor();
+    await dialog.getByText(`# Generated from run ${run_id}`).waitFor();
     await dialog.getByText(/secrets? removed/).waitFor();
     expect(await dialog.textContent()).not.toContain(SECRET);
     expect(await readdir(project.dir)).not.toContain(usual);
@@ -164,16 +164,16 @@ describe("POST /studio/api/cases", () => {
       const ask = (more: object) =>
         askHelper(url, "/studio/api/cases", own, JSON.stringify({ ...run, write: true, ...more }));
       const refused = [
-        ["../a.graph.yaml", /must lie in the project's folder/],
-        ["/tmp/a.graph.yaml", /must lie in the project's folder/],
-        ["cases/../../a.graph.yaml", /must lie in the project's folder/],
+        ["../a.graph.yaml", /must be in the project folder/],
+        ["/tmp/a.graph.yaml", /must be in the project folder/],
+        ["cases/../../a.graph.yaml", /must be in the project folder/],
         ["graph.ts", /must end in \.graph\.yaml/],
         ["package.json", /must end in \.graph\.yaml/],
-        [".git/a.graph.yaml", /must not lie in \.git/],
-        ["node_modules/a/a.graph.yaml", /must not lie in node_modules/],
-        ["away/deeper/a.graph.yaml", /a link leads out of it/],
+        [".git/a.graph.yaml", /must not be in \.git/],
+        ["node_modules/a/a.graph.yaml", /must not be in node_modules/],
+        ["away/deeper/a.graph.yaml", /a symbolic link leads outside/],
         ["link.graph.yaml", /is a link/],
-        ["dangling/a.graph.yaml", /dangling is a link that leads nowhere/],
+        ["dangling/a.graph.yaml", /dangling is a broken symbolic link/],
         ["a\0b.graph.yaml", /NUL character/],
       ] as const;
       for (const [file, why] of refused) {

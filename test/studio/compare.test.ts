@@ -299,9 +299,9 @@ describeWithChromium("comparing files", () => {
     const { page, visit } = await open(server().url);
     await visit("#/compare");
     for (const [text, why] of [
-      ["{}", "it holds no exported thread"],
-      ["<p>page</p>", "it holds no exported thread"],
-      ['{"format":"graph-serve/thread","version":99}', "it is of version 99"],
+      ["{}", "it is not an exported thread"],
+      ["<p>page</p>", "it is not an exported thread"],
+      ['{"format":"graph-serve/thread","version":99}', "it has version 99"],
     ] as const) {
       await page
         .locator("input[type=file]")

@@ -72,7 +72,7 @@ describeWithChromium("the Studio of dev", () => {
     await problems.getByRole("button", { name: "Open key.ts:2" }).click();
     await problems
       .getByRole("alert")
-      .getByText(/^the editor no-such-editor-here does not start/)
+      .getByText(/^the editor no-such-editor-here failed to start/)
       .waitFor();
     await page.getByRole("main").getByRole("alert").getByText("fix the error at ./key.ts:2").waitFor();
     await project.put("key.ts", "");

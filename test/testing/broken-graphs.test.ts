@@ -95,7 +95,7 @@ describe("broken graphs", () => {
     const { code, stdout } = await test("changed", "--schema-lock", "changed.lock.json", "--ci");
     expect(code).toBe(1);
     expect(stdout).toContain(
-      "the input schema of graphs.ts:changed changed (breaking): topic: string became number; locked in changed.lock.json:7",
+      "the input schema of graphs.ts:changed changed (breaking): topic: string changed to number; locked in changed.lock.json:7",
     );
   });
 

@@ -167,7 +167,7 @@ describe("--from-run", () => {
     const runId = await run(newId(), { input: { topic: "sk-abcdefghijklmnopqrstuv" }, config: {} });
     await test("--from-run", runId, "--out", "cases/secret.graph.yaml");
     const text = await readFile(join(project.dir, "cases/secret.graph.yaml"), "utf8");
-    expect(text).toContain(`# Made from run ${runId}`);
+    expect(text).toContain(`# Generated from run ${runId}`);
     expect(text).toContain("[redacted]");
     expect(text).not.toMatch(/sk-abc/);
     const messages = { messages: [{ role: "user", content: "with sk-abcdefghijklmnopqrstuv" }] };

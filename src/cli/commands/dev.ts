@@ -280,7 +280,7 @@ const messagesOf = (faults: Iterable<unknown>): ReadonlySet<string> =>
   new Set([...faults].map((fault) => errorMessage(fault)));
 
 const stillFaulty = (ids: Iterable<string>): string[] =>
-  [...ids].map((id) => `graph ${JSON.stringify(id)} still fails to load`);
+  [...ids].map((id) => `graph ${JSON.stringify(id)} still does not load`);
 
 /** Describes what is still served after a failed reload. */
 function stillServed({ service, url }: DevServer): string {

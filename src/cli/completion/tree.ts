@@ -1,13 +1,13 @@
-/** The commands and flags of the program, as far as completion needs them. */
+/** The tree of commands and flags for shell completion, and the completion scripts. */
 import { RUN_STATUSES, STREAM_MODES } from "../../models/run.js";
 import { THREAD_STATUSES } from "../../models/thread.js";
 import { REPORTERS } from "../suite/reporters/reporter.js";
 
-/** What only the project knows: `graph-serve completion --list KIND` prints it. */
+/** Values that depend on the project; `graph-serve completion --list KIND` prints them. */
 export const LISTED = ["graph", "thread", "run"] as const;
 export type Listed = (typeof LISTED)[number];
 
-/** Flags whose values are words of a fixed set, which the flag itself checks. */
+/** Allowed values of flags that commander does not know the choices of. */
 const KNOWN_VALUES: Readonly<Record<string, readonly string[]>> = {
   "/threads/list --status": THREAD_STATUSES,
   "/threads/prune --status": THREAD_STATUSES,
@@ -24,29 +24,29 @@ const LISTED_VALUES: Readonly<Record<string, Listed>> = {
 const listedBy = (name: string): Listed | undefined => LISTED.find((kind) => kind === name);
 
 interface CompletionOption {
-  /** `--format`, `-f`. */
+  /** Such as `--format`, `-f`. */
   names: string[];
   description: string;
   takesValue: boolean;
   choices: string[];
-  /** What its value is one of. */
+  /** Kind of its values, if they depend on the project. */
   listed?: Listed;
 }
 
 interface CompletionCommand {
-  /** Names from the program down, joined with "/"; empty for the program. */
+  /** Names of the commands from the program down, joined by "/"; empty for the program. */
   place: string;
   name: string;
   description: string;
   commands: CompletionCommand[];
   options: CompletionOption[];
-  /** Values that its argument may have. */
+  /** Allowed values of its argument. */
   choices: string[];
-  /** What its first argument is one of. */
+  /** Kind of its first argument, if it depends on the project. */
   listed?: Listed;
 }
 
-/** The part of commander's command that is read. */
+/** The part of commander's `Command` that is used. */
 export interface CommandLike {
   name(): string;
   aliases(): string[];
@@ -71,12 +71,12 @@ const HELP: CompletionOption = {
   choices: [],
 };
 
-/** The tree below a program; each command has the program's flags too. */
+/** The command tree of a program; each command includes the program's flags. */
 export function completionTree(program: CommandLike): CompletionCommand {
   return nodeOf(program, "", [HELP]);
 }
 
-/** Every command of the tree, the program first. */
+/** All commands of the tree, starting with the program. */
 function allCommands(tree: CompletionCommand): CompletionCommand[] {
   return [tree, ...tree.commands.flatMap(allCommands)];
 }
@@ -92,7 +92,7 @@ function nodeOf(command: CommandLike, place: string, inherited: CompletionOption
       listed: required ? LISTED_VALUES[long ?? ""] : undefined,
     }));
   const options = [...own, ...inherited];
-  // A flag of the command hides the program's of the same name; the version is the program's alone.
+  // Command flags override program flags of the same name; --version exists only on the program.
   const passedOn = options.filter(({ names }) => !names.includes("--version"));
   return {
     place,
@@ -114,10 +114,10 @@ const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 const words = (list: readonly string[]): string => `'${list.join(" ").replaceAll("'", "'\\''")}'`;
 
-/** The call that prints what completes: silent whatever happens, and not for long. */
+/** The shell command that lists completions, without error output. */
 const listing = (program: string, kind: string): string => `${program} completion --list ${kind} 2>/dev/null`;
 
-/** A script for bash. File names are what bash itself offers where nothing fits. */
+/** A bash script. Without matches, bash itself offers file names. */
 export function bashCompletion(tree: CompletionCommand): string {
   const commands = allCommands(tree);
   const steps = commands.slice(1).map(({ place }) => `      '${place}') place='${place}' ;;`);
@@ -170,7 +170,7 @@ complete -o default -F _graph_serve graph-serve
 
 const quotedForFish = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 
-/** A script for fish, to be sourced or put into its folder of completions. */
+/** A fish script, to be sourced or placed in the completions folder. */
 export function fishCompletion(tree: CompletionCommand): string {
   const commands = allCommands(tree);
   const steps = commands
@@ -224,7 +224,7 @@ function valuesForZsh({ choices, listed }: CompletionOption): string {
   return listed === undefined ? "_files" : `compadd -- \${(f)"$(${listing('"${words[1]}"', listed)})"}`;
 }
 
-/** A script for zsh, to be sourced or put into a folder of $fpath as _graph-serve. */
+/** A zsh script, to be sourced or placed in a folder of $fpath as _graph-serve. */
 export function zshCompletion(tree: CompletionCommand): string {
   const commands = allCommands(tree);
   const steps = commands

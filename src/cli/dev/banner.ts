@@ -8,25 +8,25 @@ import { describeGraph } from "../terminal/text.js";
 export interface BannerFacts {
   ms: number;
   url: string;
-  /** Why that is not the usual port. */
+  /** Why the server does not use the configured port. */
   moved?: string;
   graphs: readonly GraphSummary[];
   storage: { scheme: string; location?: string; durable: boolean };
-  /** Whose defaults hold, and what says so; left out where they are the server's own. */
+  /** The compat mode and where it was set; omitted for the default mode. */
   compat?: { name: string; origin: string };
-  /** What names the graph on the command line; left out where the configuration does. */
+  /** The graph argument of the command line; omitted if the configuration defines the graph. */
   target?: string;
-  /** The flag that gives the default graph an input. */
+  /** Example input flag for the default graph. */
   input: string;
-  /** Where the Studio is; undefined without one. */
+  /** URL of the Studio; undefined without a Studio. */
   studio: string | undefined;
-  /** Whether keys are listened to. */
+  /** Whether keyboard shortcuts are active. */
   hasKeys: boolean;
 }
 
 const MOST_GRAPHS = 4;
 
-/** The first screen of `dev`: at most 14 lines, and one more where the port is not the usual one. */
+/** The banner of `dev`: at most 14 lines, plus one if the configured port was taken. */
 export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
   const { bold, dim, cyan, yellow } = colors;
   const label = (name: string) => dim(name.padEnd(7));
@@ -49,7 +49,7 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
 const keysText = ({ studio }: BannerFacts): string =>
   ["r reload", ...(studio === undefined ? [] : ["s open Studio"]), "o open docs", "q quit"].join("   ");
 
-/** The same facts, one plain line each. */
+/** The same information, one plain line each. */
 export function plainLines({ ms, url, moved, graphs, storage, compat, studio }: BannerFacts): string[] {
   return [
     `graph-serve ${VERSION} ready in ${ms} ms at ${url} (docs at ${url}/docs)`,
@@ -71,8 +71,8 @@ function storageText(
   { scheme, location, durable }: BannerFacts["storage"],
   dim: (text: string) => string,
 ): string {
-  if (!durable) return `${scheme} ${dim("(threads end with this process)")}`;
-  return `${[scheme, location].filter(Boolean).join(" ")}     ${dim("(--db memory keeps nothing)")}`;
+  if (!durable) return `${scheme} ${dim("(threads are lost when this process exits)")}`;
+  return `${[scheme, location].filter(Boolean).join(" ")}     ${dim("(--db memory: nothing is saved)")}`;
 }
 
 const compatText = (
@@ -90,7 +90,7 @@ interface KeyActions {
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
-/** Listen to single keys; returns what stops it. Raw mode hides Ctrl-C from the process, so it is a key too. */
+/** Listens for single keys; returns a function that stops it. Handles Ctrl-C too, because raw mode sends no signal. */
 export function listenForKeys({ stdin }: CliIo, actions: KeyActions): () => void {
   const onData = (data: Buffer | string) => {
     const key = String(data);
@@ -109,7 +109,7 @@ export function listenForKeys({ stdin }: CliIo, actions: KeyActions): () => void
   };
 }
 
-/** Open a page in the browser of this machine; where there is none, nothing happens. */
+/** Opens a page in the default browser; does nothing if there is none. */
 export function openInBrowser(url: string): void {
   const [command, ...args] = {
     darwin: ["open", url],

@@ -1,4 +1,4 @@
-/** The server of `dev`: the same address over reloads of its graphs and changes of its settings. */
+/** The server of `dev`, which keeps its address across graph reloads and settings changes. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { LoadedConfig } from "../../config/load.js";
@@ -23,17 +23,17 @@ import {
 import { loadServableSettings, type Session } from "../session/session.js";
 import type { ProcessWatch } from "../session/watchdog.js";
 
-// Runs in flight hold up the new settings for this long at most.
+// Maximum time that runs in flight can delay new settings.
 const RESTART_GRACE_SECONDS = 2;
 
 interface DevRequest {
   graphs: readonly string[];
   settings: SettingsInput;
-  /** What the Studio is helped with; undefined where it is not served. */
+  /** Local helpers of the Studio; undefined if the Studio is not served. */
   helpers: StudioHelpers | undefined;
-  /** Watches the event loop, from when the settings are known. */
+  /** Watches the event loop; started after the settings are loaded. */
   watch: ProcessWatch;
-  /** Called when it is known what is to be served, before any graph is loaded. */
+  /** Called after the settings are loaded and before the graphs are. */
   beforeGraphs: (config: LoadedConfig) => Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export class DevServer {
   #config: LoadedConfig;
   #service: Service;
   #server: RunningServer;
-  /** The address of the settings that it listens at, or as near as it could. */
+  /** The configured address; the actual port may differ if it was taken. */
   #asked: Pick<Address, "host" | "port">;
 
   private constructor(
@@ -64,7 +64,7 @@ export class DevServer {
   }
 
   /**
-   * Load, open and listen; placeholders replace graphs that fail to load.
+   * Loads the graphs, opens the storage and listens; placeholders replace graphs that fail to load.
    * @throws ConfigError, GraphLoadError from the auth function and the app, StorageUnavailableError
    */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
@@ -89,17 +89,17 @@ export class DevServer {
     return this.#server.url;
   }
 
-  /** Why it listens elsewhere than at the usual port; undefined when it does not. */
+  /** Why the server does not use the configured port; undefined if it does. */
   async moved(): Promise<string | undefined> {
     const { host, port } = this.#asked;
     if (this.#config.origins.port.kind !== "default" || this.#server.port === port) return undefined;
-    return `port ${port} of ${host} is taken${byWhom(await holderOf(port))}, so this server is at ${this.#server.port}`;
+    return `port ${port} on ${host} is in use${byProcess(await processOnPort(port))}, using port ${this.#server.port} instead`;
   }
 
-  /** Where the Studio is, with what it needs to be helped. */
+  /** URL of the Studio, including its helper token. */
   get studio(): string | undefined {
     const { helpers } = this.#request;
-    // The fragment is never sent over the network, and no page that another process can load contains it.
+    // The fragment is not sent to the server, and no page that another process can load contains the token.
     return helpers && `${this.url}/studio/#token=${helpers.token}`;
   }
 
@@ -111,29 +111,29 @@ export class DevServer {
     return this.#config;
   }
 
-  /** Files whose change calls for a reload or a restart. */
+  /** Files whose changes need a reload or a restart. */
   get files(): string[] {
     return [...this.#service.watchedFiles(), ...this.#config.files];
   }
 
-  /** True when these changes concern the settings, not only the graphs. */
+  /** Whether settings files changed, not only graphs. */
   needsRestart(changed: readonly string[]): boolean {
     return changed.some((file) => this.#config.files.includes(file));
   }
 
   /**
-   * Reload the graphs; if one fails to load, its last good version keeps serving.
-   * @returns why graphs do not load, by graph id
-   * @throws GraphLoadError from the auth function and the app; nothing changes then
+   * Reloads the graphs; if one fails to load, its last working version is still served.
+   * @returns load errors by graph id
+   * @throws GraphLoadError from the auth function or the custom app; nothing changes then
    */
   async reload(): Promise<Map<string, GraphLoadError>> {
     return this.#service.reload();
   }
 
   /**
-   * Reload the settings and serve with them at the same address. A failed load changes nothing, unless it did not
-   * load before.
-   * @returns why graphs do not load, by graph id
+   * Reloads the settings and restarts at the same address. If loading fails, the previous service keeps running; a graph
+   * that has not loaded yet does not block the restart.
+   * @returns load errors by graph id
    * @throws ConfigError, GraphLoadError, StorageUnavailableError
    */
   async restart(): Promise<Map<string, GraphLoadError>> {
@@ -194,7 +194,7 @@ async function open(
   await beforeGraphs(config);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
   const observers: { logger: Logger; metrics?: Metrics } = { logger };
-  // Runs that are recovered begin while the service opens.
+  // Start before the service opens, because opening it starts recovered runs.
   await watch.begin(config.settings, { observers, format: "text" });
   const service = await openConfigured(config, logger, {
     serves: true,
@@ -208,17 +208,17 @@ async function open(
   return { config, service };
 }
 
-/** Runs are watched only where what they do is shown, as what is less than a warning. */
+/** Run activity is printed only at log level info or below, and not with --quiet. */
 function showsRuns({ print }: Session, { settings: { log_level } }: LoadedConfig): boolean {
   return !print.flags.quiet && (log_level === "info" || log_level === "debug");
 }
 
-// Finds a port to listen on, or says who has it.
+// Finds a free port, or reports which process uses it.
 
 interface Address {
   host: string;
   port: number;
-  /** Whether the next free port will do. */
+  /** Whether the server may use the next free port instead. */
   mayMove: boolean;
   studio?: ListenOptions["studio"];
   readOnly?: boolean;
@@ -230,8 +230,8 @@ const MOST_STEPS = 100;
 const LOOKUP_MS = 2_000;
 
 /**
- * Serve at the address, or at the next free port where that is allowed.
- * @throws ConfigError that names the process which has the port (`config_invalid`)
+ * Listens on the address, or on the next free port if that is allowed.
+ * @throws ConfigError with the process that uses the port (`config_invalid`)
  */
 export async function listenAt(
   service: Service,
@@ -241,7 +241,7 @@ export async function listenAt(
   return listenOnFreePort(address, (at) => startServer(service, { ...at, studio, readOnly }));
 }
 
-/** As `listenAt`, for any server: `listen` is tried with one address after the other. */
+/** Like `listenAt`, for any server: tries `listen` with one port after the other. */
 export async function listenOnFreePort<T>(
   { host, port, mayMove }: Pick<Address, "host" | "port" | "mayMove">,
   listen: (at: { host: string; port: number }) => Promise<T>,
@@ -263,16 +263,16 @@ function isPortTaken(error: unknown): error is ConfigError {
 }
 
 async function portTaken(host: string, port: number, cause: ConfigError): Promise<ConfigError> {
-  return new ConfigError(`port ${port} of ${host} is taken${byWhom(await holderOf(port))}`, {
-    hint: `choose another one, such as -p ${port + 1}, or -p 0 for any`,
+  return new ConfigError(`port ${port} on ${host} is in use${byProcess(await processOnPort(port))}`, {
+    hint: `use another port, such as -p ${port + 1}, or -p 0 for any free port`,
     cause,
   });
 }
 
-const byWhom = (holder: string | undefined): string => (holder === undefined ? "" : ` by ${holder}`);
+const byProcess = (holder: string | undefined): string => (holder === undefined ? "" : ` by ${holder}`);
 
 /** Name and id of the process that listens on `port`, if the system reports it. */
-async function holderOf(port: number): Promise<string | undefined> {
+async function processOnPort(port: number): Promise<string | undefined> {
   try {
     const list = promisify(execFile)("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], {
       timeout: LOOKUP_MS,

@@ -1,6 +1,6 @@
 /**
- * What runs do, as `dev` shows it: a line for each node and each call of a tool, and one for how the run ended. What is
- * inside of a node has its full name: nodes that run at once may mix.
+ * Run activity as `dev` prints it: one line per node and tool call, and one for the outcome. Nested nodes are shown with
+ * their full path, because lines of concurrent nodes can interleave.
  */
 import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
 import { reportedTokens } from "../../models/token-counts.js";
@@ -11,29 +11,29 @@ import { clipped, counted, indentedPath, shownMs } from "../terminal/text.js";
 type Begin = Extract<RunActivity, { kind: "begin" }>;
 type End = Extract<RunActivity, { kind: "end" }>;
 
-/** Columns that an argument, an answer and a question may take. */
+/** Maximum columns for tool arguments and results, and for interrupt values. */
 const TOOL_COLUMNS = 60;
 const QUESTION_COLUMNS = 200;
 
-/** Lengths at which an id is cut: its time part, and with the part that differs between simultaneous runs. */
+/** Lengths of shortened ids: the time part only, and with the part that differs between simultaneous runs. */
 const SHORT_IDS = [13, 18];
 
-/** Concurrent runs differ by colour and by the start of their id. */
+/** Concurrent runs are distinguished by color and by the start of their id. */
 const RUN_COLORS = ["cyan", "magenta", "yellow", "blue", "green"] as const;
 
 interface Shown {
   label: string;
-  /** The same, as a line begins. */
+  /** The label as the colored start of a line. */
   mark: string;
   stateless: boolean;
 }
 
 export class RunLines {
-  /** Where the server listens; set once it does. */
+  /** URL of the server; set after it listens. */
   url = "";
   readonly #print: Printer;
   readonly #colors: Colors;
-  /** Runs that have not ended, by id. */
+  /** Active runs by id. */
   readonly #shown = new Map<string, Shown>();
   #begun = 0;
 
@@ -85,7 +85,7 @@ export class RunLines {
     const { dim, yellow, green, red, bold } = this.#colors;
     for (const { value } of interrupts) {
       const question = clipped(JSON.stringify(value) ?? "nothing", QUESTION_COLUMNS);
-      this.#line(run_id, `  ${yellow("waits for an answer:")} ${question}`);
+      this.#line(run_id, `  ${yellow("waiting for an answer:")} ${question}`);
     }
     if (interrupts.length > 0 && !this.#shown.get(run_id)?.stateless) {
       const command = nextCommand({ thread_id, interrupts: [...interrupts] }, undefined, { url: this.url });
@@ -101,7 +101,7 @@ export class RunLines {
     this.#print.note(`  ${this.#shown.get(runId)?.mark ?? runId}  ${text}`);
   }
 
-  /** In full where lines are read by programs. */
+  /** Ids are not shortened if stderr is not a terminal. */
   #shortId(id: string, length = SHORT_IDS[0]): string {
     return this.#print.isWatched ? id.slice(0, length) : id;
   }

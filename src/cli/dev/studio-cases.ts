@@ -1,4 +1,4 @@
-/** What the Studio of `dev` does with runs: one becomes a case file of the project, as by `test --from-run`. */
+/** Creates case files from runs for the Studio of `dev`, like `test --from-run`. */
 import { relative } from "node:path";
 import { localClient } from "../../client/local.js";
 import type { CaseRequest } from "../../http/studio/helpers.js";
@@ -17,7 +17,7 @@ interface Project {
 
 /**
  * @throws NotFoundError (`run_not_found`), ThreadBusyError (`thread_busy`)
- * @throws InvalidRequestError for what no case can hold, and a file that cannot be written (`invalid_request`)
+ * @throws InvalidRequestError if a case cannot represent the run, or the file cannot be written (`invalid_request`)
  */
 export async function makeCase(
   session: Session,
@@ -27,7 +27,7 @@ export async function makeCase(
   try {
     return await caseOf(session, project, request);
   } catch (error) {
-    // The developer reads this and can fix the project.
+    // Include the hint: the developer reads this and can fix the project.
     if (error instanceof ConfigError)
       throw new InvalidRequestError([error.message, error.hint].filter(Boolean).join("; "));
     throw error;
@@ -40,7 +40,7 @@ async function caseOf(
   { thread_id, run_id, file, write = false, replace = false }: CaseRequest,
 ): Promise<StudioCase> {
   const out = file === undefined ? undefined : resolveCaseFile(baseDir, file);
-  // As `test` will read them: what `dev` was started with is not in the file.
+  // Load the settings as `test` will, without the flags that `dev` was started with.
   const config = await loadSettings(session, { warn: () => undefined });
   const run = await service.runs.get(thread_id, run_id);
   const home = { config, cwd: baseDir, env: session.io.env, transcripts, ...(out !== undefined && { out }) };

@@ -16,14 +16,14 @@ import type { Replays } from "./studio-replays.js";
 import { ThreadHelpers } from "./thread-helpers.js";
 
 /** The current state to report; it changes with the settings. */
-interface Told {
+interface HelperState {
   readonly service: Service;
   /** Absolute paths of the files that are watched. */
   readonly files: readonly string[];
   readonly baseDir: string;
-  /** Folder of what is recorded. */
+  /** Folder of the recordings. */
   readonly transcripts: string;
-  /** All variables: recordings hold no value of a secret one. */
+  /** All variables, to remove the values of secrets from recordings. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -31,23 +31,23 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
   readonly token = randomBytes(16).toString("hex");
   protected readonly shows = "clients";
   readonly #session: Session;
-  readonly #told: () => Told;
-  /** Files that were written from here. */
+  readonly #state: () => HelperState;
+  /** Files written by this Studio. */
   readonly #written = new Set<string>();
   #replays: Replays | undefined;
   readonly #listeners = new Set<(event: StudioEvent) => void>();
   #faults: ReadonlyMap<string, GraphServeError> = new Map();
   #reloadedAt: string | null = null;
 
-  /** `told` is called only after the server listens. */
-  constructor(session: Session, told: () => Told) {
-    super(told);
+  /** `state` is called only after the server listens. */
+  constructor(session: Session, state: () => HelperState) {
+    super(state);
     this.#session = session;
-    this.#told = told;
+    this.#state = state;
   }
 
   async hello(): Promise<StudioHello> {
-    const { service, baseDir } = this.#told();
+    const { service, baseDir } = this.#state();
     const graphs = await service.graphs();
     const standIns = service.graphFaults();
     const faults = new Map([...standIns, ...this.#faults]);
@@ -65,7 +65,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
     return () => this.#listeners.delete(tell);
   }
 
-  /** The graphs were reloaded, except those with errors. */
+  /** Reports a reload and its errors. */
   async noteLoad(faults: ReadonlyMap<string, GraphServeError>): Promise<void> {
     this.#faults = faults;
     if (faults.size === 0) this.#reloadedAt = new Date().toISOString();
@@ -75,28 +75,28 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
   }
 
   async open(place: OpenRequest): Promise<void> {
-    if (!this.#told().files.includes(place.file) && !this.#written.has(place.file))
-      throw InvalidRequestError.at(["body", "file"], "is not a file of the served graphs");
+    if (!this.#state().files.includes(place.file) && !this.#written.has(place.file))
+      throw InvalidRequestError.at(["body", "file"], "is not a source file of the served graphs");
     const [command, args] = editorCall(this.#session.io.env, place);
     await start(command, args);
   }
 
   async makeCase(request: CaseRequest): Promise<StudioCase> {
     const { makeCase } = await import("./studio-cases.js");
-    const made = await makeCase(this.#session, this.#told(), request);
+    const made = await makeCase(this.#session, this.#state(), request);
     if (made.written) this.#written.add(made.file);
     return made;
   }
 
   async recordedRuns(): Promise<string[]> {
     const { recordedRuns } = await import("./studio-replays.js");
-    return recordedRuns(this.#told());
+    return recordedRuns(this.#state());
   }
 
   async startReplay(request: ReplayRequest): Promise<StudioReplay> {
     const { Replays } = await import("./studio-replays.js");
     this.#replays ??= new Replays();
-    return this.#replays.start(this.#told(), request);
+    return this.#replays.start(this.#state(), request);
   }
 
   replay(threadId: string): StudioReplay {
@@ -129,8 +129,8 @@ const WITH_LINE = /^(idea|webstorm|phpstorm|pycharm|goland|clion|rider|fleet)(64
 const IN_TERMINAL = /^(vi|vim|nvim|nano|pico|emacs|ed|joe|hx|helix|kak)$/;
 
 /**
- * The editor of the environment, `code` where it names none, and what opens the place in it; never through a shell.
- * @throws InvalidRequestError for an editor that needs a terminal
+ * The editor from the environment (default `code`) and its arguments to open the location. Never runs through a shell.
+ * @throws InvalidRequestError if the editor needs a terminal
  */
 export function editorCall(
   env: NodeJS.ProcessEnv,
@@ -141,7 +141,7 @@ export function editorCall(
   const name = basename(command).replace(/\.(exe|cmd)$/i, "");
   if (IN_TERMINAL.test(name))
     throw new InvalidRequestError(
-      `${name} needs a terminal of its own; name an editor with a window, such as LAUNCH_EDITOR=code, and start dev again`,
+      `${name} needs a terminal; set an editor with a window, such as LAUNCH_EDITOR=code, and restart dev`,
     );
   const at = `${file}:${line}:${column}`;
   if (AT_COLON.test(name)) return [command, [...flags, at]];
@@ -151,7 +151,7 @@ export function editorCall(
     : [command, [...flags, file]];
 }
 
-/** @throws InvalidRequestError when it does not start */
+/** @throws InvalidRequestError if the editor does not start */
 function start(command: string, args: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: "ignore", detached: true, shell: false });
@@ -162,7 +162,7 @@ function start(command: string, args: readonly string[]): Promise<void> {
     child.once("error", (error) =>
       reject(
         new InvalidRequestError(
-          `the editor ${command} does not start (${errorMessage(error)}); LAUNCH_EDITOR names another`,
+          `the editor ${command} failed to start (${errorMessage(error)}); set another one with LAUNCH_EDITOR`,
         ),
       ),
     );

@@ -1,6 +1,6 @@
 /**
- * What the Studio of `dev` runs again: a run, from where it began, on a copy of its thread. With what was recorded of it,
- * no model is called; without, its code is run as it is now.
+ * Replays runs for the Studio of `dev`: runs them again from their start, on a copy of the thread. With a recording, no
+ * model is called; without one, everything is executed again.
  */
 import { readdir } from "node:fs/promises";
 import { basename } from "node:path";
@@ -23,10 +23,10 @@ interface Project {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Minutes that a copy lives after its run. */
+/** Time to live of a copy after its run, in minutes. */
 const TTL_MINUTES = 1440;
 
-/** Ids of the runs that something is recorded of. */
+/** Ids of the recorded runs. */
 export async function recordedRuns({ transcripts }: Pick<Project, "transcripts">): Promise<string[]> {
   const names = await readdir(transcripts).catch(() => []);
   return names.filter((name) => name.endsWith(".jsonl")).map((name) => basename(name, ".jsonl"));
@@ -35,15 +35,15 @@ export async function recordedRuns({ transcripts }: Pick<Project, "transcripts">
 export class Replays {
   readonly #known = new Map<string, StudioReplay>();
 
-  /** What was run again on this thread, by this process. */
+  /** The replay on this thread, if this process started it. */
   of(threadId: string): StudioReplay | undefined {
     return this.#known.get(threadId);
   }
 
   /**
-   * Copy the thread as it was when the run began, and start the same request there; returns while it runs.
+   * Copies the thread as of the start of the run and starts the same request there. Returns while it is running.
    * @throws NotFoundError (`run_not_found`, `assistant_not_found`)
-   * @throws InvalidRequestError for a run that is not recorded, or whose beginning is not kept (`invalid_request`)
+   * @throws InvalidRequestError if the run is not recorded, or its start is no longer stored (`invalid_request`)
    */
   async start(
     project: Project,
@@ -79,7 +79,7 @@ export class Replays {
     }
   }
 
-  /** Returns when the first run has begun. @throws the reason if it is refused */
+  /** Resolves when the first run has started. @throws if the run is rejected */
   #play(
     client: Client,
     replay: StudioReplay,
@@ -106,7 +106,7 @@ export class Replays {
   }
 }
 
-/** One request after the other, as long as the thread waits for the next. */
+/** Runs the requests one by one, as long as the thread is interrupted. */
 async function runThrough(
   client: Client,
   threadId: string,

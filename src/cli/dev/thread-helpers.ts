@@ -1,4 +1,4 @@
-/** What the terminal's Studio can do with a thread: show what its graph hides, and write it as one file. */
+/** Studio helpers that need local access: show hidden state keys, and export a thread as a page. */
 import { localClient } from "../../client/local.js";
 import type { PageHelpers, PageOptions, HelperStateReader } from "../../http/studio/helpers.js";
 import type { Shown, StudioHello } from "../../models/studio.js";
@@ -7,27 +7,27 @@ import { createRedaction, keepSecrets } from "../../testing/cases/redact.js";
 import { replayPage } from "../replay/page.js";
 import { stepRange } from "../replay/steps.js";
 
-interface Told {
+interface HelperState {
   readonly service: Service;
-  /** Variables, of which some are secret. */
+  /** Environment variables, used to redact secrets. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export abstract class ThreadHelpers {
-  /** What the service shows by itself. */
+  /** The state keys that the service shows by default. */
   protected abstract readonly shows: Shown;
-  readonly #told: () => Told;
+  readonly #state: () => HelperState;
 
-  constructor(told: () => Told) {
-    this.#told = told;
+  constructor(state: () => HelperState) {
+    this.#state = state;
   }
 
   otherStates(): HelperStateReader {
-    return this.#told().service.statesShowing(this.shows === "clients");
+    return this.#state().service.statesShowing(this.shows === "clients");
   }
 
   async *page(threadId: string, options: PageOptions): AsyncGenerator<string> {
-    const { service, env } = this.#told();
+    const { service, env } = this.#state();
     const client = localClient(service);
     const thread = await client.threads.get(threadId);
     const redact = options.keepsSecrets ? keepSecrets : createRedaction(env);
@@ -42,12 +42,12 @@ export class StorageHelpers extends ThreadHelpers implements PageHelpers {
   readonly #place: string;
   readonly #graphs: readonly string[];
 
-  /** `place` is the project's folder; `token` the key of the page. */
-  constructor(told: Told, { token, place }: { token: string; place: string }) {
-    super(() => told);
+  /** @param options `place` is the project folder, `token` the key of the page */
+  constructor(state: HelperState, { token, place }: { token: string; place: string }) {
+    super(() => state);
     this.token = token;
     this.#place = place;
-    this.#graphs = told.service.graphIds;
+    this.#graphs = state.service.graphIds;
   }
 
   hello(): Promise<StudioHello> {

@@ -1,13 +1,13 @@
 export interface FileWatcher {
-  /** Watch these files instead of those before. */
+  /** Replaces the watched files. */
   watch(files: readonly string[]): void;
   close(): Promise<void>;
 }
 
-// An editor saves in several steps, and a formatter saves several files.
+// Debounces, because an editor saves in several steps and a formatter saves several files.
 const QUIET_MS = 40;
 
-/** Call `onChange` with the files that changed, once they have been quiet. */
+/** Calls `onChange` with the changed files after a debounce. */
 export async function watchFiles(
   files: readonly string[],
   onChange: (files: string[]) => void,

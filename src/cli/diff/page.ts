@@ -1,4 +1,4 @@
-/** A difference as one page that needs nothing else: no script, no request, dark where the reader's system is. */
+/** Formats a difference as a self-contained HTML page without scripts or requests, in the system's color scheme. */
 import { escapeControl } from "../../view/text.js";
 import type { ChangeLine } from "../../view/change-lines.js";
 
@@ -15,10 +15,10 @@ export function diffPage(title: readonly [string, string], lines: readonly Chang
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${before} and ${after}</title>
 <style>${STYLE}</style>
-<h1>What differs</h1>
+<h1>Differences</h1>
 <p class="removed"><span>-</span> ${before}</p>
 <p class="added"><span>+</span> ${after}</p>
-${rows.length === 0 ? '<p class="quiet">They are equal.</p>' : `<table>\n${rows.join("\n")}\n</table>`}
+${rows.length === 0 ? '<p class="quiet">No differences.</p>' : `<table>\n${rows.join("\n")}\n</table>`}
 </html>
 `;
 }

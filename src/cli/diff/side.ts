@@ -1,4 +1,4 @@
-/** One side of a difference: a file, or a checkpoint of a thread. */
+/** One side of a comparison: a file, or a checkpoint of a thread. */
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isRecord } from "../../models/common.js";
@@ -10,22 +10,23 @@ import { warnHidden } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 
 export interface DiffSide {
-  /** Its name in the result. */
+  /** Label in the output. */
   label: string;
   values: unknown;
 }
 
 /**
- * A file of JSON: values, or a state with values. Undefined when there is none, and the text may name a thread.
- * @throws InvalidRequestError for invalid JSON, or if it can only be a file and does not exist (`invalid_request`)
+ * Reads a JSON file that contains values, or a state with values. Undefined if it does not exist and the text may be a
+ * thread.
+ * @throws InvalidRequestError for invalid JSON, or if the text can only be a file and it does not exist (`invalid_request`)
  */
 export async function fileSide({ io }: Session, text: string): Promise<DiffSide | undefined> {
   const file = resolve(io.cwd, text);
   const found = await stat(file).catch(() => undefined);
   if (!found?.isFile()) {
     if (!/[\\/]|\.json$/i.test(text)) return undefined;
-    throw new InvalidRequestError(`there is no file ${file}`, undefined, {
-      hint: "compare files of JSON, or checkpoints such as THREAD@-2 and THREAD",
+    throw new InvalidRequestError(`file ${file} does not exist`, undefined, {
+      hint: "compare JSON files, or checkpoints such as THREAD@-2 and THREAD",
     });
   }
   try {
@@ -50,14 +51,14 @@ export async function threadSide({ print }: Session, client: Client, text: strin
   return { label: checkpoint ? `${threadId}@${checkpoint}` : threadId, values: state.values };
 }
 
-// Narrows what is compared: to one path, and without others.
+// Restricts the comparison to a path, and ignores other paths.
 
-/** @throws InvalidRequestError when the path cannot be read (`invalid_request`) */
+/** @throws InvalidRequestError if the path is invalid (`invalid_request`) */
 export function parsePathFlag(flag: string, path: string): PathStep[] {
   const steps = parsePath(path);
   if (steps) return steps;
-  throw new InvalidRequestError(`${flag} cannot be read: ${path}`, undefined, {
-    hint: `such as ${flag} messages[-1].content`,
+  throw new InvalidRequestError(`${flag} is not a valid path: ${path}`, undefined, {
+    hint: `for example ${flag} messages[-1].content`,
   });
 }
 
@@ -71,7 +72,7 @@ export function selectPath(
   return valueAt(kept, path) ?? null;
 }
 
-/** `*` matches every key and every item. */
+/** Removes a path; `*` matches every key and item. */
 function without(value: unknown, [step, ...rest]: readonly PathStep[]): unknown {
   if (step === undefined) return value;
   const isMeant = (key: PathStep): boolean => step === "*" || step === key;

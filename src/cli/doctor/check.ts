@@ -8,12 +8,12 @@ import { describeGraph } from "../terminal/text.js";
 
 export type CheckStatus = "ok" | "warn" | "fail";
 
-/** A line of `doctor`. */
+/** A result of `doctor`. */
 export interface Check {
   check: string;
   status: CheckStatus;
   detail: string;
-  /** How to put it right; always there unless the status is ok. */
+  /** How to fix it; set unless the status is ok. */
   fix?: string;
 }
 
@@ -26,7 +26,7 @@ export const warn = (check: string, detail: string, fix: string): Check => ({
   fix,
 });
 
-/** What an error says, with the fix that it knows. */
+/** A failed check from an error, with the error's hint as its fix. */
 export function failure(check: string, error: unknown, fallback: string): Check {
   const hint = error instanceof GraphServeError ? error.hint : undefined;
   return { check, status: "fail", detail: errorMessage(error), fix: hint ?? fallback };
@@ -36,7 +36,7 @@ export function failure(check: string, error: unknown, fallback: string): Check 
 
 const TRACING = ["LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING"];
 
-/** `range` is the `engines` entry of our package: `>=20.19`. */
+/** @param range the `engines` entry of our package, such as `>=20.19` */
 export function nodeCheck(version: string, range: string): Check {
   const least = range.replace(/^\D+/, "");
   if (isAtLeast(version, least)) return ok("node", `Node.js ${version}`);
@@ -48,23 +48,23 @@ export function nodeCheck(version: string, range: string): Check {
   };
 }
 
-/** Tracing sends inputs and outputs of runs to another server, so the operator should know that it is on. */
+/** Reports enabled tracing, because it sends inputs and outputs of runs to another server. */
 export function tracingCheck(env: Variables): Check {
   const on = TRACING.filter((name) => /^(true|1)$/i.test(env[name]?.trim() ?? ""));
   if (on.length === 0) return ok("tracing", "LangSmith tracing is off");
   return warn(
     "tracing",
     `${on.join(" and ")} is on: inputs and outputs of every run are sent to LangSmith`,
-    `unset ${on.join(" and ")}, if they are not meant to leave this machine`,
+    `unset ${on.join(" and ")} if this data must not leave this machine`,
   );
 }
 
-// Loads each graph for itself, so that every fault is seen at once.
+// Loads each graph separately, to report all errors together.
 
 export async function graphChecks(config: LoadedConfig): Promise<Check[]> {
   const ids = Object.keys(config.settings.graphs);
   if (ids.length === 0) {
-    return [warn("graphs", "no graph is configured", "name one in `graphs`, or: graph-serve init my-agent")];
+    return [warn("graphs", "no graphs are configured", "add one to `graphs`, or create a project: graph-serve init my-agent")];
   }
   const checks: Check[] = [];
   for (const id of ids) checks.push(...(await graphCheck(config, id)));
@@ -96,9 +96,9 @@ function fixOf(notice: string): string {
   return "see graph-serve validate";
 }
 
-// Checks of the LangGraph packages that graphs and server meet.
+// Checks of the LangGraph packages used by graphs and server.
 
-/** Versions as seen from `folder`, against the ranges of our package. */
+/** Compares the versions installed for `folder` with the ranges of our package. */
 export function packageChecks(folder: string, ranges: Readonly<Record<string, string>>): Check[] {
   const { versions } = useLangGraphOf(folder);
   return SHARED_PACKAGES.map((name): Check => {
@@ -106,24 +106,24 @@ export function packageChecks(folder: string, ranges: Readonly<Record<string, st
     const range = ranges[name];
     const version = theirs ?? ours;
     if (version === undefined) {
-      return { check: name, status: "fail", detail: "is not installed", fix: `npm install ${name}` };
+      return { check: name, status: "fail", detail: "not installed", fix: `npm install ${name}` };
     }
     if (range !== undefined && !isInRange(version, range)) {
       return {
         check: name,
         status: "fail",
-        detail: `${version} does not fit: graph-serve needs ${range}`,
+        detail: `${version} is not supported: graph-serve requires ${range}`,
         fix: `npm install "${name}@${range}"`,
       };
     }
     if (theirs === undefined) {
-      return warn(name, `the project has none: graph-serve's own ${version} is used`, `npm install ${name}`);
+      return warn(name, `not installed in the project: using graph-serve's ${version}`, `npm install ${name}`);
     }
     return ok(name, ours === undefined || ours === theirs ? version : `${version} (graph-serve has ${ours})`);
   });
 }
 
-/** Two copies of one package are two sets of classes: messages and commands of one are unknown to the other. */
+/** Two copies of @langchain/core have different classes, so `instanceof` checks fail for messages and commands. */
 export function copiesCheck(graphFiles: readonly string[]): Check {
   const notice = graphFiles.map(duplicateCoreNotice).find((each) => each !== undefined);
   if (notice === undefined) return ok("one core", "graphs and server share one @langchain/core");
@@ -131,15 +131,15 @@ export function copiesCheck(graphFiles: readonly string[]): Check {
   return warn("one core", detail, fix);
 }
 
-// Checks of the storage: reachable, set up well, and nothing left behind by a server that died.
+// Checks of the storage: reachable, configured correctly, and without unfinished runs of a crashed server.
 
 export async function storageChecks(config: DevConfig): Promise<Check[]> {
   const { checkpointer_scheme: scheme } = config.settings;
   if (config.notKept)
     return [
-      warn("storage", `${config.notKept.message}: threads end with the server`, config.notKept.hint ?? ""),
+      warn("storage", `${config.notKept.message}: threads are lost when the server exits`, config.notKept.hint ?? ""),
     ];
-  if (scheme === "memory") return [ok("storage", "memory: threads end with the server")];
+  if (scheme === "memory") return [ok("storage", "memory: threads are lost when the server exits")];
   try {
     const service = await openStorageOf(config, "read");
     try {
@@ -148,7 +148,7 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
       await service.close(0);
     }
   } catch (error) {
-    if (isNotMadeYet(error)) return [ok("storage", `${scheme}: not created yet, the first run creates it`)];
+    if (isNotCreatedYet(error)) return [ok("storage", `${scheme}: not created yet, the first run creates it`)];
     return [failure("storage", error, "check checkpointer_scheme and checkpointer_uri")];
   }
 }
@@ -169,18 +169,18 @@ async function look(service: Service): Promise<Check[]> {
       ? ok("stale runs", "none")
       : warn(
           "stale runs",
-          `${stale.length} left unfinished by a server that no longer lives, at attempt ${[...new Set(attempts)].sort().join(", ")}`,
-          "start a server to resume the ones it can, or end them with graph-serve recover --apply",
+          `${stale.length} left unfinished by a crashed server, at attempt ${[...new Set(attempts)].sort().join(", ")}`,
+          "start a server to resume them if possible, or end them: graph-serve recover --apply",
         ),
   ];
 }
 
-/** A file that no run has created yet is not a problem. */
-function isNotMadeYet(error: unknown): boolean {
+/** A database file that no run has created yet is not an error. */
+function isNotCreatedYet(error: unknown): boolean {
   return error instanceof StorageUnavailableError && errorMessage(error).startsWith("there is no database");
 }
 
-/** Just enough of version numbers for the ranges that our package.json has. */
+/** Parses versions as far as the ranges in our package.json need it. */
 function numbers(version: string): number[] {
   const [core = ""] = version.replace(/^[^\d]*/, "").split(/[-+]/);
   return core.split(".").map(Number);

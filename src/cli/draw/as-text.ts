@@ -1,4 +1,4 @@
-/** A diagram in the languages of other drawing tools. */
+/** Converts a diagram to Mermaid and Graphviz. */
 import type { ThreadState } from "../../models/state.js";
 import { type Diagram, type DiagramNode, nodeLabel, type NodeMark } from "../../view/diagram.js";
 import type { Client } from "../../client/client.js";
@@ -7,7 +7,7 @@ import { walkStates } from "../../client/walk.js";
 const FILLS = { done: "#d5e8d4", next: "#ffe6a3" } as const;
 const isEnd = ({ id }: DiagramNode): boolean => id === "__start__" || id === "__end__";
 
-/** Mermaid: any name is safe, since nodes go by number and names are quoted. */
+/** Mermaid. Any name is safe: nodes are identified by number and labels are quoted. */
 export function toMermaid({ nodes, edges }: Diagram): string {
   const numbers = new Map(nodes.map(({ id }, index) => [id, `n${index}`]));
   const boxes = nodes.map((node) => {
@@ -25,7 +25,6 @@ export function toMermaid({ nodes, edges }: Diagram): string {
   return ["flowchart TD", ...boxes, ...arrows, ...marks].join("\n");
 }
 
-/** Graphviz. */
 export function toDot({ nodes, edges }: Diagram): string {
   const boxes = nodes.map((node) => {
     const fill = node.mark ? `, style=filled, fillcolor="${FILLS[node.mark]}"` : "";
@@ -42,7 +41,7 @@ export function toDot({ nodes, edges }: Diagram): string {
   return ["digraph {", "  rankdir=TB;", ...boxes, ...arrows, "}"].join("\n");
 }
 
-/** Mermaid reads entities in quoted text; nothing else has a meaning there then. */
+/** Escapes special characters as Mermaid entities. */
 function mermaidText(text: string): string {
   return text.replace(/[^\p{L}\p{N} _:.,✓▸-]/gu, (char) => `#${char.codePointAt(0)};`);
 }
@@ -54,7 +53,7 @@ function dotText(text: string): string {
     .replace(/[\r\n]+/g, "\\n")}"`;
 }
 
-// How far a thread has come: the nodes that have run on it, and those that run next.
+// Progress of a thread: executed nodes and next nodes.
 
 export interface GraphProgress {
   done: string[];
@@ -64,13 +63,13 @@ export interface GraphProgress {
 /** @throws NotFoundError (`thread_not_found`) */
 export async function threadProgress(client: Client, threadId: string): Promise<GraphProgress> {
   const done = new Set<string>();
-  /** Checkpoints after which the graph resumed: new input skips the nodes that were next there. */
-  const left = new Set<string | null | undefined>();
+  /** Checkpoints that the graph continued from. New input instead skips the nodes that were next. */
+  const continued = new Set<string | null | undefined>();
   let latest: ThreadState | undefined;
   for await (const state of walkStates(client, threadId)) {
-    const hasRun = left.has(state.checkpoint?.checkpoint_id);
+    const hasRun = continued.has(state.checkpoint?.checkpoint_id);
     for (const { name, result } of state.tasks) if (hasRun || result != null) done.add(name);
-    if (state.metadata.source === "loop") left.add(state.parent_checkpoint?.checkpoint_id);
+    if (state.metadata.source === "loop") continued.add(state.parent_checkpoint?.checkpoint_id);
     latest ??= state;
   }
   const next = latest?.next ?? [];
@@ -78,7 +77,7 @@ export async function threadProgress(client: Client, threadId: string): Promise<
   return { done: [...done].filter((name) => !next.includes(name)), next };
 }
 
-/** The mark of each node; nodes of a subgraph, `child:model`, share the mark of the node that it is. */
+/** The mark of each node; nodes of a subgraph (`child:model`) get the mark of the subgraph's node. */
 export function marksOf({ done, next }: GraphProgress, ids: readonly string[]): Map<string, NodeMark> {
   const marks = new Map<string, NodeMark>();
   for (const id of ids) {

@@ -1,4 +1,4 @@
-/** A diagram as boxes and lines for the terminal, top to bottom; as a list where boxes do not fit. */
+/** Draws a diagram with boxes and lines, top to bottom; falls back to a list if the boxes do not fit. */
 import { type Diagram, type DiagramEdge, nodeLabel } from "../../view/diagram.js";
 import { layered } from "../../view/layers.js";
 import { cells, escapeControl, textWidth } from "../../view/text.js";
@@ -7,14 +7,14 @@ import { type Box, layOut, type Placed, type Strand } from "./place.js";
 const BORDERS = 2;
 const PADDING = 2;
 
-/** The drawing, no line longer than `width`. */
+/** Draws the diagram; lines are at most `width` columns. */
 export function drawAscii(diagram: Diagram, width: number): string {
   const shown = escaped(diagram);
   const lines = boxes(shown, width) ?? list(shown);
   return [...lines, ...legend(shown, lines.join("\n"))].join("\n");
 }
 
-/** Names from outside, safe to print and on one line. */
+/** Escapes control characters in node names and labels. */
 function escaped({ nodes, edges }: Diagram): Diagram {
   const safe = (text: string) => escapeControl(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
   return {
@@ -54,7 +54,7 @@ function boxes(diagram: Diagram, width: number): string[] | undefined {
   return canvas.lines();
 }
 
-/** A line in the box for each edge that closes a loop. */
+/** One line in the box for each edge that closes a loop. */
 function returns(back: readonly DiagramEdge[], id: string): string[] {
   return back
     .filter(({ source }) => source === id)
@@ -84,7 +84,7 @@ function drawBox(
   }
 }
 
-/** Lines of ways that go past a layer. */
+/** Draws edges that pass a layer without ending there. */
 function drawPassing(
   canvas: Canvas,
   { gaps }: Placed,
@@ -97,7 +97,7 @@ function drawPassing(
   }
 }
 
-/** Each node with the nodes it leads to. */
+/** Lists each node with its successors. */
 function list({ nodes, edges }: Diagram): string[] {
   return nodes.flatMap((node) => {
     const ways = edges.filter(({ source }) => source === node.id);
@@ -111,7 +111,7 @@ function list({ nodes, edges }: Diagram): string[] {
   });
 }
 
-/** What the signs mean that occur, and the answers of routers. */
+/** Explains the symbols in the drawing, and lists router labels. */
 function legend({ nodes, edges }: Diagram, drawing: string): string[] {
   const signs = [
     ...(edges.some(({ conditional }) => conditional) ? ["╌ conditional"] : []),
@@ -128,7 +128,7 @@ function legend({ nodes, edges }: Diagram, drawing: string): string[] {
   ];
 }
 
-/** Rows of cells to write text on; what is written later wins. */
+/** A grid of cells; later writes overwrite earlier ones. */
 class Canvas {
   readonly #rows: string[][] = [];
 
@@ -154,20 +154,20 @@ class Canvas {
   }
 }
 
-// The lines in the space between two layers, as rows of characters.
+// Draws the lines between two layers.
 
 const [UP, DOWN, LEFT, RIGHT] = [1, 2, 4, 8];
-// Indexed by the sides that a line leaves a cell on.
+// Indexed by the bitmask of sides on which lines leave a cell.
 const JOINTS = " │││─┘┐┤─└┌├─┴┬┼";
 const ARROW = "▼";
 
-/** Draw strands from row `y` on; returns the number of rows, the arrows' row included. */
+/** Draws strands starting at row `y`; returns the number of rows, including the row of arrows. */
 function drawStrands(canvas: Canvas, strands: readonly Strand[], y: number): number {
   const tracks = assignTracks(strands);
   const trackRows = Math.max(1, ...[...tracks.values()].map((track) => track + 1));
   const height = trackRows + 1;
   for (const strand of strands) drawTrack(canvas, strand, y, tracks.get(strand));
-  // Lines down come last: where two lines cross, the one that goes down is seen whole.
+  // Draw vertical lines last: at crossings they are drawn over horizontal ones.
   for (const strand of strands) drawDrops(canvas, strand, { y, height, track: tracks.get(strand) });
   return height;
 }
@@ -178,7 +178,7 @@ const ends = ({ arrivals, onward }: Strand): number[] => [
 ];
 const isStraight = (strand: Strand): boolean => ends(strand).every((column) => column === strand.top);
 
-/** The row of each strand that goes sideways. Those that do not meet share one. */
+/** Assigns a row to each strand with a horizontal part; strands that do not overlap share a row. */
 function assignTracks(strands: readonly Strand[]): Map<Strand, number> {
   const sideways = strands.filter((strand) => !isStraight(strand));
   sideways.sort((a, b) => priority(a) - priority(b));
@@ -194,7 +194,7 @@ function assignTracks(strands: readonly Strand[]): Map<Strand, number> {
   return tracks;
 }
 
-/** Of those that go to the right the rightmost comes first, of those to the left the leftmost: they cross less. */
+/** Reduces crossings: among strands to the right, the rightmost comes first; to the left, the leftmost. */
 function priority(strand: Strand): number {
   const columns = ends(strand);
   const aim = columns.reduce((sum, column) => sum + column, 0) / columns.length;

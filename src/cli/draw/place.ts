@@ -1,34 +1,34 @@
-/** Gives every box of a layered diagram its columns, and every way between layers the columns it runs in. */
+/** Computes the columns of boxes and edges in a layered diagram. */
 import type { DiagramEdge } from "../../view/diagram.js";
 import type { Layered } from "../../view/layers.js";
 
 export interface Box {
   id: string;
   layer: number;
-  /** Leftmost column, the border's. */
+  /** Leftmost column, including the border. */
   x: number;
-  /** Odd, so that the middle is a column. */
+  /** Always odd, so that there is a middle column. */
   width: number;
 }
 
-/** The ways from one node that are all conditional, or all not: they share one exit and branch. */
+/** The conditional or the unconditional edges of a node, which share one exit and then branch. */
 interface Net {
   source: string;
   conditional: boolean;
   targets: string[];
   exit: number;
-  /** Column beside all boxes in which the net goes past layers; absent when it only leads to the next one. */
+  /** Column to the right of all boxes for a net that passes layers; absent if it only leads to the next layer. */
   lane?: number;
 }
 
-/** A net in the space between a layer and the next one. */
+/** The part of a net between two adjacent layers. */
 export interface Strand {
   net: Net;
-  /** Column in which it comes from above. */
+  /** Column at the upper layer. */
   top: number;
-  /** Columns in which it arrives at boxes below. */
+  /** Columns of its boxes in the lower layer. */
   arrivals: number[];
-  /** Column in which it continues past the next layer. */
+  /** Column in which it continues past the lower layer. */
   onward?: number;
 }
 
@@ -42,7 +42,7 @@ export interface Placed {
 const BOX_GAP = 3;
 const MOST_WIDENINGS = 40;
 
-/** Undefined when no place is found, which only very tangled graphs manage. */
+/** Returns undefined if no layout is found, which happens only for very dense graphs. */
 export function layOut(graph: Layered, widths: ReadonlyMap<string, number>): Placed | undefined {
   const current = new Map([...widths].map(([id, width]) => [id, width % 2 === 1 ? width : width + 1]));
   for (let attempt = 0; attempt < MOST_WIDENINGS; attempt += 1) {
@@ -71,7 +71,7 @@ function placeBoxes(graph: Layered, widths: ReadonlyMap<string, number>): Map<st
       right = x + width;
       return { id, layer, x, width };
     });
-    // Pushing to the right is shared out to both sides.
+    // Boxes were only pushed to the right, so shift the row back by the average.
     const drift = row.map(({ x, width }, index) => x + (width - 1) / 2 - (middles[index] ?? 0));
     const shift = Math.round(drift.reduce((sum, each) => sum + each, 0) / Math.max(1, drift.length));
     for (const box of row) boxes.set(box.id, { ...box, x: box.x - shift });
@@ -109,13 +109,13 @@ function netsOf({ down, layerOf }: Layered, boxes: ReadonlyMap<string, Box>): Ne
   const layer = (id: string) => layerOf.get(id) ?? 0;
   const end = (net: Net) => Math.max(...net.targets.map(layer));
   const long = all.filter((net) => end(net) - layer(net.source) > 1);
-  // Short ways inside, long ones outside: they cross less.
+  // Shorter edges get inner lanes, longer ones outer lanes, to reduce crossings.
   long.sort((a, b) => end(a) - layer(a.source) - (end(b) - layer(b.source)));
   for (const [index, net] of long.entries()) net.lane = right + 2 + index * 3;
   return all;
 }
 
-/** The nets that pass the space below `layer`, their arrivals still to be found. */
+/** Strands of the nets that cross the space below `layer`, without their arrivals. */
 function strandsOf({ layerOf }: Layered, nets: readonly Net[], layer: number): Strand[] {
   return nets.flatMap((net): Strand[] => {
     const start = layerOf.get(net.source) ?? 0;
@@ -126,7 +126,7 @@ function strandsOf({ layerOf }: Layered, nets: readonly Net[], layer: number): S
   });
 }
 
-/** Give each strand its columns at the boxes below; returns the id of a box that is too narrow for them. */
+/** Assigns each strand its columns at the boxes below; returns the id of a box that is too narrow. */
 function arrive(
   { layers, layerOf }: Layered,
   boxes: ReadonlyMap<string, Box>,
@@ -144,7 +144,7 @@ function arrive(
   return undefined;
 }
 
-/** A column for each arriving strand, near where it comes from, in none that another strand comes down in. */
+/** A column for each arriving strand, close to its origin and not used by another strand. */
 function entryColumns(box: Box, arriving: Strand[], strands: readonly Strand[]): number[] | undefined {
   arriving.sort((a, b) => a.top - b.top);
   const inner = Array.from({ length: box.width - 2 }, (_, index) => box.x + 1 + index);

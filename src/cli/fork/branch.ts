@@ -1,4 +1,4 @@
-/** Creates the checkpoint that a run resumes from: in a copy of a thread, or a branch of it, with values written first. */
+/** Creates the checkpoint that a run resumes from, on a copy or a branch of a thread, and writes values to it. */
 import { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { RunCreateRequest } from "../../models/run.js";
@@ -15,23 +15,23 @@ import { type Client, graphIdOf } from "../../client/client.js";
 import { abortOnStop } from "../session/stop.js";
 
 interface ForkRequest {
-  /** Stay on the thread instead of copying it. */
+  /** Fork on the same thread instead of a copy. */
   branch: boolean;
   values?: JsonObject | unknown[];
   asNode?: string;
-  /** Leave out what tasks wrote after the checkpoint, also of the latest one: they run again. */
+  /** Drop the pending writes of tasks after the checkpoint, so that the tasks run again. */
   afresh?: boolean;
 }
 
 export interface Forked {
   thread: Thread;
-  /** Checkpoint to resume from; undefined for the latest, the only one that a copy has. */
+  /** Checkpoint to resume from; undefined for the latest, which is the only one of a copy. */
   checkpointId: string | undefined;
-  /** The checkpoint that what comes now follows on. */
+  /** Parent of the next checkpoint. */
   base: string;
 }
 
-/** @throws ThreadBusyError, InvalidRequestError when the graph refuses the values */
+/** @throws ThreadBusyError, InvalidRequestError if the graph rejects the values */
 export async function fork(client: Client, from: ThreadState, request: ForkRequest): Promise<Forked> {
   const { checkpoint } = from;
   if (!checkpoint?.checkpoint_id) {
@@ -72,13 +72,13 @@ async function write(
 }
 
 interface StateWrite extends Pick<ForkRequest, "values" | "asNode"> {
-  /** Write behind this one instead of the latest. */
+  /** Write after this checkpoint instead of the latest. */
   checkpoint?: CheckpointSelector;
 }
 
 /**
- * Write into a thread's state, through the reducers of its graph.
- * @throws InvalidRequestError for a key that the graph does not have, or values that it refuses (`invalid_request`)
+ * Writes to a thread's state, using the reducers of its graph.
+ * @throws InvalidRequestError if the graph does not have a key or rejects the values (`invalid_request`)
  */
 export async function writeState(
   client: Client,
@@ -94,15 +94,15 @@ export async function writeState(
 }
 
 /**
- * The values of `--values`.
+ * Parses `--values`.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function valuesFlag(text: string | undefined): JsonObject | unknown[] | undefined {
   if (text === undefined) return undefined;
   const values = parseJsonFlag("--values", text);
   if (isRecord(values) || Array.isArray(values)) return values;
-  throw new InvalidRequestError(`--values must be a JSON object, it is ${text}`, undefined, {
-    hint: `such as --values '{"count": 3}'`,
+  throw new InvalidRequestError(`--values must be a JSON object, got ${text}`, undefined, {
+    hint: `for example --values '{"count": 3}'`,
   });
 }
 
@@ -111,14 +111,14 @@ export function valuesFlag(text: string | undefined): JsonObject | unknown[] | u
 interface RunOnOptions {
   threadId: string;
   flags: PlaceFlags;
-  /** Graph to run; the default when it is left out. */
+  /** Graph to run; defaults to the default graph. */
   graph?: string;
   checkpointId?: string;
-  /** What is asked for, one run after the other while the thread waits; nothing when there are none. */
+  /** Requests of consecutive runs while the thread is interrupted; without any, one run without input. */
   requests?: readonly Pick<RunCreateRequest, "input" | "command">[];
 }
 
-/** @throws GraphServeError when the run cannot be started, or its stream is lost */
+/** @throws GraphServeError if the run cannot be started or its stream is lost */
 export async function runOn(session: Session, options: RunOnOptions): Promise<RunReport> {
   const { threadId, flags, graph, checkpointId, requests = [] } = options;
   const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
@@ -145,7 +145,7 @@ export async function runOn(session: Session, options: RunOnOptions): Promise<Ru
   }
 }
 
-/** A run to its end. @throws GraphServeError when its stream is lost */
+/** Runs until the end. @throws GraphServeError if the stream is lost */
 async function ranTo(
   client: Client,
   threadId: string,
@@ -160,8 +160,8 @@ async function ranTo(
 }
 
 /**
- * The graph that the thread last ran on. Undefined for a thread that names none: then the default runs.
- * @throws GraphServeError when it is not configured here (`assistant_not_found`)
+ * The graph that last ran on the thread. Undefined if the thread has none; then the default graph runs.
+ * @throws GraphServeError if the graph is not configured (`assistant_not_found`)
  */
 export async function graphToRun(
   session: Session,
@@ -177,6 +177,6 @@ export async function graphToRun(
   throw new GraphServeError(
     "assistant_not_found",
     `the thread ran on graph ${JSON.stringify(id)}, which is not configured`,
-    { hint: "add it to `graphs` of the configuration, or name the folder that has it with --cwd" },
+    { hint: "add it to `graphs` in the configuration, or specify the project folder with --cwd" },
   );
 }

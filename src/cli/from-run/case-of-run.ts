@@ -1,4 +1,4 @@
-/** A stored run as a case file, with what was recorded of its models and tools: made first, written when that is asked. */
+/** Generates a case file from a stored run and its recorded model and tool calls. */
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { Document, isScalar, visit } from "yaml";
@@ -18,17 +18,17 @@ import { shortPath } from "../session/report-error.js";
 import { type RecordedRun, storedRuns } from "./stored-runs.js";
 import { expectationOf, expectedValues, caseStep } from "./stored-step.js";
 
-/** Where the case is to be at home. */
+/** The project that the case file is generated for. */
 export interface CaseHome {
   config: LoadedConfig;
-  /** Folder that the paths start from. */
+  /** Base folder of relative paths. */
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** The graph by the key or file that it is named with; as the run was served when there is none. */
+  /** The graph, by key or file; by default the graph that served the run. */
   graphs?: readonly string[];
-  /** Path of the case file; one named after the graph and the run when left out. */
+  /** Path of the case file; named after the graph and the run by default. */
   out?: string;
-  /** Folder of what was recorded. */
+  /** Folder of the recordings. */
   transcripts: string;
 }
 
@@ -36,20 +36,20 @@ export interface CaseOfRun {
   /** Absolute path of the case file. */
   file: string;
   text: string;
-  /** The recorded answers of models and tools, in a file beside it. */
+  /** The recorded model and tool responses, in a file next to it. */
   mock: { file: string; text: string } | undefined;
   name: string;
   steps: number;
   recordedCalls: number;
-  /** What the case cannot hold, for people. */
+  /** Limitations of the case, as messages for the user. */
   notes: string[];
 }
 
 /**
- * The case. A thread's earlier runs come before the run as steps of it.
+ * Generates the case. Earlier runs of the thread become earlier steps.
  * @throws ThreadBusyError (`thread_busy`)
- * @throws InvalidRequestError for a run that no case can repeat (`invalid_request`)
- * @throws ConfigError when the graph cannot be named (`config_invalid`)
+ * @throws InvalidRequestError if a case cannot repeat the run (`invalid_request`)
+ * @throws ConfigError if the graph is not configured (`config_invalid`)
  */
 export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promise<CaseOfRun> {
   const { config, cwd, env, out } = home;
@@ -86,12 +86,12 @@ export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promi
 }
 
 const UNRECORDED =
-  "the run asked a model, and no recording of it is there: what the model said is not expected; graph-serve dev --record keeps recordings";
+  "the run called a model without a recording, so the case has no expectations about model responses; record runs with graph-serve dev --record";
 
 const recordingOf = (name: string, calls: readonly RecordedCall[]): RecordedCall[] =>
   calls.map((call) => ({ ...call, case: name }));
 
-/** What `graph` says in the case file: a key of the configuration, or the file that was named. */
+/** The value of `graph` in the case file: a key of the configuration, or the given file. */
 async function graphOf(
   graphId: string,
   file: string,
@@ -99,7 +99,7 @@ async function graphOf(
   { config, cwd, graphs = [] }: CaseHome,
 ): Promise<string> {
   const [named, ...more] = graphs;
-  if (more.length > 0) throw new InvalidRequestError("--from-run takes one graph at most");
+  if (more.length > 0) throw new InvalidRequestError("--from-run takes at most one graph");
   const { targets: remembered } = await withRememberedGraphs(config, cwd);
   const isKey = (id: string) => Object.hasOwn(config.settings.graphs, id);
   const target = named ?? (isKey(graphId) ? undefined : remembered[graphId]);
@@ -109,14 +109,14 @@ async function graphOf(
     return `${from.startsWith(".") ? from : `./${from}`}${exportName === undefined ? "" : `:${exportName}`}`;
   }
   if (isKey(target ?? graphId)) return target ?? graphId;
-  throw new ConfigError(`the run is of the graph "${graphId}", which the configuration does not have`, {
-    hint: `name its file: graph-serve test ./graph.ts --from-run ${runId}`,
+  throw new ConfigError(`graph "${graphId}" of the run is not configured`, {
+    hint: `pass its file: graph-serve test ./graph.ts --from-run ${runId}`,
   });
 }
 
 const posix = (path: string): string => path.replaceAll("\\", "/");
 
-/** The calls of all the runs; none when a run that asked a model has no recording: half a recording answers nothing. */
+/** The calls of all runs; empty if any run that called a model has no recording, because replaying needs all calls. */
 async function recordedCalls(runs: readonly RecordedRun[], folder: string): Promise<RecordedCall[]> {
   const found = await Promise.all(runs.map(({ run }) => readTranscript(folder, run.run_id)));
   const isWhole = runs.every(({ run }, index) => found[index] !== undefined || !askedModel(run.usage));
@@ -145,7 +145,7 @@ function caseSource(
   return steps.length === 1 && last ? { name, ...last } : { name, steps };
 }
 
-/** The schema that editors complete the file by, where the package is installed. */
+/** Path of the JSON schema for editors, if the package is installed. */
 async function schemaBeside(file: string, folder: string): Promise<string | undefined> {
   const schema = join(folder, "node_modules/graph-serve/case-file.schema.json");
   if (!(await exists(schema))) return undefined;
@@ -159,12 +159,12 @@ const exists = (file: string): Promise<boolean> =>
     () => false,
   );
 
-// A case file as YAML, with a head that says where it is from.
+// Formats a case file as YAML, with a header comment about its source.
 
 const LONGEST_NAME = 60;
 const LINE_WIDTH = 110;
 
-/** What the run was asked, in its own words where it has some. */
+/** The last user message, or the run id if there is none. */
 function caseName({ run_id, kwargs }: Run): string {
   const text = lastQuestion(kwargs.input) ?? `run ${run_id.slice(-8)}`;
   const [line = ""] = text.trim().split("\n");
@@ -187,27 +187,27 @@ function caseText(
     return `${JSON.stringify({ ...(schema !== undefined && { $schema: schema }), ...content }, null, 2)}\n`;
   const head = [
     ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`]),
-    `# Made from run ${run.run_id} of ${run.created_at}.`,
+    `# Generated from run ${run.run_id} of ${run.created_at}.`,
   ];
   const document = new Document(content);
-  // Short lists read better on one line.
+  // Print lists of scalars on one line.
   visit(document, { Seq: (_, list) => void (list.flow = list.items.every((item) => isScalar(item))) });
   return `${head.join("\n")}\n${document.toString({ lineWidth: LINE_WIDTH, flowCollectionPadding: false })}`;
 }
 
-// The files of a case: none that is there is written over unless that is asked.
+// Existing files of a case are only overwritten on request.
 
 type CaseFiles = Pick<CaseOfRun, "file" | "mock">;
 
 export const caseFiles = ({ file, mock }: CaseFiles): string[] => [file, ...(mock ? [mock.file] : [])];
 
-/** Those of its files that are there already. */
+/** The files of the case that already exist. */
 export async function existingCaseFiles(made: CaseFiles): Promise<string[]> {
   const found = await Promise.all(caseFiles(made).map(async (file) => ((await exists(file)) ? [file] : [])));
   return found.flat();
 }
 
-/** @throws ConfigError when a file is there already, unless it is to be replaced (`config_invalid`) */
+/** @throws ConfigError if a file already exists, unless it may be replaced (`config_invalid`) */
 export async function writeCase(
   made: CaseOfRun,
   { cwd, replace = false }: { cwd: string; replace?: boolean },
@@ -215,7 +215,7 @@ export async function writeCase(
   const [taken] = replace ? [] : await existingCaseFiles(made);
   if (taken !== undefined)
     throw new ConfigError(`already exists: ${shortPath(taken, cwd)}`, {
-      hint: "name another file (--out), or move this one away",
+      hint: "choose another file with --out, or move this one",
     });
   const flag = replace ? "w" : "wx";
   for (const { file, text } of [made, ...(made.mock ? [made.mock] : [])]) {

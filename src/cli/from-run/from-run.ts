@@ -1,4 +1,4 @@
-/** `test --from-run`: writes a stored run into a case file. */
+/** `test --from-run`: writes a case file from a stored run. */
 import { resolve } from "node:path";
 import { TRANSCRIPTS } from "../session/open.js";
 import { shortPath } from "../session/report-error.js";
@@ -16,8 +16,8 @@ interface FromRunFlags {
 }
 
 /**
- * Write the case file.
- * @throws NotFoundError (`run_not_found`), ConfigError when a file is there already (`config_invalid`)
+ * Writes the case file.
+ * @throws NotFoundError (`run_not_found`), ConfigError if a file already exists (`config_invalid`)
  * @throws as `caseOfRun`
  */
 export async function writeCaseOfRun(

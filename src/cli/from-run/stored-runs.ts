@@ -1,4 +1,4 @@
-/** The runs of a thread up to one of them, each with the checkpoints between which it went. */
+/** The runs of a thread up to a given run, each with its checkpoints. */
 import { InvalidRequestError, ThreadBusyError } from "../../support/errors.js";
 import { isRecord } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
@@ -9,22 +9,22 @@ import { walkRuns, walkStates } from "../../client/walk.js";
 
 export interface RecordedRun {
   run: Run;
-  /** Where it began; undefined for the first run of a thread, and where that is not kept any more. */
+  /** State at the start; undefined for the first run of a thread, or if it is no longer stored. */
   start: ThreadState | undefined;
-  /** Where it ended; undefined when it left no checkpoint at all. */
+  /** State at the end; undefined if the run wrote no checkpoint. */
   end: ThreadState | undefined;
-  /** Checkpoints that it made, oldest first. */
+  /** Checkpoints of the run, oldest first. */
   made: ThreadState[];
   /** States before the run, newest first. */
   before: ThreadState[];
-  /** The next run that resumed where it ended, and whether it stopped at the same interrupt again. */
+  /** The run that resumed from its end, and whether that run stopped at the same interrupt. */
   next?: { run: Run; isStillThere: boolean };
 }
 
 /**
- * The runs that a case must repeat to come to `target`, oldest first.
- * @throws ThreadBusyError when one is in flight (`thread_busy`)
- * @throws InvalidRequestError for what no case can repeat (`invalid_request`)
+ * The runs that a case must repeat to reproduce `target`, oldest first.
+ * @throws ThreadBusyError if one of them is in flight (`thread_busy`)
+ * @throws InvalidRequestError if a case cannot repeat one of them (`invalid_request`)
  */
 export async function storedRuns(
   client: Client,
@@ -59,11 +59,11 @@ function refuseUnrepeatable({ run_id, thread_id, status, error }: Run, index: nu
     throw new ThreadBusyError(thread_id, `run ${run_id} is ${status}`);
   if (status !== "timeout") return;
   throw new InvalidRequestError(
-    `run ${index + 1} of the thread (${run_id}) ran out of time${error === null ? "" : `: ${error}`}; a case cannot repeat that`,
+    `run ${index + 1} of the thread (${run_id}) timed out${error === null ? "" : `: ${error}`}; a case cannot repeat that`,
   );
 }
 
-/** States that no run made cannot come about in a case. */
+/** Rejects threads with states that were written outside of runs, because a case cannot reproduce them. */
 function refuseEdited(states: readonly ThreadState[], runIds: ReadonlySet<string>): void {
   const foreign = states.find(
     ({ metadata: { run_id, source } }) => source === "update" || !runIds.has(String(run_id)),
@@ -71,9 +71,9 @@ function refuseEdited(states: readonly ThreadState[], runIds: ReadonlySet<string
   if (!foreign) return;
   const { step, source } = foreign.metadata;
   throw new InvalidRequestError(
-    `the thread has a state that no run of it made (step ${String(step)}, ${String(source)}); a case cannot repeat that`,
+    `the thread has a state that was not created by one of its runs (step ${String(step)}, ${String(source)}); a case cannot repeat that`,
     undefined,
-    { hint: "choose a run before it, or a run of another thread" },
+    { hint: "choose an earlier run, or a run of another thread" },
   );
 }
 
@@ -91,13 +91,13 @@ function storedRun(run: Run, states: readonly ThreadState[]): RecordedRun {
   return { run: withPause(run, end), start, end, made, before };
 }
 
-/** A server with LangGraph's statuses calls a run that stops to ask a success. */
+/** A server with LangGraph's statuses reports interrupted runs as `success`. */
 function withPause(run: Run, end: ThreadState | undefined): Run {
   const hasMore = end !== undefined && end.next.length > 0;
   return run.status === "success" && hasMore ? { ...run, status: "interrupted" } : run;
 }
 
-/** The checkpoint that the request named as the start. */
+/** The checkpoint that the request selected to start from. */
 export function chosenCheckpoint({ kwargs }: Run): string | undefined {
   const { checkpoint, checkpoint_id, config } = kwargs;
   const configurable = isRecord(config) && isRecord(config.configurable) ? config.configurable : {};
@@ -110,8 +110,8 @@ export function chosenCheckpoint({ kwargs }: Run): string | undefined {
 }
 
 /**
- * The nodes that ran, in start order; undefined if the checkpoints do not show it: some are deleted, or the run
- * was sent to a node.
+ * The executed nodes, in start order; undefined if the checkpoints do not contain them: some are deleted, or the run
+ * used `goto`.
  */
 export function executedNodes(stored: RecordedRun): string[] | undefined {
   const { run, start, made } = stored;
@@ -132,8 +132,8 @@ export function executedNodes(stored: RecordedRun): string[] | undefined {
 }
 
 /**
- * Whether a superstep had begun where the run ended: it asked or failed there, a breakpoint did not stop it before.
- * The writes there may be of a later run; a run that resumed with an answer had been interrupted.
+ * Whether a superstep had started when the run ended: it was interrupted or failed in it, instead of stopping before it at
+ * a breakpoint. Pending writes can belong to a later run; if the next run resumed with an answer, this one was interrupted.
  */
 export function hasStopped({ run, end, next }: RecordedRun): boolean {
   if (next && chosenCheckpoint(next.run) === undefined) {
@@ -146,7 +146,7 @@ export function hasStopped({ run, end, next }: RecordedRun): boolean {
   );
 }
 
-/** A run that was cancelled; after a breakpoint or an interrupt, the next run resumes from there. */
+/** Rejects cancelled runs; at a breakpoint or an interrupt, the next run resumes from there instead. */
 function refuseCancelled(
   found: readonly RecordedRun[],
   { status }: Pick<Thread, "status">,

@@ -1,4 +1,4 @@
-/** A stored run as a step of a case: what it was asked, and what must be so after it. */
+/** Converts a stored run to a step of a case: its request and expectations. */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { reportedTokens } from "../../models/token-counts.js";
@@ -13,7 +13,7 @@ import { chosenCheckpoint, hasStopped, executedNodes, type RecordedRun } from ".
 /** Keys of `configurable` that differ in each run. */
 const OF_THE_RUN = /^(thread_id|run_id|checkpoint_\w+|graph_id|assistant_id|__.*|langgraph_.*)$/;
 
-/** @throws InvalidRequestError for what a case has no word for (`invalid_request`) */
+/** @throws InvalidRequestError if a case cannot express the request (`invalid_request`) */
 export function caseStep(stored: RecordedRun, redact: Redact): Step {
   const { kwargs } = stored.run;
   const isCommand =
@@ -43,7 +43,7 @@ function commandOf({ resume, goto, update }: JsonObject, stored: RecordedRun): P
   const targets = goto == null ? [] : [goto].flat();
   const [target] = targets;
   if (targets.length > 1 || (target !== undefined && typeof target !== "string"))
-    throw cannot(stored, "was sent to several nodes, or to one with an input of its own");
+    throw cannot(stored, "uses goto with several nodes, or with a separate input");
   return {
     ...(resume !== undefined && resume !== null && { resume: answerOf(resume, stored) }),
     ...(target !== undefined && { goto: target }),
@@ -53,7 +53,7 @@ function commandOf({ resume, goto, update }: JsonObject, stored: RecordedRun): P
   };
 }
 
-/** An answer by the question's id, which is another in every run, as the answer alone. */
+/** Removes the interrupt id from an answer, because ids differ in every run. */
 function answerOf(resume: unknown, stored: RecordedRun): unknown {
   if (!isRecord(resume)) return resume;
   const ids = stored.start?.interrupts.map(({ id }) => id) ?? [];
@@ -61,14 +61,14 @@ function answerOf(resume: unknown, stored: RecordedRun): unknown {
   if (keys.length === 0 || !keys.every((key) => ids.includes(key) || /^[0-9a-f]{32}$/.test(key)))
     return resume;
   if (keys.length > 1)
-    throw cannot(stored, "answered several questions by their ids, which are new in every run");
+    throw cannot(stored, "answers several interrupts by id, and the ids differ in every run");
   return resume[String(keys[0])];
 }
 
 const cannot = ({ run: { run_id } }: RecordedRun, what: string): InvalidRequestError =>
   new InvalidRequestError(`run ${run_id} ${what}; a case cannot repeat that`);
 
-/** As a case names it: by its step, or the node before which it stands. */
+/** The checkpoint in the form of a case: by step, or by the next node. */
 function checkpointChoice(stored: RecordedRun): CheckpointChoice | undefined {
   const id = chosenCheckpoint(stored.run);
   if (id === undefined) return undefined;
@@ -78,7 +78,7 @@ function checkpointChoice(stored: RecordedRun): CheckpointChoice | undefined {
     return step;
   const node = start?.next.find((name) => before.find(({ next }) => next.includes(name)) === start);
   if (node !== undefined) return { before: node };
-  throw cannot(stored, `started from the checkpoint ${id}, which a case cannot name`);
+  throw cannot(stored, `starts from the checkpoint ${id}, which a case cannot reference`);
 }
 
 function configOf(config: unknown): JsonObject | undefined {
@@ -91,7 +91,7 @@ function configOf(config: unknown): JsonObject | undefined {
   return Object.keys(kept).length > 0 ? kept : undefined;
 }
 
-/** Expectations that every run allows; `tokens` if a recording makes them repeatable. */
+/** Expectations that hold in every run; includes `tokens` if a recording makes them repeatable. */
 export function expectationOf(stored: RecordedRun, redact: Redact, isRecorded: boolean): Expectation {
   const { run } = stored;
   const nodes = executedNodes(stored);
@@ -121,15 +121,15 @@ function errorOf(error: string, redact: Redact): Partial<Expectation> {
   return keptValue(error, redact) === error ? { error: { contains: error } } : {};
 }
 
-// The values of a state as a case expects them: without what is new in every run, secret, or a model's word.
+// Expected values of a state: without values that differ in every run, secrets, and unrecorded model responses.
 
-/** Of a longer list, the length and the last item say enough. */
+/** Longer lists are expected by their length and last item. */
 const MOST_ITEMS = 10;
 const MESSAGE_TYPES = new Set(["human", "ai", "system", "tool", "function", "developer"]);
 
 interface ValueOptions {
   redact: Redact;
-  /** Whether what models say is the same in every run, since it is recorded or there is none. */
+  /** Whether model responses are the same in every run, because they are recorded or there are none. */
   isRepeatable: boolean;
 }
 
@@ -137,7 +137,7 @@ interface ValueOptions {
 export function expectedValues(values: unknown, options: ValueOptions): Record<string, unknown> {
   if (!isRecord(values)) return {};
   const found = normalizedKeys(values).flatMap((key) => expected(key, values[key], options));
-  // A key with a dot in it has no path.
+  // A key that contains a dot cannot be written as a path.
   return Object.fromEntries(
     found.filter(([path]) => {
       const steps = parsePath(path);
@@ -158,7 +158,7 @@ function expected(path: string, value: unknown, options: ValueOptions): Found {
   return normalizedKeys(value).flatMap((key) => expected(`${path}.${key}`, value[key], options));
 }
 
-/** Keys that are not named like what is new in every run. */
+/** Keys, except those with names of values that differ in every run. */
 const normalizedKeys = (value: JsonObject): string[] => {
   const kept = normalized(value) as JsonObject;
   return Object.keys(value).filter((key) => key in kept);
@@ -192,9 +192,9 @@ function ofMessage(path: string, message: JsonObject, options: ValueOptions): Fo
   ];
 }
 
-/** A value without ids, times and secrets. */
+/** The value without ids, times and secrets. */
 const keptValue = (value: unknown, redact: Redact): unknown => normalized(redact(value));
 
-/** What a value is expected with: itself, or `equals` where it would read as verbs, or as one misspelled. */
+/** The matcher for a value: the value itself, or `equals` if it could be read as a matcher or a misspelled one. */
 const asMatcher = (value: unknown): unknown =>
   isVerbs(value) || (isRecord(value) && Object.keys(value).length === 1) ? { equals: value } : value;

@@ -1,4 +1,4 @@
-/** Checkpoints as the steps of a history: what ran, what it changed, how long it took. */
+/** History entries from checkpoints: executed nodes, changes and durations. */
 import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Client } from "../../client/client.js";
@@ -13,37 +13,37 @@ import { RunFaults } from "./faults.js";
 export interface HistoryEntry {
   id: string;
   parent: string | undefined;
-  /** -1 is the input of the first run. */
+  /** -1 for the input of the first run. */
   step: number | undefined;
   /** input, loop, update or fork. */
   source: string;
   runId: string | undefined;
-  /** Set from the second attempt of its run on. */
+  /** Set if it is not the first attempt of the run. */
   attempt?: number;
   created_at: string | null;
-  /** The nodes whose superstep this checkpoint ends. */
+  /** Nodes of the superstep that ended with this checkpoint. */
   nodes: string[];
   next: string[];
-  /** Keys of the state that differ from the checkpoint before. */
+  /** State keys that differ from the previous checkpoint. */
   changed: string[];
-  /** Of the superstep; the wait before a run is not counted. */
+  /** Duration of the superstep in milliseconds, without the time between runs. */
   ms: number | undefined;
   interrupts: number;
   /** Errors that stopped the superstep after this checkpoint, as JSON text. */
   errors: string[];
-  /** What is kept of each of these errors, with its place; undefined where nothing is. */
+  /** Stored details of each error, with its location; undefined if nothing is stored. */
   faults: (RunFault | undefined)[];
 }
 
-/** A checkpoint's state, and how it reads in a history. */
+/** A checkpoint's state and its history entry. */
 export interface HistoryLine {
   state: ThreadState;
   entry: HistoryEntry;
 }
 
 /**
- * Entries in the order of the states, which must be newest first. The state before one is mostly the next of them;
- * where it is not, on a branch or at the end, it is asked for. Two states are held at a time.
+ * Entries in the order of the states, which must be newest first. The parent of a state is usually the next one; if not,
+ * on a branch or at the end, it is requested. Holds two states in memory.
  */
 export async function* historySteps(
   client: Client,
@@ -83,7 +83,7 @@ export async function entryOf(
     created_at,
     nodes: kind === "loop" ? (parent?.next ?? []) : [],
     next,
-    // The first checkpoint only holds what every state begins with.
+    // The first checkpoint contains only default values.
     changed: parent ? changedKeys(parent.values, state.values) : [],
     ms: kind === "loop" ? msBetween(start, created_at) : undefined,
     interrupts: state.interrupts.length,
@@ -104,7 +104,7 @@ export async function parentOf(
   try {
     return await client.threads.getState(threadId, { checkpoint: parent_checkpoint });
   } catch (error) {
-    // Pruned threads keep their latest checkpoint only.
+    // Pruned threads keep only their latest checkpoint.
     if ((error as { code?: unknown }).code === "checkpoint_not_found") return undefined;
     throw error;
   }
@@ -140,7 +140,7 @@ export class RunLabels {
   }
 }
 
-/** Top-level keys of which the values differ; none when the state has no keys. */
+/** Top-level keys with different values; empty if the state is not an object. */
 function changedKeys(before: unknown, after: unknown): string[] {
   if (!isRecord(after)) return [];
   const old = isRecord(before) ? before : {};
@@ -150,9 +150,9 @@ function changedKeys(before: unknown, after: unknown): string[] {
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
-// How an entry of a history reads.
+// Formats history entries.
 
-/** `1f1e57f6-9d32  step 2  loop` and so on; in one line with `oneline`. */
+/** Lines such as `1f1e57f6-9d32  step 2  loop`; a single line with `oneline`. */
 export function entryLines(
   print: Printer,
   entry: HistoryEntry,
@@ -189,7 +189,7 @@ function facts(entry: HistoryEntry, cwd: string): string[] {
   ].filter(Boolean);
 }
 
-/** What failed after the checkpoint, the place first: messages may be long. */
+/** Errors after the checkpoint; the location comes first, because messages can be long. */
 export function failures({ errors, faults }: Pick<HistoryEntry, "errors" | "faults">, cwd: string): string[] {
   return errors.map((error, index) => {
     const place = faults[index] && faultLocation(faults[index], cwd);
@@ -200,11 +200,11 @@ export function failures({ errors, faults }: Pick<HistoryEntry, "errors" | "faul
 const listed = (what: string, names: readonly string[]): string =>
   names.length > 0 ? `${what} ${names.join(", ")}` : "";
 
-/** Later checkpoints show whether they were answered since. */
+/** Past tense, because only later checkpoints show whether an interrupt was answered. */
 export const pendingQuestions = (questions: number): string =>
   questions === 1 ? "asked a question" : `asked ${questions} questions`;
 
-/** As many facts a line as there is room for. */
+/** Joins facts into lines that fit into `room` columns. */
 function grouped(facts: readonly string[], room: number): string[] {
   const lines: string[] = [];
   for (const fact of facts) {
@@ -216,5 +216,5 @@ function grouped(facts: readonly string[], room: number): string[] {
   return lines;
 }
 
-/** A pipe has no width: still one fact after another, not all in one line. */
+/** Maximum columns of a line in a pipe, which has no width. */
 const MOST_WIDE = 100;

@@ -1,10 +1,10 @@
-/** Errors of a thread's failed runs, as far as the client reports them; a checkpoint has only the message. */
+/** Error details of a thread's failed runs, if the client reports them; a checkpoint stores only the message. */
 import type { Client } from "../../client/client.js";
 import { walkRuns } from "../../client/walk.js";
 import type { Run } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
 
-/** Failed runs that are looked through for an error that the run of its checkpoint did not throw. */
+/** Maximum number of failed runs searched for an error that the checkpoint's own run did not throw. */
 const MOST_RUNS = 100;
 
 export class RunFaults {
@@ -19,8 +19,8 @@ export class RunFaults {
   }
 
   /**
-   * The error with this message, of the run that wrote the checkpoint or of one that resumed from it; undefined
-   * where that is not known.
+   * The error with this message, from the run that wrote the checkpoint or a run that resumed from it; undefined if not
+   * found.
    */
   async find(runId: string | undefined, error: string): Promise<RunFault | undefined> {
     if (!this.#client.fault) return undefined;
@@ -75,6 +75,6 @@ function messageOf(error: string): string {
   }
 }
 
-/** The fault, or one of those that were thrown together with it, that has this message. */
+/** The error with this message: the fault itself or one thrown together with it. */
 const partWith = (message: string, fault: RunFault | undefined): RunFault | undefined =>
   fault && [fault, ...(fault.errors ?? [])].find((part) => message.startsWith(part.message));

@@ -1,20 +1,20 @@
-/** The files of a new project, before they are written. */
+/** Generates the files of a new project. */
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { VERSION } from "../../support/version.js";
 
 export interface ProjectFile {
-  /** From the project's folder, with forward slashes. */
+  /** Relative to the project folder, with forward slashes. */
   path: string;
   content: string;
 }
 
 const TEMPLATES_FOLDER = fileURLToPath(new URL("../../../templates/", import.meta.url));
-/** Where a project finds the schema of its configuration. */
+/** Path of the configuration schema in a project. */
 const SCHEMA = "./node_modules/graph-serve/graph-server.schema.json";
 const SKIPPED = new Set(["node_modules", "dist", ".graph-serve", "package-lock.json"]);
-// npm leaves .gitignore out of a package, and a workflow must not run where the template is.
+// npm does not publish .gitignore files, and the workflow must not run in this repository.
 const PLACES: Readonly<Record<string, string>> = {
   gitignore: ".gitignore",
   "github-workflow.yml": ".github/workflows/graphs.yml",
@@ -23,7 +23,7 @@ const GRAPH_FILES = ["src/agent", "src/graph", "src/index", "agent", "graph", "i
   [".ts", ".tsx", ".mts", ".js", ".mjs"].map((extension) => name + extension),
 );
 
-/** The files of a template, with the project's own name. */
+/** The files of a template, with the project name filled in. */
 export async function templateFiles(template: string, folderName: string): Promise<ProjectFile[]> {
   const folder = join(TEMPLATES_FOLDER, template);
   const paths = (await pathsIn(folder)).map((path) => relative(folder, path).split(sep).join("/"));
@@ -56,7 +56,7 @@ function ownManifest(content: string, folderName: string): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** A folder's name as npm allows it for a package. */
+/** Converts a folder name to a valid npm package name. */
 function packageName(folderName: string): string {
   const name = folderName
     .toLowerCase()
@@ -65,7 +65,7 @@ function packageName(folderName: string): string {
   return name || "my-agent";
 }
 
-/** A configuration that serves the graph file found in `folder`, or the usual one. */
+/** A configuration for the graph file found in `folder`, or for the default file. */
 export async function configFiles(folder: string): Promise<ProjectFile[]> {
   const present = await Promise.all(GRAPH_FILES.map((file) => exists(join(folder, file))));
   const graph = GRAPH_FILES.find((_file, index) => present[index]) ?? "graph.ts";
@@ -80,7 +80,7 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-/** Those of `files` that `folder` has already. */
+/** The files that already exist in `folder`. */
 export async function existingFiles(folder: string, files: readonly ProjectFile[]): Promise<ProjectFile[]> {
   const present = await Promise.all(
     files.map(({ path }) =>

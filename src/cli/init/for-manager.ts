@@ -1,8 +1,8 @@
-/** The files of a template, as the package manager of the new project understands them. */
+/** Adapts the files of a template to the project's package manager. */
 import { MANAGERS, type PackageManager } from "../../support/package-manager.js";
 import type { ProjectFile } from "./files.js";
 
-/** Packages whose build scripts have to run; managers run only those that are listed. */
+/** Packages whose build scripts must run; package managers run only listed ones. */
 const BUILT = ["better-sqlite3"];
 
 interface Manifest {
@@ -11,7 +11,7 @@ interface Manifest {
   [field: string]: unknown;
 }
 
-/** `version` is written down where it is known, as corepack and CI want it. */
+/** Writes `version` if it is known, because corepack and CI need it. */
 export function filesFor(
   files: readonly ProjectFile[],
   manager: PackageManager,
@@ -25,7 +25,7 @@ export function filesFor(
     }
     return {
       path,
-      content: path.endsWith(".yml") ? workflowFor(content, manager, version) : inWordsOf(content, manager),
+      content: path.endsWith(".yml") ? workflowFor(content, manager, version) : withCommandsOf(content, manager),
     };
   });
   const manifest = files.find(({ path }) => path === "package.json");
@@ -45,7 +45,7 @@ function manifestFor(
   return { ...pinned, resolutions: overrides, dependenciesMeta };
 }
 
-/** The manager's own settings. Those of pnpm have one name for its release 10, another for later ones. */
+/** Settings files of the package manager. pnpm 10 and later releases use different names for the same setting. */
 function settingsOf(manager: PackageManager, overrides: Record<string, string>): ProjectFile[] {
   const lines = (entries: readonly string[]) => entries.map((entry) => `  ${entry}\n`).join("");
   if (manager === "yarn") return [{ path: ".yarnrc.yml", content: "nodeLinker: node-modules\n" }];
@@ -59,8 +59,8 @@ function settingsOf(manager: PackageManager, overrides: Record<string, string>):
   return [{ path: "pnpm-workspace.yaml", content }];
 }
 
-/** Texts with the commands of npm in those of another manager. */
-function inWordsOf(text: string, manager: PackageManager): string {
+/** Replaces npm commands in a text by those of another package manager. */
+function withCommandsOf(text: string, manager: PackageManager): string {
   const { exec, script, add, ci } = MANAGERS[manager];
   return text
     .replace(/\bnpx (?=graph-serve)/g, () => `${exec} `)
@@ -78,7 +78,7 @@ function workflowFor(text: string, manager: PackageManager, version: string | un
     bun: "      - uses: oven-sh/setup-bun@v2\n",
     npm: "",
   }[manager];
-  return inWordsOf(text, manager)
+  return withCommandsOf(text, manager)
     .replace("      - uses: actions/setup-node", (step) => before + step)
     .replace(/ +cache: npm\n/, (line) => (manager === "bun" ? "" : line.replace("npm", manager)));
 }

@@ -1,4 +1,4 @@
-/** What `inspect` finds of a thread and of a run, and their cards. */
+/** The `inspect` output of threads and runs. */
 import type { Run, TokenUsage } from "../../models/run.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import type { ListedRun } from "../../client/rows.js";
@@ -27,7 +27,7 @@ const MOST_RUNS = 10;
 interface InspectedThread {
   thread: Thread;
   state: ThreadState;
-  /** The newest ones. */
+  /** The newest runs. */
   runs: Run[];
   totals: { runs: number; tokens: number; errors: number };
   /** The error of the newest run, if the client reports it. */
@@ -46,9 +46,9 @@ export async function inspectedThread(client: Client, threadId: string): Promise
 }
 
 interface CardFlags extends PlaceFlags {
-  /** The values alone. */
+  /** Print only the values. */
   values?: boolean;
-  /** Fold nothing. */
+  /** Do not fold or truncate values. */
   full?: boolean;
 }
 
@@ -75,7 +75,7 @@ export function printInspectedThread(
   print.data("");
   printColumns(print, runColumns(print), found.runs);
   const more = found.totals.runs - found.runs.length;
-  if (more > 0) print.note(`and ${more} runs before: graph-serve runs list ${found.thread.thread_id}`);
+  if (more > 0) print.note(`${more} older runs: graph-serve runs list ${found.thread.thread_id}`);
 }
 
 function printCard(print: Printer, { thread, state, totals }: InspectedThread): void {
@@ -104,7 +104,7 @@ function printCard(print: Printer, { thread, state, totals }: InspectedThread): 
   ]);
 }
 
-/** Each open question, and the one command that answers. The command is not cut: it is there to be copied. */
+/** Prints open interrupts and the command that answers them. The command is not truncated, so that it can be copied. */
 function printInterrupts(
   { print, flags }: Session,
   client: Client,
@@ -117,7 +117,7 @@ function printInterrupts(
   for (const { id, value } of interrupts) {
     const mark = interrupts.length > 1 ? `${id} ` : "";
     print.data(
-      `${yellow("waits for".padEnd(10))} ${clipped(`${mark}${JSON.stringify(value)}`, print.width - 11)}`,
+      `${yellow("interrupt".padEnd(10))} ${clipped(`${mark}${JSON.stringify(value)}`, print.width - 11)}`,
     );
   }
   const command = nextCommand({ thread_id: thread.thread_id, interrupts }, client.graphOf(thread), {
@@ -128,25 +128,25 @@ function printInterrupts(
   print.data(`${dim("answer".padEnd(10))} ${bold(print.asCalled(command))}`);
 }
 
-/** Which tasks of an unfinished superstep have ended, and the run that it is of; nothing without one. */
+/** The finished tasks of an unfinished superstep, and its run; empty without an unfinished superstep. */
 export function unfinishedFields({ unfinished_step: step, tasks }: ThreadState): Field[] {
   if (!step) return [];
   const names = tasks.filter(({ id }) => step.tasks.includes(id)).map(({ name }) => name);
   return [
-    ["unfinished", `${names.join(", ")} ended, its superstep did not: what it wrote is in no checkpoint`],
+    ["unfinished", `${names.join(", ")} finished, but the superstep did not: the writes are not in a checkpoint yet`],
     ["of run", step.run_id ?? "unknown"],
   ];
 }
 
-// A run, superstep by superstep.
+// The supersteps of a run.
 
 interface Superstep {
   step: number | null;
   source: string;
-  /** Nodes that ran; empty for the input. */
+  /** Executed nodes; empty for the input. */
   nodes: string[];
   next: string[];
-  /** From the checkpoint before, or from the start of the run. */
+  /** Milliseconds since the previous checkpoint, or since the start of the run. */
   ms: number | null;
   changed: string[];
   checkpoint_id: string;
@@ -154,11 +154,11 @@ interface Superstep {
   /** Errors that ended the run after this checkpoint, as JSON text. */
   errors: string[];
   interrupts: number;
-  /** Set from the second attempt on. */
+  /** Set if it is not the first attempt. */
   attempt?: number;
 }
 
-/** The supersteps of a run, oldest first; the ids of its checkpoints are held, and a page of them. */
+/** The supersteps of a run, oldest first. Keeps the checkpoint ids and one page of checkpoints in memory. */
 export async function* superstepsOf(client: Client, threadId: string, run: Run): AsyncGenerator<Superstep> {
   const states = walkStates(client, threadId, { metadata: { run_id: run.run_id } });
   const path = await CheckpointPath.of(client, threadId, states);
@@ -187,7 +187,7 @@ function superstep(entry: HistoryEntry): Superstep {
   };
 }
 
-/** The card of the run at once, then a row a superstep as they are read. */
+/** Prints the run, then one row per superstep while they are read. */
 export async function printInspectedRun(
   print: Printer,
   run: Run,
@@ -206,7 +206,7 @@ export async function printInspectedRun(
   }
   await printColumnsAsRead(print, superstepColumns(print), rows());
   if (!last) {
-    print.note("the run left no checkpoint");
+    print.note("the run wrote no checkpoints");
     return;
   }
   printFields(print, [
@@ -244,13 +244,13 @@ function tokensText(usage: TokenUsage): string {
     : reported;
 }
 
-/** What a run threw, and where, below its card. */
+/** Prints the error of a run and its location. */
 export function printFault(print: Printer, fault: RunFault): void {
   print.data("");
   print.data(faultText(fault, { colors: print.colors, cwd: print.cwd }));
 }
 
-/** A run's own fields, a line each. */
+/** Prints the fields of a run, one per line. */
 function printRun(print: Printer, run: Run): void {
   const { kwargs, usage } = run;
   printFields(print, [
@@ -258,7 +258,7 @@ function printRun(print: Printer, run: Run): void {
     ["thread", run.thread_id],
     ["assistant", run.assistant_id],
     ["status", run.status],
-    ["attempts", run.attempt > 1 ? `${run.attempt}: its process died meanwhile` : undefined],
+    ["attempts", run.attempt > 1 ? `${run.attempt}: its process crashed` : undefined],
     ["error", run.error ?? undefined],
     ["started", shownTime(print, run.created_at)],
     ["took", shownMs(runMs(run))],
@@ -270,11 +270,11 @@ function printRun(print: Printer, run: Run): void {
   ]);
 }
 
-// Runs as the rows of a table.
+// Runs as table rows.
 
 const ENDED = new Set<Run["status"]>(["success", "error", "timeout", "interrupted"]);
 
-/** How long a run took from its acceptance to its end. */
+/** Milliseconds from the acceptance to the end of a run; undefined before its end. */
 function runMs({ status, created_at, updated_at }: ListedRun): number | undefined {
   return ENDED.has(status) ? msBetween(created_at, updated_at) : undefined;
 }

@@ -1,4 +1,4 @@
-/** The storages that `migrate` works on, as flags and configuration name them. */
+/** The storages of `migrate copy`, its progress display and report. */
 import type { LoadedConfig } from "../../config/load.js";
 import type { CopyProgress, MigrationReport, StoragePlace } from "../../service/migration.js";
 import { isRecord } from "../../models/common.js";
@@ -24,8 +24,8 @@ export function configuredStorage({ settings, baseDir }: LoadedConfig): StorageP
 }
 
 /**
- * The two storages of a copy. One that no flag names is the configured one.
- * @throws InvalidRequestError when no flag names either, or one is wrong (`invalid_request`)
+ * The two storages of a copy; a side without a flag is the configured storage.
+ * @throws InvalidRequestError if neither side has a flag, or a flag is invalid (`invalid_request`)
  */
 export function migrationSides(
   flags: CopyFlags,
@@ -39,11 +39,11 @@ export function migrationSides(
   );
   const to = sideOf("--to", { uri: flags.to, scheme: flags.toScheme, options: flags.toOptions }, cwd);
   if (!from && !to) {
-    throw new InvalidRequestError("migrate copy needs --from, --to, or both", undefined, {
+    throw new InvalidRequestError("migrate copy requires --from, --to, or both", undefined, {
       hint: "graph-serve migrate copy --from ./threads.db --to postgresql://user:password@host:5432/database",
     });
   }
-  return { from: kept("--from", from ?? configured), to: kept("--to", to ?? configured) };
+  return { from: durable("--from", from ?? configured), to: durable("--to", to ?? configured) };
 }
 
 interface SideFlags {
@@ -55,7 +55,7 @@ interface SideFlags {
 function sideOf(flag: string, { uri, scheme, options }: SideFlags, cwd: string): StoragePlace | undefined {
   if (uri === undefined && scheme === undefined) {
     if (options === undefined) return undefined;
-    throw new InvalidRequestError(`${flag}-options needs ${flag}`);
+    throw new InvalidRequestError(`${flag}-options requires ${flag}`);
   }
   const { checkpointerScheme = "" } = impliedScheme({ checkpointerScheme: scheme, checkpointerUri: uri });
   return {
@@ -72,18 +72,18 @@ function optionsOf(flag: string, text: string): Record<string, unknown> {
   throw new InvalidRequestError(`${flag} is not a JSON object: ${text}`);
 }
 
-/** @throws InvalidRequestError when it is memory (`invalid_request`) */
-function kept(flag: string, place: StoragePlace): StoragePlace {
+/** @throws InvalidRequestError if the storage is memory (`invalid_request`) */
+function durable(flag: string, place: StoragePlace): StoragePlace {
   if (place.checkpointer_scheme !== "memory") return place;
-  throw new InvalidRequestError("scheme memory keeps nothing that could be copied", undefined, {
-    hint: `name a storage with ${flag}`,
+  throw new InvalidRequestError("scheme memory cannot be copied", undefined, {
+    hint: `specify a storage with ${flag}`,
   });
 }
 
-// Shows on stderr how far a copy is: a bar on a terminal, lines elsewhere.
+// Shows progress on stderr: a bar on a terminal, otherwise lines.
 
 const WIDTH = 30;
-/** Least time between two drawings of the bar, and between two lines, in milliseconds. */
+/** Minimum time between two updates of the bar, and between two lines, in milliseconds. */
 const DRAW_MS = 50;
 const LINE_MS = 5_000;
 
@@ -110,21 +110,21 @@ export class ProgressView {
     else this.#print.note(count);
   }
 
-  /** Take the bar away. */
+  /** Removes the progress bar. */
   end(): void {
     if (this.#isDrawn) this.#print.notePart("\r\u001b[K");
     this.#isDrawn = false;
   }
 
-  /** With `--verbose` a line a thread. */
+  /** With `--verbose`, prints one line per thread. */
   #detail({ ended }: CopyProgress): void {
     if (!ended || !this.#print.flags.verbose) return;
     const { thread_id, copy } = ended;
     this.end();
-    if (copy.outcome === "left") this.#print.note(`${thread_id}  left: ${LEFT_TEXTS[copy.reason]}`);
+    if (copy.outcome === "left") this.#print.note(`${thread_id}  skipped: ${LEFT_TEXTS[copy.reason]}`);
     else
       this.#print.note(
-        `${thread_id}  ${copy.outcome}, ${copy.checkpoints} checkpoints, ${copy.runs} runs new`,
+        `${thread_id}  ${copy.outcome}, ${copy.checkpoints} checkpoints, ${copy.runs} new runs`,
       );
   }
 
@@ -139,22 +139,22 @@ function bar(done: number, all: number): string {
   return `${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}`;
 }
 
-// Says what a copy did, and decides what its end is worth.
+// Prints the report of a copy and derives its exit code.
 
 type Left = MigrationReport["left"][number]["reason"];
 
 const LEFT_TEXTS: Readonly<Record<Left, string>> = {
   busy: "a run is in flight on it",
   busy_in_target: "a run is in flight on it in the target",
-  changed_meanwhile: "it changed while it was copied",
-  exists: "the target has another thread under this id",
-  differs: "what the target holds is not what was copied",
+  changed_meanwhile: "it changed during the copy",
+  exists: "the target has a different thread with this id",
+  differs: "the content in the target differs from the source",
 };
 
 const FAILED_EXIT = 1;
 const LEFT_EXIT = 5;
 
-/** 0 when all is in both storages, 1 when a comparison failed, 5 when something was left out. */
+/** 0 if everything was copied, 1 if a comparison failed, 5 if something was skipped. */
 export function exitCodeOf({ left, left_items }: MigrationReport): number {
   const all = [...left, ...left_items];
   if (all.some(({ reason }) => reason === "differs")) return FAILED_EXIT;
@@ -170,7 +170,7 @@ export function printReport(print: Printer, report: MigrationReport): void {
     const { threads, runs, checkpoints, items, timers } = counts;
     printTable(
       print,
-      ["", "COPIED", "THERE BEFORE", "LEFT OUT"],
+      ["", "COPIED", "UNCHANGED", "SKIPPED"],
       [
         ["threads", threads.copied, threads.current, left.length],
         ["runs", runs.copied, runs.total - runs.copied, ""],
@@ -185,18 +185,18 @@ export function printReport(print: Printer, report: MigrationReport): void {
 
 function warnings(print: Printer, { from, to, left, left_items }: MigrationReport): void {
   for (const { thread_id, reason } of left)
-    print.warn(`thread ${thread_id} was left out: ${LEFT_TEXTS[reason]}`);
+    print.warn(`thread ${thread_id} was skipped: ${LEFT_TEXTS[reason]}`);
   for (const { namespace, key } of left_items)
     print.warn(
-      `item ${JSON.stringify(key)} of ${JSON.stringify(namespace)} was left out: the target has another`,
+      `item ${JSON.stringify(key)} of ${JSON.stringify(namespace)} was skipped: the target has a different one`,
     );
   if (left.some(({ reason }) => reason === "busy" || reason === "changed_meanwhile"))
-    print.note("run it again when they rest; runs of a dead server end with graph-serve recover --apply");
+    print.note("run it again when these threads are idle; end runs of a crashed server with graph-serve recover --apply");
   if ([...left, ...left_items].some(({ reason }) => reason === "exists"))
-    print.note("--overwrite replaces what is in the way");
+    print.note("use --overwrite to replace existing threads and items");
   if (!from.durable || !to.durable)
     print.warn(
-      `scheme ${from.durable ? to.scheme : from.scheme} keeps checkpoints only, no threads and no runs`,
+      `scheme ${from.durable ? to.scheme : from.scheme} stores only checkpoints, not threads and runs`,
     );
-  if (from.keepsItems && !to.keepsItems) print.warn(`scheme ${to.scheme} keeps no long-term memory`);
+  if (from.keepsItems && !to.keepsItems) print.warn(`scheme ${to.scheme} does not store long-term memory`);
 }

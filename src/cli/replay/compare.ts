@@ -1,4 +1,4 @@
-/** Two runs of the same stretch of a thread, step beside step. */
+/** Compares two runs of the same part of a thread, step by step. */
 import { isRecord } from "../../models/common.js";
 import { changeLines } from "../../view/change-lines.js";
 import { type Change, changesBetween } from "../../view/changes.js";
@@ -8,15 +8,15 @@ import { clipped } from "../terminal/text.js";
 import type { HistoryStep } from "./steps.js";
 
 export interface ComparedStep {
-  /** What ran: nodes, or what else made the checkpoint; null where one side has ended. */
+  /** The executed nodes, or the source of the checkpoint; null after the end of one side. */
   old: string | null;
   new: string | null;
   equal: boolean;
-  /** From the old values to the new ones. */
+  /** Changes from the old values to the new ones. */
   changes: Change[];
 }
 
-/** Step by step; no more than one step of each side is held. */
+/** Compares step by step, with one step of each side in memory. */
 export async function* compareSteps(
   oldSteps: AsyncIterable<HistoryStep>,
   newSteps: AsyncIterable<HistoryStep>,
@@ -35,7 +35,7 @@ export async function* compareSteps(
   }
 }
 
-/** Where a branch begins LangGraph writes the checkpoint again: nothing has run there. */
+/** Skips the checkpoint that LangGraph writes again at the start of a branch, where no node was executed. */
 async function* withoutForks(steps: AsyncIterable<HistoryStep>): AsyncGenerator<HistoryStep, undefined> {
   let hasBegun = false;
   for await (const step of steps) {
@@ -47,18 +47,18 @@ async function* withoutForks(steps: AsyncIterable<HistoryStep>): AsyncGenerator<
 const ran = ({ entry }: HistoryStep): string => entry.nodes.join(", ") || entry.source;
 const stepName = (step: HistoryStep): string => `step ${step.entry.step ?? "?"}  ${ran(step)}`;
 
-/** What a replay must reproduce: values, interrupts and errors, without what differs in every run. */
+/** The values, interrupts and errors that a replay must reproduce, without parts that differ in every run. */
 function comparable({ state, entry }: HistoryStep): unknown {
   const questions = state.interrupts.map(({ value }) => value);
   const values = stable(state.values);
   return {
     ...(isRecord(values) ? values : { "(all)": values }),
-    ...(questions.length > 0 && { "(waits for)": questions }),
+    ...(questions.length > 0 && { "(interrupts)": questions }),
     ...(entry.errors.length > 0 && { "(failed)": entry.errors.map(errorLine) }),
   };
 }
 
-/** Ids of messages and of tool calls are made by chance. */
+/** Removes ids of messages and tool calls, which are random. */
 function stable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stable);
   if (!isRecord(value)) return value;
@@ -79,29 +79,29 @@ function withoutId(call: unknown): unknown {
   return rest;
 }
 
-// Two runs side by side, as lines for a terminal.
+// Formats two runs side by side for a terminal.
 
 export function comparedHeading(print: Printer): string {
   return print.colors.dim(`  ${"OLD".padEnd(halfOf(print))}  NEW`);
 }
 
 /**
- * What ran on either side, marked when it differs, and what differs. What `before`, the step before, has shown already
- * is not said again.
+ * The executed nodes of both sides with a mark if they differ, and the changes. Changes that the previous step (`before`)
+ * already showed are omitted.
  */
 export function comparedLines(
   print: Printer,
   { old, new: now, equal, changes }: ComparedStep,
   before: ComparedStep | undefined,
 ): string[] {
-  const told = new Set(before?.changes.map((change) => JSON.stringify(change)));
+  const shown = new Set(before?.changes.map((change) => JSON.stringify(change)));
   const { green, red, yellow, dim } = print.colors;
   const paint = { "+": green, "-": red, "~": yellow };
   const half = halfOf(print);
   const [left = "", right = ""] = [old, now].map((name) => clipped(name ?? "(ended)", half));
   return [
     `${equal ? dim("=") : red("≠")} ${left.padEnd(half)}  ${right}`,
-    ...changeLines(changes.filter((change) => !told.has(JSON.stringify(change)))).map(
+    ...changeLines(changes.filter((change) => !shown.has(JSON.stringify(change)))).map(
       ({ mark, place, text }) => `    ${paint[mark](mark)} ${clipped(`${place}: ${text}`, print.width - 6)}`,
     ),
   ];

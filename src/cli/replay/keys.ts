@@ -1,8 +1,8 @@
-/** Steps through a replay by single keys. */
+/** Reads single keys to step through a replay. */
 import { on } from "node:events";
 import type { CliIo, Input } from "../terminal/io.js";
 
-/** `interrupt` is Ctrl-C, which in raw mode is a key like the others. */
+/** `interrupt` is Ctrl-C, which sends no signal in raw mode. */
 type StepKey = "next" | "back" | "quit" | "interrupt";
 
 const KEYS: Record<string, StepKey> = {
@@ -21,13 +21,13 @@ const KEYS: Record<string, StepKey> = {
   "\u0004": "quit",
 };
 
-/** Keys as they are pressed, from when it is made until it is closed: meanwhile the terminal is in raw mode. */
+/** Reads pressed keys. The terminal is in raw mode from construction until it is closed. */
 export class StepKeys {
   readonly #stdin: Input;
   readonly #signal: AbortSignal;
   readonly #pressed: AsyncIterable<unknown[]>;
 
-  /** The end of stdin ends them, and so does `signal`. */
+  /** Ends when stdin ends or `signal` aborts. */
   constructor({ stdin }: CliIo, signal: AbortSignal) {
     this.#stdin = stdin;
     this.#signal = signal;
@@ -38,7 +38,7 @@ export class StepKeys {
   async *[Symbol.asyncIterator](): AsyncGenerator<StepKey> {
     try {
       for await (const [data] of this.#pressed) {
-        // A pasted or fast-typed row of keys counts key by key.
+        // One chunk can contain several keys, for example when pasted.
         for (const key of String(data).match(/\u001b\[[A-D]|[^]/g) ?? []) {
           const meaning = KEYS[key];
           if (meaning) yield meaning;

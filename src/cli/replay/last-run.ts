@@ -1,4 +1,4 @@
-/** Where a thread is run again from, and with what: as the run began that did it the last time. */
+/** Determines the checkpoint and the requests to run a thread or a run again. */
 import type { Client } from "../../client/client.js";
 import { walkRuns, walkStates } from "../../client/walk.js";
 import { isRecord } from "../../models/common.js";
@@ -6,54 +6,54 @@ import type { CommandRequest, Run, RunCreateRequest } from "../../models/run.js"
 import type { ThreadState } from "../../models/state.js";
 import { InvalidRequestError } from "../../support/errors.js";
 
-/** Input of the repeated run; empty to resume from the checkpoint as it is. */
+/** Input of the repeated run; empty to resume from the checkpoint without new input. */
 export type AgainRequest = Pick<RunCreateRequest, "input" | "command">;
 
 interface Beginning {
-  /** The checkpoint that the run began at. */
+  /** The checkpoint that the run started from. */
   state: ThreadState;
-  /** One after the other: a node that asks several questions stays at its checkpoint until the last is answered. */
+  /** Consecutive requests: a node with several interrupts stays at its checkpoint until the last one is answered. */
   requests: AgainRequest[];
-  /** The runs that were asked for them, oldest first. */
+  /** The runs of these requests, oldest first. */
   runIds: string[];
 }
 
-/** Runs that are looked through for the one that began at a checkpoint. */
+/** Maximum number of runs searched. */
 const MOST_RUNS = 100;
 
-/** How the last run of a thread began; from the latest checkpoint, when no run is to be seen. */
+/** The start of the last run of a thread; the latest input checkpoint if its run is not found. */
 export async function beginningOfLastRun(client: Client, threadId: string): Promise<Beginning> {
   const runs = await begunRuns(client, threadId);
   const [last] = runs;
   const start = last && (await startOf(client, last, runs));
-  if (start) return { state: start.state, ...(await askedAt(client, start, runs)) };
+  if (start) return { state: start.state, ...(await requestsAt(client, start, runs)) };
   for await (const state of walkStates(client, threadId))
     if (state.metadata.source === "input") return { state, requests: [], runIds: [] };
   return { state: await client.threads.getState(threadId), requests: [], runIds: [] };
 }
 
 /**
- * How one of the runs of a thread began.
- * @throws InvalidRequestError where that is not to be seen any more (`invalid_request`)
+ * The start of a run of a thread.
+ * @throws InvalidRequestError if it is no longer stored (`invalid_request`)
  */
 export async function beginningOfRun(client: Client, { thread_id, run_id }: Run): Promise<Beginning> {
   const runs = await begunRuns(client, thread_id);
   const run = runs.find((each) => each.run_id === run_id);
   const start = run && (await startOf(client, run, runs));
-  if (start) return { state: start.state, ...(await askedAt(client, start, runs)) };
+  if (start) return { state: start.state, ...(await requestsAt(client, start, runs)) };
   throw new InvalidRequestError(
-    `where run ${run_id} began is not kept: it never began, its checkpoints are gone, or ${MOST_RUNS} runs came after it`,
+    `the start of run ${run_id} is not stored: the run never started, its checkpoints were deleted, or ${MOST_RUNS} newer runs exist`,
   );
 }
 
-/** The newest checkpoint that a run wrote; undefined where it wrote none. */
+/** The newest checkpoint of a run; undefined if it wrote none. */
 export async function tipOf(client: Client, { thread_id, run_id }: Run): Promise<string | undefined> {
   for await (const state of walkStates(client, thread_id, { metadata: { run_id }, limit: 1 }))
     return state.checkpoint?.checkpoint_id ?? undefined;
   return undefined;
 }
 
-/** How the thread last resumed from a checkpoint: with the answers to its interrupts, if it was answered. */
+/** How the thread last resumed from a checkpoint, including answers to its interrupts. */
 export async function beginningAt(client: Client, state: ThreadState): Promise<Beginning> {
   const { thread_id = "", checkpoint_id } = state.checkpoint ?? {};
   if (state.interrupts.length === 0) return { state, requests: [], runIds: [] };
@@ -62,12 +62,12 @@ export async function beginningAt(client: Client, state: ThreadState): Promise<B
     if (commandOf(run)?.resume === undefined) continue;
     const start = await startOf(client, run, runs);
     if (start && start.state.checkpoint?.checkpoint_id === checkpoint_id)
-      return { state, ...(await askedAt(client, start, runs)) };
+      return { state, ...(await requestsAt(client, start, runs)) };
   }
   return { state, requests: [], runIds: [] };
 }
 
-/** Newest first, without those that wait for their turn. */
+/** Started runs, newest first. */
 async function begunRuns(client: Client, threadId: string): Promise<Run[]> {
   const runs: Run[] = [];
   for await (const run of walkRuns(client, threadId, { limit: MOST_RUNS }))
@@ -78,11 +78,11 @@ async function begunRuns(client: Client, threadId: string): Promise<Run[]> {
 interface Start {
   run: Run;
   state: ThreadState;
-  /** Whether the checkpoint holds the run's input already. */
+  /** Whether the checkpoint already contains the run's input. */
   hasInput: boolean;
 }
 
-/** Where a run began; undefined when that is not to be seen any more, as on a pruned thread. */
+/** The start of a run; undefined if it is no longer stored, for example on a pruned thread. */
 async function startOf(client: Client, run: Run, runs: readonly Run[]): Promise<Start | undefined> {
   const first = await firstStateOf(client, run);
   if (first?.metadata.source === "input") return { run, state: first, hasInput: true };
@@ -92,7 +92,7 @@ async function startOf(client: Client, run: Run, runs: readonly Run[]): Promise<
   return state && { run, state, hasInput: false };
 }
 
-/** Pruned threads keep their latest checkpoint only. */
+/** Returns undefined for deleted checkpoints: pruned threads keep only the latest one. */
 async function stateAt(client: Client, { thread_id }: Run, id: string): Promise<ThreadState | undefined> {
   try {
     return await client.threads.getState(thread_id, { checkpoint: { checkpoint_id: id } });
@@ -102,14 +102,14 @@ async function stateAt(client: Client, { thread_id }: Run, id: string): Promise<
   }
 }
 
-/** The first checkpoint that a run wrote; undefined for one that wrote none. */
+/** The first checkpoint of a run; undefined if it wrote none. */
 async function firstStateOf(client: Client, { thread_id, run_id }: Run): Promise<ThreadState | undefined> {
   let first: ThreadState | undefined;
   for await (const state of walkStates(client, thread_id, { metadata: { run_id } })) first = state;
   return first;
 }
 
-/** The latest checkpoint that was there when a run ended, of those that no later run wrote. */
+/** The latest checkpoint at the end of a run, except those written by later runs. */
 async function stateBefore(
   client: Client,
   { thread_id, run_id, updated_at }: Run,
@@ -125,8 +125,8 @@ async function stateBefore(
   return undefined;
 }
 
-/** What the run was asked for; before it, what those before it answered that came no further than its checkpoint. */
-async function askedAt(
+/** The run's request, preceded by the answers of earlier runs that did not advance past its checkpoint. */
+async function requestsAt(
   client: Client,
   { run, hasInput }: Start,
   runs: readonly Run[],
@@ -139,8 +139,8 @@ async function askedAt(
   const commands = command ? [command] : [];
   for (const before of runs.slice(runs.indexOf(run) + 1)) {
     const answer = commandOf(before);
-    const wentOn = answer ? answer.resume !== undefined : before.kwargs.input == null;
-    if (!wentOn || (await firstStateOf(client, before))) break;
+    const isResume = answer ? answer.resume !== undefined : before.kwargs.input == null;
+    if (!isResume || (await firstStateOf(client, before))) break;
     runIds.unshift(before.run_id);
     if (answer) commands.unshift(answer);
   }

@@ -1,4 +1,4 @@
-/** The page of a replay: one self-contained file without network requests, in which data is always text. */
+/** The replay page: one self-contained file without network requests; data is always inserted as text. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
@@ -7,13 +7,13 @@ import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
 
-/** The Studio in one script and one style, built of studio/ by scripts/build-pages.mjs; neither can end its element. */
+/** Script or style of the Studio, built from studio/ by scripts/build-pages.mjs; cannot close its HTML element. */
 const asset = (name: string): string =>
   readFileSync(new URL(`../../../dist/pages/${name}`, import.meta.url), "utf8")
     .trim()
     .replaceAll(/<(?=\/(?:script|style)|!--)/gi, "\\x3c");
 
-/** The page of a thread piece by piece, as its steps come; what `redact` takes out is not in it. */
+/** Generates the page of a thread in chunks while the steps are read; applies `redact` to all data. */
 export async function* replayPage(
   { thread, place }: { thread: Thread; place: string },
   steps: AsyncIterable<HistoryStep>,
@@ -27,7 +27,7 @@ async function* redacted(steps: AsyncIterable<PageStep>, redact: Redact): AsyncG
 }
 
 async function* pageParts(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
-  // Only then is it known that there is anything to show.
+  // Read the first step before writing the head, so that errors are reported instead of a partial page.
   const first = await steps.next();
   const [script, style] = [asset("studio.js"), asset("studio.css")];
   yield before(head.thread.thread_id, script, style);
@@ -51,7 +51,7 @@ function before(threadId: string, script: string, style: string): string {
 </head>
 <body>
 <div id="app"></div>
-<noscript><p>This page shows its steps by a script of its own; nothing is loaded from elsewhere.</p></noscript>
+<noscript><p>This page needs JavaScript to show the steps. It does not load anything from the network.</p></noscript>
 <script type="application/json" id="data">`;
 }
 
@@ -61,7 +61,7 @@ const after = (script: string) => `</script>
 </html>
 `;
 
-/** Only this script and this style; no request to anywhere. */
+/** Content security policy: allows only this script and style, and no requests. */
 function policy(script: string, style: string): string {
   return [
     "default-src 'none'",
@@ -79,7 +79,7 @@ function hashOf(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }
 
-/** JSON that cannot end its script element, whatever it holds. */
+/** JSON escaped so that it cannot close its script element. */
 function inScript(data: object): string {
   return escapeControl(JSON.stringify(data)).replace(
     /[<>&]/g,
@@ -101,7 +101,7 @@ function pageHead(thread: Thread, place: string): PageHead {
   };
 }
 
-/** Each step as the page has it. Of those before it the ids are held. */
+/** The steps as the page stores them; keeps only the ids of previous steps in memory. */
 async function* pageSteps(steps: AsyncIterable<HistoryStep>): AsyncGenerator<PageStep> {
   const known = new Set<string>();
   for await (const step of steps) {
@@ -121,7 +121,7 @@ function stepOf({ state, entry, changes, before }: HistoryStep, known: ReadonlyS
     run_id: runId ?? null,
     created_at,
     next,
-    // What graphs inside of the graph hold is not a part of the page.
+    // The page does not include the state of subgraphs.
     tasks: state.tasks.map((task) => ({ ...task, state: null, checkpoint: null })),
     interrupts: state.interrupts,
     changes,

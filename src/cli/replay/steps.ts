@@ -1,4 +1,4 @@
-/** The checkpoints of a thread, oldest first, each to be looked at when it is wanted. Nothing is executed. */
+/** The checkpoints of a thread, oldest first, read on demand. No node is executed. */
 import type { ThreadState } from "../../models/state.js";
 import { type Change, changesBetween } from "../../view/changes.js";
 import { entryOf, type HistoryEntry, parentOf, RunLabels } from "../history/entries.js";
@@ -6,20 +6,20 @@ import { findState } from "../session/find.js";
 import type { Client } from "../../client/client.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
 
-/** One checkpoint, with what it changed. */
+/** One checkpoint and its changes. */
 export interface HistoryStep {
   state: ThreadState;
   entry: HistoryEntry;
-  /** From the checkpoint before it; everything, for the first one. */
+  /** Changes from the parent checkpoint; all values for the first one. */
   changes: Change[];
-  /** Values of the checkpoint it came from; undefined for the first one. */
+  /** Values of the parent checkpoint; undefined for the first one. */
   before: unknown;
-  /** True when the checkpoint before it is not the one it came from: another branch begins. */
+  /** True if the previous checkpoint is not its parent, so that another branch starts. */
   isBranch: boolean;
 }
 
 interface StepRange {
-  /** First and last checkpoint: an id, its beginning, a step, or a place from the end. */
+  /** First and last checkpoint: an id, the beginning of one, a step, or a position from the end. */
   from?: string;
   to?: string;
 }
@@ -46,13 +46,13 @@ export class HistorySteps {
     return this.#maker.of(await this.#path.state(index), this.#path.idAt(index - 1));
   }
 
-  /** All of them, in order. */
+  /** All steps, in order. */
   steps(): AsyncGenerator<HistoryStep> {
     return stepsFrom(this.#client, this.#threadId, this.#path.states());
   }
 }
 
-/** Makes steps of states; it remembers the last one, which mostly is the one that the next one comes from. */
+/** Creates steps from states; caches the last state, which is usually the parent of the next one. */
 class StepMaker {
   readonly #client: Client;
   readonly #threadId: string;
@@ -65,7 +65,7 @@ class StepMaker {
     this.#runs = new RunLabels(client, threadId);
   }
 
-  /** `previous` is the id of the step before. */
+  /** @param previous checkpoint id of the previous step */
   async of(state: ThreadState, previous: string | null | undefined): Promise<HistoryStep> {
     const parent = await parentOf(this.#client, this.#threadId, state, this.#last);
     const entry = await entryOf(this.#client, this.#threadId, state, parent, this.#runs);
@@ -104,7 +104,7 @@ export async function openHistory(
   return new HistorySteps(client, threadId, await CheckpointPath.of(client, threadId, states));
 }
 
-/** The states from the last down to the first one, each the end of the list when it is left out. */
+/** The states from `last` down to `first`; a missing limit is the end of the list. */
 async function* within(
   newestFirst: AsyncIterable<ThreadState>,
   first: string | undefined,
@@ -138,9 +138,9 @@ async function idOf(client: Client, threadId: string, at: string | undefined): P
   return (await findState(client, threadId, { at })).checkpoint?.checkpoint_id ?? undefined;
 }
 
-// The part of a thread that a run is repeated for.
+// The part of a thread that is executed again.
 
-/** What came of a checkpoint, by ids, oldest first: the line of its newest descendant, or of `end`. */
+/** Ids of the checkpoints after a checkpoint, up to its newest descendant or `end`, oldest first. */
 export async function idsAfter(
   client: Client,
   threadId: string,
@@ -161,7 +161,7 @@ interface Link {
   parent: string | null;
 }
 
-/** The way from a checkpoint to one that came of it, by ids; to the newest when none is named. */
+/** Ids on the path from `start` to its descendant `end`, by default the newest one, without `start`. */
 function lineFrom(start: string, newer: readonly Link[], end?: string): string[] {
   const descendants = new Map<string, string>();
   let tip = start;

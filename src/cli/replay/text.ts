@@ -1,4 +1,4 @@
-/** A step as lines for a terminal. */
+/** Formats a step for a terminal. */
 import { changeLines, type Mark } from "../../view/change-lines.js";
 import type { Change } from "../../view/changes.js";
 import { contentText, escapeControl, isMessageLike, wrapped } from "../../view/text.js";
@@ -10,7 +10,7 @@ import type { HistoryStep } from "./steps.js";
 const INDENT = "  ";
 const WHO_WIDTH = 7;
 
-/** False when a step changed nothing and asks nothing. */
+/** Whether a step has changes, interrupts or errors. */
 export function hasNews({ changes, entry }: HistoryStep): boolean {
   return changes.length > 0 || entry.interrupts > 0 || entry.errors.length > 0;
 }
@@ -43,7 +43,7 @@ function heading(print: Printer, { entry }: HistoryStep): string {
   return room > 8 ? `${bold(shownTitle)}  ${dim(clipped(rest, room))}` : bold(shownTitle);
 }
 
-/** Who says what, its lines under each other. */
+/** Formats a message, with its lines aligned. */
 function spoken(print: Printer, who: string, text: string): string[] {
   const { cyan } = print.colors;
   const name = clipped(who, WHO_WIDTH).padEnd(WHO_WIDTH);
@@ -59,14 +59,14 @@ function changed(print: Printer, mark: Mark, text: string): string {
   return `${INDENT}${paint[mark](mark)} ${clipped(text, print.width - INDENT.length - 2)}`;
 }
 
-// Messages as a chat, and what is left of a step's changes beside them.
+// Messages are shown as a chat, separately from the other changes of a step.
 
 interface ChatLine {
   who: string;
   text: string;
 }
 
-/** What a message says, and the tools it calls. */
+/** The text of a message and its tool calls. */
 function chatLines(message: { type: string; content: unknown; [field: string]: unknown }): ChatLine[] {
   const calls = Array.isArray(message.tool_calls)
     ? (message.tool_calls as { name?: unknown; args?: unknown }[])
@@ -83,7 +83,7 @@ function chatLines(message: { type: string; content: unknown; [field: string]: u
   ];
 }
 
-/** Content that is no text, such as an image: as it is stored. */
+/** Content other than text, such as an image, as JSON. */
 function unspoken(content: unknown): string {
   return Array.isArray(content) && content.length > 0 ? JSON.stringify(content) : "";
 }
@@ -93,7 +93,7 @@ interface SortedChanges {
   others: Change[];
 }
 
-/** New messages on one side, all else on the other. */
+/** Separates new messages from other changes. */
 export function sortChanges(changes: readonly Change[]): SortedChanges {
   const sorted: SortedChanges = { messages: [], others: [] };
   for (const change of changes) {

@@ -1,6 +1,6 @@
 /**
- * Shows a run as it goes: messages as they come, a line for each call of a tool and each node. What is said goes to a
- * terminal's stdout; all of it goes to stderr where stdout takes the state.
+ * Shows a run while it executes: streamed messages, and one line per tool call and node. Messages go to stdout if it is a
+ * terminal; otherwise everything goes to stderr, because stdout receives the final state.
  */
 import { createInterface } from "node:readline";
 import type { RunEvent } from "../../client/run-events.js";
@@ -26,15 +26,18 @@ const SILENT = new Set(["metadata", "values", "end", "error"]);
 const CALL_COLUMNS = 60;
 
 export class LiveView {
-  /** Whether a message or a call of a tool has been shown. */
+  /** Whether a message or a tool call has been shown. */
   hasSpoken = false;
   readonly #print: Printer;
   readonly #starts = new Map<string, number>();
   readonly #calls = new ToolCalls();
+  readonly #isResult: boolean;
   #message: string | undefined;
 
-  constructor(print: Printer) {
+  /** @param options.isResult whether messages are written to stdout; by default, only if it is a terminal */
+  constructor(print: Printer, { isResult = print.isTerminal }: { isResult?: boolean } = {}) {
     this.#print = print;
+    this.#isResult = isResult;
   }
 
   show({ event, data }: RunEvent): void {
@@ -48,18 +51,18 @@ export class LiveView {
       );
   }
 
-  /** What the user says, for a reader at a terminal. */
+  /** Prints the user's message. */
   showInput(text: string): void {
     this.#print.part(`${this.#print.colors.dim(`> ${escapeControl(text)}`)}\n`);
   }
 
-  /** Begin a new line after tokens. */
+  /** Starts a new line after streamed tokens. */
   finish(): void {
     if (this.#message !== undefined) this.#say("\n");
     this.#message = undefined;
   }
 
-  /** The run has ended: calls that wait for an answer are shown without one. */
+  /** Shows tool calls that got no result before the run ended. */
   end(): void {
     for (const call of this.#calls.unanswered()) this.#showCall(call);
     this.finish();
@@ -95,34 +98,34 @@ export class LiveView {
     }
     this.#starts.delete(id);
     const ms = start === undefined ? "" : `${Math.round(performance.now() - start)} ms`;
-    const state = error ? "  failed" : interrupts?.length ? "  waits" : "";
+    const state = error ? "  failed" : interrupts?.length ? "  interrupted" : "";
     const { cyan } = this.#print.noteColors;
     this.#line(`${indentedPath([...path, name], cyan)}  ${ms}${state}`);
   }
 
-  /** A line about the work. */
+  /** Prints a status line. */
   #line(text: string): void {
     this.finish();
     this.#print.note(text);
   }
 
-  /** What is said is the result, unless that is the state. */
+  /** Prints messages to stdout on a terminal, otherwise to stderr. */
   #say(text: string): void {
     this.hasSpoken = true;
-    if (this.#print.isTerminal) this.#print.part(text);
+    if (this.#isResult) this.#print.part(text);
     else this.#print.notePart(text);
   }
 
   get #colors() {
-    return this.#print.isTerminal ? this.#print.colors : this.#print.noteColors;
+    return this.#isResult ? this.#print.colors : this.#print.noteColors;
   }
 }
 
-/** Names of the nodes along a namespace such as `outer:id|inner:id`; what counts the calls of one task names none. */
+/** Node names in a namespace such as `outer:id|inner:id`, without numeric parts, which count the calls of a task. */
 const namesIn = (namespace: readonly string[]): string[] =>
   namespace.filter((part) => !/^\d+$/.test(part)).map((part) => part.split(":", 1)[0] ?? "");
 
-/** The runs that lines of stdin ask for: a message each, or an answer when the graph waits for one. */
+/** One run per line of stdin: a message, or an answer if the graph is interrupted. */
 export async function* conversation(
   io: CliIo,
   print: Printer,
@@ -145,7 +148,7 @@ function waits(outcome: RunReport | undefined): boolean {
   return (outcome?.interrupts.length ?? 0) > 0;
 }
 
-/** JSON where the line is JSON, else the text itself. */
+/** Parses the line as JSON; returns the text if that fails. */
 function answerOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

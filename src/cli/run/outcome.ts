@@ -9,14 +9,14 @@ import type { GlobalFlags, PlaceFlags } from "../session/options.js";
 import { faultText } from "../session/report-error.js";
 import type { Printer } from "../terminal/print.js";
 
-/** How a run ended, as `--json` prints it. */
+/** The outcome of a run, as printed by `--json`. */
 export interface RunReport {
   thread_id: string;
   run_id: string | null;
   status: string;
-  /** The last full state. */
+  /** The final state. */
   values: unknown;
-  /** Questions that the graph waits on. */
+  /** Open interrupts. */
   interrupts: Interrupt[];
   usage: TokenUsage | null;
   error: { code: string; message: string } | null;
@@ -35,7 +35,7 @@ export function runReport(threadId: string, run: RunSoFar): RunReport {
   };
 }
 
-/** Print the run's error and its location; false if the client does not report it. */
+/** Prints the run's error and its location; false if the client does not report it. */
 export async function attachFault(
   print: Printer,
   client: Pick<Client, "fault">,
@@ -47,19 +47,19 @@ export async function attachFault(
   return fault !== undefined;
 }
 
-// What a run changed in the state, where it is not said in messages.
+// State changes of a run, other than messages.
 
 const isConversation = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 0 && value.every(isMessageLike);
 
 interface Before {
-  /** The state that the run found, with its input. */
+  /** The state before the run, including its input. */
   before: JsonObject;
-  /** Whether messages have been shown as they came: they are left out then. */
+  /** Whether messages were already shown and are omitted. */
   spoken: boolean;
 }
 
-/** The keys that are new or another value; a state without keys as a whole. Undefined when nothing is left to show. */
+/** The new and changed keys; the whole state if it is not an object. Undefined if nothing changed. */
 export function changedValues(after: unknown, { before, spoken }: Before): unknown {
   if (!isRecord(after)) return after ?? undefined;
   const changed = Object.entries(after).filter(
@@ -69,7 +69,7 @@ export function changedValues(after: unknown, { before, spoken }: Before): unkno
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** The command that continues the thread: an answer to its question, or the next input as `inputFlag` writes it. */
+/** The command that continues the thread: with an answer to its interrupts, or with the next input. */
 export function nextCommand(
   { thread_id, interrupts }: Pick<RunReport, "thread_id" | "interrupts">,
   graph: string | undefined,
@@ -93,11 +93,11 @@ export function nextCommand(
     `--thread ${thread_id}`,
     ...(interrupts.length > 0 ? ["--resume", quoted(answerTemplate(interrupts))] : [input]),
   ];
-  // Graphs, threads and questions are named by a server.
+  // Names of graphs, threads and interrupts come from a server and may contain control characters.
   return escapeControl(words.join(" "));
 }
 
-/** One question takes the answer itself, several take a map from question to answer. */
+/** A single interrupt takes the answer itself, several take a map from id to answer. */
 function answerTemplate(interrupts: RunReport["interrupts"]): string {
   return interrupts.length === 1
     ? "true"

@@ -1,4 +1,4 @@
-/** From the flags of `run` to the body of a run. */
+/** Converts the flags of `run` to a run request. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
@@ -26,12 +26,12 @@ export interface RequestFlags {
 export const DURABILITIES = ["sync", "async", "exit"] as const;
 type Durability = (typeof DURABILITIES)[number];
 
-/** A run without its assistant, which the target knows. */
+/** A run request without its assistant. */
 export type RunBody = Omit<RunCreateRequest, "assistant_id">;
 
 /**
- * The run that the flags ask for.
- * @throws InvalidRequestError when they do not fit together or hold no JSON (`invalid_request`)
+ * The run request from the flags.
+ * @throws InvalidRequestError if flags cannot be combined or contain invalid JSON (`invalid_request`)
  */
 export async function runBody(
   flags: RequestFlags,
@@ -72,23 +72,23 @@ function refuseContradictions({
   const hasCommand = resume !== undefined || goto !== undefined;
   if (input !== undefined && message !== undefined)
     refuse("--input and --message cannot be combined", "remove one of them");
-  if (hasInput && hasCommand) refuse("--resume and --goto take no input", "leave --input and --message out");
-  if (interactive && input === "-") refuse("--interactive reads stdin itself", "give the input as @file");
+  if (hasInput && hasCommand) refuse("--resume and --goto cannot be combined with an input", "remove --input and --message");
+  if (interactive && input === "-") refuse("--interactive reads from stdin", "pass the input as @file");
   if (thread === "new" && resume !== undefined)
-    refuse("--resume needs the thread that waits", "add --thread ID");
+    refuse("--resume requires a thread", "add --thread ID");
   if (thread === "new" && checkpoint !== undefined)
-    refuse("--checkpoint needs its thread", "add --thread ID");
+    refuse("--checkpoint requires a thread", "add --thread ID");
   if (!hasInput && !hasCommand && !interactive && thread === "new") {
-    refuse("there is nothing to run", 'give --message "hello", or --input JSON');
+    refuse("no input to run", 'add --message "hello", or --input JSON');
   }
 }
 
-/** A text that someone may have meant as a value. */
+/** Text that may have been meant as a value other than a string. */
 const LIKE_A_VALUE = /^(true|false|null|none|nil|undefined|nan|[-+.\d].*|'.*')$/is;
 
 /**
- * An answer is parsed as JSON if it is JSON, and is a plain text otherwise.
- * @throws InvalidRequestError for text that starts like a JSON object or array and is invalid JSON (`invalid_request`)
+ * Parses an answer as JSON; if that fails, it is plain text.
+ * @throws InvalidRequestError for invalid JSON that starts like an object, array or string (`invalid_request`)
  */
 function answerOf(text: string, warn: (message: string) => void): unknown {
   if (/^\s*[[{"]/.test(text)) return parseJsonFlag("--resume", text);
@@ -96,12 +96,12 @@ function answerOf(text: string, warn: (message: string) => void): unknown {
     return JSON.parse(text) as unknown;
   } catch {
     if (LIKE_A_VALUE.test(text.trim()))
-      warn(`--resume is not JSON: ${JSON.stringify(text)} is taken as a text`);
+      warn(`--resume is not valid JSON: using ${JSON.stringify(text)} as text`);
     return text;
   }
 }
 
-/** One message of the user, in the form that a graph over messages takes. */
+/** Input with one user message. */
 export function messageInput(text: string): JsonObject {
   return { messages: [{ role: "user", content: text }] };
 }
@@ -118,7 +118,7 @@ async function inputOf({ input, message }: RequestFlags, io: CliIo): Promise<unk
 async function readInputFile(file: string): Promise<string> {
   return readFile(file, "utf8").catch((error: unknown) => {
     throw new InvalidRequestError(`--input: ${file} cannot be read: ${errorMessage(error)}`, undefined, {
-      hint: "check the path behind the @",
+      hint: "check the path after the @",
       cause: error,
     });
   });
@@ -128,14 +128,14 @@ function objectField(name: "config" | "context", flag: string, text: string | un
   if (text === undefined) return {};
   const value = parseJsonFlag(flag, text);
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new InvalidRequestError(`${flag} must be a JSON object, it is ${text}`);
+    throw new InvalidRequestError(`${flag} must be a JSON object, got ${text}`);
   }
   return { [name]: value };
 }
 
 /**
- * The stream modes that were asked for.
- * @throws InvalidRequestError for an unknown one (`invalid_request`)
+ * Parses `--stream`.
+ * @throws InvalidRequestError for an unknown mode (`invalid_request`)
  */
 export function streamModes(text: string | undefined, fallback: readonly StreamMode[]): StreamMode[] {
   if (text === undefined) return [...fallback];

@@ -1,8 +1,8 @@
-/** Calls of tools, put together from the messages of a stream: who calls says it in pieces, what comes back says it once. */
+/** Assembles tool calls from streamed messages: arguments arrive in chunks, results in one message. */
 import { isRecord } from "../../models/common.js";
 import { contentText } from "../../view/text.js";
 
-/** A message of the stream, whole or a piece of one. */
+/** A streamed message or message chunk. */
 export interface StreamedMessage {
   id?: string;
   type?: string;
@@ -16,23 +16,23 @@ export interface StreamedMessage {
 
 interface Call {
   name: string;
-  /** JSON, as far as it has come. */
+  /** JSON received so far. */
   args: string;
 }
 
 export interface AnsweredCall extends Call {
-  /** Undefined for a call that has no answer yet. */
+  /** Undefined if the call has no result yet. */
   result?: string;
   failed: boolean;
 }
 
 export class ToolCalls {
-  /** Calls without an answer, by their ids. */
+  /** Calls without a result, by id. */
   readonly #open = new Map<string, Call>();
-  /** Ids of calls whose arguments come in pieces, by message and place in it. */
+  /** Ids of calls with incomplete arguments, by message and index in it. */
   readonly #growing = new Map<string, string>();
 
-  /** Id of the call that a tool message answers; undefined for other messages. */
+  /** The finished call if the message is a tool result; otherwise undefined. */
   take(message: StreamedMessage): AnsweredCall | undefined {
     if (message.type === "tool") return this.#answer(message);
     const pieces = listOf(message.tool_call_chunks);
@@ -44,7 +44,7 @@ export class ToolCalls {
     return undefined;
   }
 
-  /** Unanswered calls, each reported once. */
+  /** Calls without a result; each is returned only once. */
   unanswered(): AnsweredCall[] {
     const open = [...this.#open.values()].map((call) => ({ ...call, failed: false }));
     this.#open.clear();

@@ -1,6 +1,6 @@
 /**
- * What a change of a schema means to those who use it. Input, config and context are given by clients: it breaks them
- * when more is asked for. Output is read by clients: it breaks them when less is promised. State is both.
+ * Detects breaking schema changes. Clients send input, config and context: stricter requirements break them. Clients read
+ * output: weaker guarantees break them. State is both sent and read.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonObject } from "../../models/common.js";
@@ -21,7 +21,7 @@ type ChangeLevel = "breaking" | "compatible";
 
 interface SchemaChange {
   level: ChangeLevel;
-  /** Where, such as `messages[].content`; empty for the schema itself. */
+  /** Path such as `messages[].content`; empty for the schema itself. */
   path: string;
   message: string;
 }
@@ -30,7 +30,7 @@ export interface SchemaComparison {
   kind: SchemaKind;
   result: "same" | ChangeLevel;
   changes: SchemaChange[];
-  /** Types of the new schema that cannot be compared, since nothing is known of them. */
+  /** Types of the new schema that are unknown and cannot be compared. */
   unknown: UnknownType[];
 }
 
@@ -47,7 +47,7 @@ const DIRECTIONS: Record<SchemaKind, Direction> = {
   context: { given: true, read: false },
 };
 
-/** Compare the committed schema of a kind with the one the graph has now. */
+/** Compares the committed schema of a kind with the graph's current schema. */
 export function compareSchemas(
   kind: SchemaKind,
   before: JsonObject | null,
@@ -66,8 +66,8 @@ export function compareSchemas(
 function presence(before: JsonObject | null, after: JsonObject | null): SchemaChange[] {
   if (before === after) return [];
   return before === null
-    ? [{ level: "compatible", path: "", message: "has a schema now" }]
-    : [{ level: "breaking", path: "", message: "has no schema any more" }];
+    ? [{ level: "compatible", path: "", message: "schema added" }]
+    : [{ level: "breaking", path: "", message: "schema removed" }];
 }
 
 class Comparer {
@@ -102,11 +102,11 @@ class Comparer {
     if (isObjectType(old) && isObjectType(now)) this.#keys(path, old, now);
     else if (isListType(old) && isListType(now)) this.#compare(`${path}[]`, old.items, now.items);
     else return this.#types(path, before, after);
-    // Bounds such as minItems.
+    // Limits such as minItems.
     this.#types(path, withoutInside(old), withoutInside(now));
   }
 
-  /** True if a type was inferred from the channels before and is declared now: the accepted values are the same. */
+  /** True if the types were inferred from channels and are now declared; the accepted values are the same. */
   get #discovers(): boolean {
     return isFromChannels(this.#before) && !isFromChannels(this.#after);
   }
@@ -119,7 +119,7 @@ class Comparer {
     const [oldKeys, nowKeys] = [propertiesOf(old), propertiesOf(now)];
     for (const [key, schema] of Object.entries(oldKeys)) {
       const place = childPath(path, key);
-      if (!Object.hasOwn(nowKeys, key)) this.#note(true, place, "the key is gone");
+      if (!Object.hasOwn(nowKeys, key)) this.#note(true, place, "key removed");
       else {
         this.#requiredness(place, requiredOf(old).includes(key), requiredOf(now).includes(key));
         this.#compare(place, schema, nowKeys[key]);
@@ -127,29 +127,29 @@ class Comparer {
     }
     for (const key of Object.keys(nowKeys)) {
       if (Object.hasOwn(oldKeys, key)) continue;
-      const asked = requiredOf(now).includes(key) && this.#asksForKeys(path);
-      this.#note(asked, childPath(path, key), asked ? "a new key, and required" : "a new key");
+      const isRequired = requiredOf(now).includes(key) && this.#asksForKeys(path);
+      this.#note(isRequired, childPath(path, key), isRequired ? "required key added" : "key added");
     }
     this.#otherKeys(path, old, now);
   }
 
-  /** A state write is partial: at its top no key has to be there. */
+  /** State writes are partial: top-level keys are never required. */
   #asksForKeys(path: string): boolean {
     return this.#asksMore && !(this.#kind === "state" && path === "");
   }
 
   #requiredness(path: string, before: boolean, after: boolean): void {
     if (before === after) return;
-    if (after) this.#note(this.#asksForKeys(parentOf(path)), path, "is required now");
-    else this.#note(this.#direction.read, path, "may be missing now");
+    if (after) this.#note(this.#asksForKeys(parentOf(path)), path, "now required");
+    else this.#note(this.#direction.read, path, "now optional");
   }
 
   #otherKeys(path: string, old: JsonObject, now: JsonObject): void {
     const [before, after] = [old.additionalProperties ?? true, now.additionalProperties ?? true];
     if (isRecord(before) && isRecord(after)) this.#compare(`${path || "*"}{}`, before, after);
     else if ((before === false) !== (after === false)) {
-      if (after === false) this.#note(this.#asksMore, path, "takes no other keys any more");
-      else this.#note(false, path, "may have other keys now");
+      if (after === false) this.#note(this.#asksMore, path, "additional keys no longer allowed");
+      else this.#note(false, path, "additional keys now allowed");
     } else if (isRecord(before) !== isRecord(after)) this.#types(`${path || "*"}{}`, before, after);
   }
 
@@ -158,13 +158,13 @@ class Comparer {
     const now: SchemaNode = { schema: after ?? {}, root: this.#after };
     const [wasWider, isWider] = [accepts(old, now), accepts(now, old)];
     if (wasWider && isWider) return;
-    const change = `${describeType(old)} became ${describeType(now)}`;
+    const change = `${describeType(old)} changed to ${describeType(now)}`;
     if (hasNoType(old) && (this.#discovers || isMarkedUnknown(resolved(old))))
-      this.#note(false, path, `its type is known now: ${describeType(now)}`);
+      this.#note(false, path, `type is now known: ${describeType(now)}`);
     else if (hasNoType(now) && (isFromChannels(this.#after) || isMarkedUnknown(resolved(now))))
-      this.#note(true, path, `its type is not known any more: it was ${describeType(old)}`);
-    else if (wasWider) this.#note(this.#asksMore, path, `${change}: narrower`);
-    else if (isWider) this.#note(this.#direction.read, path, `${change}: wider`);
+      this.#note(true, path, `type is no longer known; it was ${describeType(old)}`);
+    else if (wasWider) this.#note(this.#asksMore, path, `${change} (narrower)`);
+    else if (isWider) this.#note(this.#direction.read, path, `${change} (wider)`);
     else this.#note(true, path, change);
   }
 
@@ -190,14 +190,14 @@ function withoutInside(schema: JsonObject): JsonObject {
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf(".")));
 
-// Whether every value of one JSON schema is valid in another. If that cannot be decided, the answer is no.
+// Decides whether every value of one JSON schema is valid in another; false if undecidable.
 
-/** True when `wide` takes all that `narrow` takes. */
+/** Whether `wide` accepts every value that `narrow` accepts. */
 function accepts(wide: SchemaNode, narrow: SchemaNode): boolean {
   return new Acceptance(wide.root, narrow.root).accepts(wide.schema, narrow.schema);
 }
 
-/** Keywords with a rule of their own; any other must be the same on both sides, or absent from the wider one. */
+/** Keywords with their own rule. Others must be equal in both schemas, or absent from the wider one. */
 const RULED = new Set([
   "type",
   "const",
@@ -213,7 +213,7 @@ const UPPER_BOUNDS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "m
 class Acceptance {
   readonly #wideRoot: JsonObject;
   readonly #narrowRoot: JsonObject;
-  /** Pairs being looked at: a recursive type meets itself again, and nothing speaks against it so far. */
+  /** Pairs being compared. A recursive type reaches its own pair again, which is assumed to be valid. */
   readonly #open = new Set<string>();
 
   constructor(wideRoot: JsonObject, narrowRoot: JsonObject) {
@@ -299,7 +299,7 @@ function boundsAccept(wide: JsonObject, narrow: JsonObject): boolean {
 
 const MOST_ALTERNATIVES = 6;
 
-/** A type in a few words: `string`, `number | null`, `"a" | "b"`, `string[]`. */
+/** Short form of a type: `string`, `number | null`, `"a" | "b"`, `string[]`. */
 function describeType(node: SchemaNode): string {
   const names = alternatives(node).map((schema) => {
     if ("const" in schema) return JSON.stringify(schema.const);

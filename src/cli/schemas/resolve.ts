@@ -1,16 +1,16 @@
-/** Reading JSON schemas: references followed, notes for humans left out, unions taken apart. */
+/** Reads JSON schemas: resolves references, drops annotations and expands unions. */
 import { splitList } from "../../config/environment.js";
 import { oneOf } from "../session/options.js";
 import { type GraphSchema, UNKNOWN } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 
-/** A schema within its document, which its references point into. */
+/** A schema and the document that its references point into. */
 export interface SchemaNode {
   schema: unknown;
   root: JsonObject;
 }
 
-/** Keywords that say nothing about which values are valid. */
+/** Annotation keywords, which do not affect validation. */
 const NOTES = new Set([
   "$schema",
   "$id",
@@ -43,7 +43,7 @@ export function resolved({ schema, root }: SchemaNode): JsonObject {
   return {};
 }
 
-/** What a local reference such as `#/$defs/Name` leads to; undefined when it leads nowhere. */
+/** Resolves a local reference such as `#/$defs/Name`; undefined if it is dangling. */
 export function atPointer(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith("#")) return undefined;
   return reference
@@ -54,15 +54,15 @@ export function atPointer(root: JsonObject, reference: string): unknown {
     .reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), root);
 }
 
-/** The validating keywords, without annotations. */
+/** The schema without annotations. */
 function constraints(schema: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !NOTES.has(key)));
 }
 
-/** Whether a schema says nothing of which values are valid. */
+/** Whether a schema accepts any value. */
 export const hasNoType = (node: SchemaNode): boolean => Object.keys(constraints(resolved(node))).length === 0;
 
-/** The alternatives of a schema: members of its unions, each of its types, each value of its enum. */
+/** The alternatives of a schema: union members, types and enum values. */
 export function alternatives(node: SchemaNode): JsonObject[] {
   const schema = constraints(resolved(node));
   for (const key of ["anyOf", "oneOf"]) {
@@ -83,7 +83,6 @@ export function alternatives(node: SchemaNode): JsonObject[] {
   return Array.isArray(type) ? type.map((each: unknown) => ({ ...schema, type: each })) : [schema];
 }
 
-/** The properties of an object schema. */
 export function propertiesOf(schema: JsonObject): JsonObject {
   return isRecord(schema.properties) ? schema.properties : {};
 }
@@ -96,7 +95,7 @@ const SCHEMA_KINDS = ["input", "output", "state", "config", "context"] as const;
 export type SchemaKind = (typeof SCHEMA_KINDS)[number];
 
 /**
- * The kinds that a flag names, in the order of the table; all without one.
+ * The kinds in a flag's value, in the order of `SCHEMA_KINDS`; all kinds without the flag.
  * @throws InvalidRequestError for an unknown kind (`invalid_request`)
  */
 export function schemaKinds(text: string | undefined): SchemaKind[] {
@@ -106,27 +105,27 @@ export function schemaKinds(text: string | undefined): SchemaKind[] {
   return SCHEMA_KINDS.filter((kind) => kinds.includes(kind));
 }
 
-/** The schema of one kind; null where nothing is known. */
+/** The schema of one kind; null if unknown. */
 export function schemaOfKind(schemas: GraphSchema, kind: SchemaKind): JsonObject | null {
   return schemas[`${kind}_schema`] ?? null;
 }
 
-/** Whether a schema was read off the channels, so that its types are a part of the truth. */
+/** Whether a schema was inferred from channels, so that its types are incomplete. */
 export function isFromChannels(schema: JsonObject | null): boolean {
   return schema?.["x-source"] === "channels";
 }
 
-/** Whether a type has no JSON form: any value is valid, but that is not what was declared. */
+/** Whether a declared type has no JSON schema, so that the schema accepts any value. */
 export function isMarkedUnknown(schema: JsonObject): boolean {
   return typeof schema[UNKNOWN] === "string";
 }
 
-/** Name of the committed file of a kind. */
+/** File name of the committed schema of a kind. */
 export function schemaFile(graphId: string, kind: SchemaKind): string {
   return `${fileName(graphId)}.${kind}.schema.json`;
 }
 
-/** Name of the committed file of the TypeScript types. */
+/** File name of the committed TypeScript types. */
 export function typesFile(graphId: string): string {
   return `${fileName(graphId)}.types.ts`;
 }

@@ -1,4 +1,4 @@
-/** Full schemas from a graph's TypeScript source, by LangGraph's own parser where the project has it installed. */
+/** Reads full schemas from a graph's TypeScript source, using LangGraph's parser if the project has it installed. */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -20,8 +20,8 @@ interface StaticParser {
 }
 
 /**
- * The schemas of the graph that `source` (`./graph.ts:export`) names, read from its types.
- * @throws ConfigError when the project has no parser, or the parser fails (`config_invalid`)
+ * Reads the schemas of the graph at `source` (`./graph.ts:export`) from its types.
+ * @throws ConfigError if the parser is not installed or fails (`config_invalid`)
  */
 export async function staticSchemas(source: string, baseDir: string, graphId: string): Promise<GraphSchema> {
   const { path, exportName = "default" } = parseGraphTarget(source);
@@ -32,12 +32,12 @@ export async function staticSchemas(source: string, baseDir: string, graphId: st
     found = await parser.getStaticGraphSchema({ sourceFile, exportSymbol: exportName });
   } catch (error) {
     throw new ConfigError(`the types of ${path} cannot be read: ${errorMessage(error)}`, {
-      hint: "leave --static out for what the channels show",
+      hint: "remove --static to infer the schemas from channels",
       cause: error,
       location: { file: sourceFile },
     });
   }
-  // Subgraphs are listed beside the graph, their names joined with "|".
+  // The result also lists subgraphs, with names joined by "|".
   const root = Object.keys(found).find((name) => !name.includes("|"));
   const { input, output, state, config } = (root === undefined ? undefined : found[root]) ?? {};
   return {
@@ -54,14 +54,14 @@ async function loadParser(folder: string): Promise<StaticParser> {
   const require = createRequire(join(folder, "_.js"));
   const missing = [PARSER, COMPILER].filter((name) => !isInstalled(require, name));
   if (missing.length > 0) {
-    throw new ConfigError(`--static needs ${missing.join(" and ")} in the project of the graph`, {
-      hint: `${INSTALL_PARSER}; or declare the state with zod or StateSchema, which needs neither`,
+    throw new ConfigError(`--static requires ${missing.join(" and ")} in the graph's project`, {
+      hint: `${INSTALL_PARSER}; or declare the state with zod or StateSchema, which do not need it`,
     });
   }
   return (await import(pathToFileURL(require.resolve(`${PARSER}/schema`)).href)) as StaticParser;
 }
 
-/** Looked up by folder: a package need not export its package.json. */
+/** Checks folders instead of resolving, because a package may not export its package.json. */
 function isInstalled(require: NodeJS.Require, name: string): boolean {
   const places = require.resolve.paths(name) ?? [];
   return places.some((place) => existsSync(join(place, name, "package.json")));

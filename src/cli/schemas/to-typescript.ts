@@ -1,8 +1,8 @@
-/** JSON schemas as TypeScript types, in one file that needs no other. */
+/** Converts JSON schemas to TypeScript types in one self-contained file. */
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { atPointer, propertiesOf, requiredOf } from "./resolve.js";
 
-const MESSAGE_TYPE = `/** A chat message as the server sends and takes it. */
+const MESSAGE_TYPE = `/** A chat message as the server sends and accepts it. */
 export interface ChatMessage {
   type?: string;
   role?: string;
@@ -12,7 +12,7 @@ export interface ChatMessage {
 }`;
 
 /**
- * A module that exports a type for each named schema. Definitions that the schemas refer to get types of their own.
+ * Generates a module that exports a type for each named schema. Referenced definitions become separate types.
  */
 export function toTypeScript(schemas: readonly { name: string; schema: JsonObject }[]): string {
   const declarations: string[] = [];
@@ -32,7 +32,7 @@ class TypeWriter {
   readonly #name: string;
   readonly #root: JsonObject;
   readonly #taken: Set<string>;
-  /** Names of the definitions met, by reference, in the order met. */
+  /** Names of referenced definitions by reference, in order of appearance. */
   readonly #references = new Map<string, string>();
 
   constructor(name: string, root: JsonObject, taken: Set<string>) {
@@ -41,7 +41,7 @@ class TypeWriter {
     this.#taken = taken;
   }
 
-  /** Declarations of what was referred to; writing one may add others. */
+  /** Declarations of referenced definitions; writing one can add others. */
   definitions(): string[] {
     const written: string[] = [];
     for (const [reference, name] of this.#references) {
@@ -117,7 +117,7 @@ class TypeWriter {
       const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key);
       return `${note}${inner}${name}${required.includes(key) ? "" : "?"}: ${this.type(value, inner)};`;
     });
-    // Beside typed keys an index signature has to allow their types too.
+    // An index signature next to typed keys must also allow their types.
     if (isRecord(others) || others === true) lines.push(`${inner}[key: string]: unknown;`);
     return `{\n${lines.join("\n")}\n${indent}}`;
   }
@@ -145,7 +145,7 @@ class TypeWriter {
   }
 }
 
-/** A name for a type: `my-agent` becomes `MyAgent`. */
+/** Converts a name to a type name: `my-agent` becomes `MyAgent`. */
 export function typeName(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/).filter(Boolean);
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
@@ -158,7 +158,7 @@ function literal(value: unknown): string {
   return typeof value === "object" && value !== null ? "unknown" : JSON.stringify(value);
 }
 
-/** The description as a comment, which must not end before its end. */
+/** The description as a comment; comment terminators in it are escaped. */
 function comment({ description }: JsonObject, indent: string): string {
   if (typeof description !== "string" || description.trim() === "") return "";
   const text = description.trim().replaceAll("*/", "*\\/").split(/\r?\n/);

@@ -1,12 +1,12 @@
-/** The places of a schema whose types are not known, each with the true reason. */
+/** Finds unknown types in a schema, with the reason for each. */
 import { UNKNOWN } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { hasNoType, isFromChannels, propertiesOf, resolved } from "./resolve.js";
 
 export interface UnknownType {
-  /** Where, such as `items[].at`; empty for the schema itself. */
+  /** Path such as `items[].at`; empty for the schema itself. */
   path: string;
-  /** Why, in a clause: `z.date() has no JSON schema`. */
+  /** The reason, such as `z.date() has no JSON schema`. */
   message: string;
 }
 
@@ -18,10 +18,10 @@ export function unknownTypes(schema: JsonObject | null): UnknownType[] {
   return [...found.values()];
 }
 
-/** Why the types of channels are not known, where the graph was declared by something better than an Annotation. */
+/** Why the types had to be inferred from channels. */
 export function channelsError(schema: JsonObject): string {
   const fault = schema[UNKNOWN];
-  return typeof fault === "string" ? fault : "an Annotation leaves no types at run time";
+  return typeof fault === "string" ? fault : "an Annotation has no types at run time";
 }
 
 function ofChannels(schema: JsonObject): UnknownType[] {
@@ -34,7 +34,7 @@ function ofChannels(schema: JsonObject): UnknownType[] {
 interface Place {
   root: JsonObject;
   path: string;
-  /** The schemas around: a recursive type meets itself again. */
+  /** The enclosing schemas, to stop at recursive types. */
   above: readonly unknown[];
 }
 
@@ -56,7 +56,7 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : is
 const inWords = (reason: string): string =>
   /^z\.[\w]+\(.*\)$/.test(reason) ? `${reason} has no JSON schema` : reason;
 
-/** The path of a key below another. */
+/** Appends a key to a path. */
 export const childPath = (path: string, key: string): string => {
   const name = /^[\w$-]+$/.test(key) ? key : JSON.stringify(key);
   return path === "" ? name : `${path}.${name}`;

@@ -1,4 +1,4 @@
-/** The flags of `test`, read. */
+/** Parses the flags of `test`. */
 import { InvalidRequestError } from "../../support/errors.js";
 import type { SnapshotPolicy } from "../../testing/snapshot.js";
 import { oneOf, optionalNumber, wholeNumber } from "../session/options.js";
@@ -43,7 +43,7 @@ export interface TestOptions {
   shard?: { index: number; count: number };
   bail: boolean;
   minNodeCoverage?: number;
-  /** File of the locked schemas. */
+  /** Path of the schema lock. */
   schemaLock?: string;
   recordingMode: "replay" | "record" | "strict" | "live";
 }
@@ -79,26 +79,26 @@ function refuseContradictions(flags: TestFlags): void {
     ["record", "live", "--record and --live cannot be combined"],
     ["replay", "live", "--replay and --live cannot be combined"],
     ["update", "ci", "--update and --ci cannot be combined"],
-    ["record", "url", "--record works in this process only: a deployed server calls its models itself"],
-    ["fault", "url", "--fault works in this process only: a deployed server is not ours to break"],
+    ["record", "url", "--record works only in this process: a deployed server calls its own models"],
+    ["fault", "url", "--fault works only in this process: it cannot inject failures into a deployed server"],
     ["fault", "record", "--fault and --record cannot be combined"],
     ["watch", "out", "--watch and --out cannot be combined"],
-    ["fromRun", "watch", "--from-run writes a case file and runs none: leave --watch out"],
-    ["fromRun", "record", "--from-run takes what dev --record has kept: leave --record out"],
-    ["fromRun", "update", "--from-run writes over no file: leave --update out"],
-    ["fromRun", "testName", "--from-run names the case after the run: leave --test-name out"],
+    ["fromRun", "watch", "--from-run writes a case file and runs no cases: remove --watch"],
+    ["fromRun", "record", "--from-run uses recordings of dev --record: remove --record"],
+    ["fromRun", "update", "--from-run does not overwrite files: remove --update"],
+    ["fromRun", "testName", "--from-run names the case after the run: remove --test-name"],
   ];
   for (const [one, other, message] of pairs) {
     if (flags[one] && flags[other]) throw new InvalidRequestError(message);
   }
   if (flags.transcripts !== undefined && flags.fromRun === undefined)
-    throw new InvalidRequestError("--transcripts goes with --from-run");
+    throw new InvalidRequestError("--transcripts requires --from-run");
 }
 
 function shardOf(text: string): { index: number; count: number } {
   const [, index, count] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
   if (index && count && index <= count) return { index, count };
-  throw new InvalidRequestError(`--shard must be i/n, it is ${text}`, undefined, {
-    hint: "such as --shard 1/3, --shard 2/3 and --shard 3/3",
+  throw new InvalidRequestError(`--shard must have the form i/n, got ${text}`, undefined, {
+    hint: "for example --shard 1/3, --shard 2/3 and --shard 3/3",
   });
 }

@@ -1,4 +1,4 @@
-/** Cases over HTTP and server-sent events: against a server of our own, or one that is deployed. */
+/** Runs cases over HTTP and server-sent events, on a local or a deployed server. */
 import { resolve } from "node:path";
 import { remoteClient } from "../../client/remote.js";
 import type { ServerAddress } from "../../client/server.js";
@@ -10,7 +10,7 @@ import type { Connect, GraphPlanner, GraphRequest, GraphUnderTest } from "../../
 
 const MOST_ASSISTANTS = 1_000;
 
-/** Each graph behind a server of its own, on a free port of this machine; the location of a run's error comes from the service itself. */
+/** Serves each graph on its own free local port. Error locations of runs come directly from the service. */
 export const overHttp: Connect = async (service) => {
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
   const client = await remoteClient(server);
@@ -20,7 +20,7 @@ export const overHttp: Connect = async (service) => {
   };
 };
 
-/** The assistants of a server: a file that a case names is the one whose key has it in the configuration. */
+/** The assistants of a server; a file in a case is mapped to the assistant with its configuration key. */
 export function deployedGraphs(address: ServerAddress, config: LoadedConfig): GraphPlanner {
   return (request) => {
     const assistant = assistantOf(config, request);
@@ -29,8 +29,8 @@ export function deployedGraphs(address: ServerAddress, config: LoadedConfig): Gr
 }
 
 /**
- * The assistant that runs the graph of a request; undefined for the server's first one.
- * @throws ConfigError for a file that is not in the configuration (`config_invalid`)
+ * The assistant for a request's graph; undefined for the server's first assistant.
+ * @throws ConfigError if the file is not in the configuration (`config_invalid`)
  */
 function assistantOf(
   { settings: { graphs, default_assistant_id }, baseDir }: LoadedConfig,
@@ -46,9 +46,9 @@ function assistantOf(
   const [only] = fits;
   if (only && fits.length === 1) return only[0];
   throw new ConfigError(
-    `no key of the configuration leads to ${graph}, and a server knows its graphs by keys`,
+    `${graph} is not in the configuration, and a server identifies graphs by their keys`,
     {
-      hint: "write the key of the server into the case file, such as graph: agent",
+      hint: "use the server's key in the case file, such as graph: agent",
     },
   );
 }

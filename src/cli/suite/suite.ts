@@ -1,4 +1,4 @@
-/** One pass over the cases: which there are, where they run, and what came of them. */
+/** Runs one pass over the cases: selects cases and graphs, and collects the results. */
 import { writeFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import type { LoadedConfig } from "../../config/load.js";
@@ -29,7 +29,7 @@ import type { SuiteReport } from "./reporters/reporter.js";
 
 interface SuitePass {
   report: SuiteReport;
-  /** Files whose change calls for another pass. */
+  /** Files whose changes trigger another pass. */
   files: string[];
 }
 
@@ -41,7 +41,7 @@ interface SuiteInput {
   onResult: (result: CaseResult) => void;
 }
 
-/** @throws ConfigError for a fault of a case file or the configuration (`config_invalid`) */
+/** @throws ConfigError if a case file or the configuration is invalid (`config_invalid`) */
 export async function runPass(session: Session, input: SuiteInput): Promise<SuitePass> {
   const { flags, options, paths } = input;
   const config = await loadSettings(session);
@@ -63,9 +63,9 @@ export async function runPass(session: Session, input: SuiteInput): Promise<Suit
 
 function emptySelection({ name, shard }: TestOptions): InvalidRequestError {
   const why =
-    name !== undefined ? `no case is named like "${name}"` : shard ? "the shard has no case" : "no case";
+    name !== undefined ? `no case matches "${name}"` : shard ? "the shard has no cases" : "no cases";
   return new InvalidRequestError(why, undefined, {
-    hint: "--pass-with-no-tests lets an empty selection pass",
+    hint: "use --pass-with-no-tests to succeed without cases",
   });
 }
 
@@ -101,8 +101,8 @@ async function smokePass(
       ? Object.keys(config.settings.graphs)
       : await (await import("./remote-graphs.js")).listedGraphs(serverOf(io, { ...flags, url: flags.url }));
   if (names.length === 0 && !flags.passWithNoTests) {
-    throw new InvalidRequestError("there is nothing to test: no case file, and no graph", undefined, {
-      hint: "write a case file such as agent.graph.yaml, or name a graph in the configuration",
+    throw new InvalidRequestError("nothing to test: no case files and no graphs", undefined, {
+      hint: "write a case file such as agent.graph.yaml, or add a graph to the configuration",
     });
   }
   const cases: CaseResult[] = [];
@@ -135,7 +135,7 @@ async function casesPass(
   const { io, print } = session;
   const isRemote = flags.url !== undefined;
   if (isRemote && files.some(({ source }) => source.mock !== undefined))
-    print.warn("recorded answers are not used: the server calls its models itself");
+    print.warn("recordings are not used: the server calls its own models");
   const result = await runCaseFiles(files, planned, {
     ...options,
     graphs,
@@ -168,9 +168,9 @@ function withCoverage(report: SuiteReport, coverage: Coverage, { minNodeCoverage
 type Lock = Record<string, GraphSchema>;
 
 /**
- * What has changed since the file was written, a line each; `-u` accepts it. A graph that the file does not have is
- * added, unless `--ci` forbids to write.
- * @throws ConfigError when the file is malformed (`config_invalid`)
+ * Schema changes since the file was written, one per line; `-u` accepts them. A graph that is missing from the file is
+ * added, except with `--ci`.
+ * @throws ConfigError if the file is malformed (`config_invalid`)
  */
 async function lockFaults(
   { io, print }: Session,
@@ -189,7 +189,7 @@ async function lockFaults(
     const locked = before[name];
     if (locked && snapshots !== "update") faults.push(...changes(name, locked, schemas, document));
     else if (snapshots === "check")
-      faults.push(`${schemaLock} has no schemas of ${name}, and --ci writes none`);
+      faults.push(`${schemaLock} has no schemas of ${name}, and --ci does not write them`);
     else now[name] = schemas;
   }
   if (JSON.stringify(now) !== JSON.stringify(before)) {
@@ -216,16 +216,16 @@ async function readLock(file: string): Promise<ConfigDocument> {
   const document = parseConfigText(file, (await readIfExists(file)) ?? "{}", "json");
   if (isRecord(document.value)) return document;
   throw new ConfigError("the locked schemas are not a JSON object", {
-    hint: "delete the file, and run the command again to recreate it",
+    hint: "delete the file and run the command again to recreate it",
     location: document.locate([]),
   });
 }
 
-// `test --watch`: another pass whenever a case file, a graph, or the configuration changes.
+// `test --watch`: runs another pass when a case file, a graph or the configuration changes.
 
 type WatchInput = Pick<SuiteInput, "flags" | "options" | "signal">;
 
-/** Runs until it is stopped; a fault of a file is shown, and waits for its repair. */
+/** Runs until stopped; shows errors of invalid files and waits for changes. */
 export async function watchCases(
   session: Session,
   paths: readonly string[],
@@ -258,7 +258,7 @@ export async function watchCases(
   return SIGNAL_EXITS[String(signal.reason)] ?? 1;
 }
 
-/** One pass; gives the files to watch. */
+/** Runs one pass; returns the files to watch. */
 async function pass({ ...session }: Session, paths: readonly string[], input: WatchInput): Promise<string[]> {
   const { io, print } = session;
   const reporter = createReporter(input.options.reporter, {

@@ -1,6 +1,6 @@
 /**
- * Who called this program, and how: what is shown to be pasted has to begin as the call did. Sources write
- * `graph-serve run ...`; what goes to a person or into a hint passes through `asCalled`.
+ * Rewrites suggested commands to start the way this program was called, so that they can be pasted. Sources contain
+ * `graph-serve run ...`; output for users and hints pass through `asCalled`.
  */
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -10,6 +10,7 @@ import type { CliIo } from "./io.js";
 /** The commands of the program. */
 export const COMMAND_NAMES = [
   ...[
+    "demo",
     "dev",
     "run",
     "test",
@@ -49,7 +50,7 @@ type Call = Pick<CliIo, "env" | "program">;
 const NAME = "graph-serve";
 const FETCHED = /[\\/](dlx[\\/-]|_npx[\\/])/;
 
-/** What calls the program once more: `npx graph-serve`, `pnpm exec graph-serve`, a script of the project, its name. */
+/** The command prefix: `npx graph-serve`, `pnpm exec graph-serve`, a project script, or the program name. */
 function callOf(call: Call): string {
   const manager = callingManager(call.env);
   if (manager === undefined) return isOnPath(call) ? NAME : `${MANAGERS.npm.exec} ${NAME}`;
@@ -60,20 +61,20 @@ function callOf(call: Call): string {
   return `${FETCHED.test(call.program ?? "") ? fetch : exec} ${NAME}`;
 }
 
-/** A program in a project's node_modules is found by its package manager alone. */
+/** A program in a project's node_modules can be run only through its package manager. */
 function isOnPath({ env, program }: Call): boolean {
   if (program === undefined) return true;
   const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter(Boolean);
   return folders.some((folder) => [NAME, `${NAME}.cmd`].some((name) => existsSync(join(folder, name))));
 }
 
-/** A command that stands by itself, not behind what already calls it. */
+/** Matches a command without a package manager prefix. */
 const COMMAND = new RegExp(
   `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b))`,
   "g",
 );
 
-/** The text with its commands as this program was called. */
+/** Replaces the commands in a text by the way this program was called. */
 export function withCommandPrefix(text: string, call: Call): string {
   return text.includes(`${NAME} `) ? text.replace(COMMAND, () => callOf(call)) : text;
 }

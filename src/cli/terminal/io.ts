@@ -1,4 +1,4 @@
-/** What a command touches of its process. Data alone goes to stdout: what graphs print goes to stderr, and is marked. */
+/** Process I/O of a command. Only data goes to stdout; output printed by graphs goes to stderr, with a prefix. */
 import type { Readable } from "node:stream";
 import { currentOutputSource } from "../../support/output-source.js";
 
@@ -6,7 +6,7 @@ export interface Output {
   write(text: string): boolean;
   readonly isTTY?: boolean;
   readonly columns?: number;
-  /** True while a slow reader has yet to take what was written. */
+  /** True while written data is buffered for a slow reader. */
   readonly writableNeedDrain?: boolean;
   once?(event: "drain", listener: () => void): unknown;
 }
@@ -16,20 +16,20 @@ export interface Input extends Readable {
   setRawMode?(raw: boolean): unknown;
 }
 
-/** Everything a command uses of its process, so that a test can replace it. */
+/** Everything that a command uses of its process; tests replace it. */
 export interface CliIo {
   stdout: Output;
   stderr: Output;
   stdin: Input;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** The path under which the program was called; undefined in tests that replace it. */
+  /** The path that the program was called by; undefined in tests. */
   program?: string;
-  /** Replaces a signal to the process: aborts with the signal's name as its reason. */
+  /** Replaces process signals in tests: aborts with the signal name as its reason. */
   signal?: AbortSignal;
 }
 
-/** The process itself. A reader that goes away, as `| head -1` does, ends it quietly. */
+/** The real process. If the reader closes the pipe, as `| head -1` does, the process exits without an error. */
 export function processIo(): CliIo {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -51,7 +51,7 @@ export function processIo(): CliIo {
 
 const writeStdout = process.stdout.write.bind(process.stdout);
 
-/** stdout with its own `write`, whatever takes its place. */
+/** stdout with its original `write`, because `process.stdout.write` is replaced. */
 function ownStdout(): Output {
   const { stdout: stream } = process;
   return {
@@ -69,7 +69,7 @@ function ownStdout(): Output {
   };
 }
 
-/** Takes the place of `process.stdout.write`, which `console.log` calls. */
+/** Replaces `process.stdout.write`, which `console.log` calls. */
 function printed(
   chunk: string | Uint8Array,
   encoding?: BufferEncoding | ((error?: Error | null) => void),
@@ -82,7 +82,7 @@ function printed(
 
 let isLineBegun = false;
 
-/** Each line with `print` before it, and the name in which it is printed. */
+/** Prefixes each line with `print` and its source. */
 function marked(text: string): string {
   const who = currentOutputSource();
   const mark = who === undefined ? "print  " : `print  ${who}: `;
@@ -96,12 +96,12 @@ function marked(text: string): string {
 
 const { exit } = process as { exit: (this: void, code: number) => never };
 
-/** End the process at once, also where code of a graph led here, from which `process.exit` is kept. */
+/** Exits immediately, even when called from graph code, for which `process.exit` is blocked. */
 export function endProcess(code: number): never {
   return exit(code);
 }
 
-/** End the process, whatever a graph module keeps open, once what was written has been handed over. */
+/** Exits after stdout is flushed, even if a graph module keeps the event loop alive. */
 export async function exitProcess(code: number): Promise<never> {
   await new Promise<void>((resolve) => writeStdout("", () => resolve()));
   await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));

@@ -1,8 +1,8 @@
 import type { Printer } from "./print.js";
 
 /**
- * Print a list as it is read: `{"items": [...], "next": ...}` with `--json`, a line an item with `--jsonl`. No more
- * than one item is held at a time. `next` is asked for when the list has ended.
+ * Prints a list while it is read: `{"items": [...], "next": ...}` with `--json`, one line per item with `--jsonl`. Holds
+ * one item in memory. `next` is called after the list ended.
  */
 export async function printJsonList<T>(
   print: Printer,
@@ -30,8 +30,8 @@ export async function printJsonList<T>(
 const indented = (text: string): string => text.replace(/^/gm, "    ");
 
 /**
- * Print a document with a list as its last field, which is read as it is printed; on one line with `--jsonl`. `head`
- * holds the fields before it, at least one.
+ * Prints a document with a list as its last field, while the list is read; on one line with `--jsonl`. `head` contains
+ * the fields before it, at least one.
  */
 export async function printJsonWithList(
   print: Printer,

@@ -1,14 +1,14 @@
-/** One page of a list, as the `list` commands print it. */
+/** Pages of the `list` commands. */
 import type { Printer } from "./print.js";
 import { type Column, printColumns } from "./table.js";
 
 export interface ListPage<Item> {
   items: readonly Item[];
-  /** Where the next page begins; null at the end. */
+  /** Offset of the next page; null at the end. */
   next: number | null;
 }
 
-/** The page of `limit` items from `offset` on, of the items found there; one extra item shows whether there are more. */
+/** The page of `limit` items; one extra item in `found` shows that there are more. */
 export const slicePage = <Item>(
   found: readonly Item[],
   { limit, offset }: { limit: number; offset: number },
@@ -19,11 +19,11 @@ export const slicePage = <Item>(
 
 interface TableForm<Item> {
   columns: readonly Column<Item>[];
-  /** What is said where there are none. */
+  /** Message for an empty list. */
   none: string;
 }
 
-/** As a table, with a word where there are none, or more. */
+/** Prints a table, or the message for an empty list, and a hint if there are more items. */
 export function printPageTable<Item>(
   print: Printer,
   { items, next }: ListPage<Item>,
@@ -31,10 +31,10 @@ export function printPageTable<Item>(
 ): void {
   if (items.length === 0) print.note(none);
   printColumns(print, columns, items);
-  if (next !== null) print.note(`there are more: --offset ${next}`);
+  if (next !== null) print.note(`more items: --offset ${next}`);
 }
 
-/** In the form that was asked for: items a line each, the page as JSON, or a table. */
+/** Prints the page in the requested format: JSON lines, JSON or a table. */
 export function printPage<Item>(print: Printer, page: ListPage<Item>, form: TableForm<Item>): void {
   if (print.flags.jsonl) page.items.forEach((item) => print.json(item));
   else if (print.flags.json) print.json(page);

@@ -1,4 +1,4 @@
-/** Writes results to stdout and everything else to stderr, as the global flags and the terminal ask for. */
+/** Writes results to stdout and everything else to stderr, depending on global flags and the terminal. */
 import picocolors from "picocolors";
 import { escapeControl } from "../../view/text.js";
 import { withCommandPrefix } from "./called-as.js";
@@ -24,53 +24,52 @@ export class Printer {
     this.flags = flags;
   }
 
-  /** Colours of stdout. */
   get colors(): Colors {
     return picocolors.createColors(usesColor(this.#io, this.#io.stdout, this.flags));
   }
 
-  /** Colours of stderr. */
+  /** Colors for stderr. */
   get noteColors(): Colors {
     return picocolors.createColors(usesColor(this.#io, this.#io.stderr, this.flags));
   }
 
-  /** True when someone watches stderr: a terminal, and not a CI job. */
+  /** Whether stderr is interactive: a terminal, and not a CI job. */
   get isWatched(): boolean {
     return this.#io.stderr.isTTY === true && !this.#io.env.CI;
   }
 
-  /** True when `--json` or `--jsonl` asks for data instead of text for people. */
+  /** Whether the output is data (`--json` or `--jsonl`) instead of text. */
   get isJson(): boolean {
     return this.flags.json === true || this.flags.jsonl === true;
   }
 
-  /** True when someone reads stdout on a terminal. */
+  /** Whether stdout is a terminal. */
   get isTerminal(): boolean {
     return this.#io.stdout.isTTY === true;
   }
 
-  /** Columns to fit into; unlimited in a pipe. */
+  /** Width of stdout in columns; unlimited in a pipe. */
   get width(): number {
     const { isTTY, columns } = this.#io.stdout;
     return isTTY ? (columns ?? DEFAULT_WIDTH) : Infinity;
   }
 
-  /** The folder that the command works in: paths are shown from there. */
+  /** Working directory of the command; paths are shown relative to it. */
   get cwd(): string {
     return this.#io.cwd;
   }
 
-  /** A line of the result. */
+  /** Prints a line of the result. */
   data(line: string): void {
     this.#io.stdout.write(`${line}\n`);
   }
 
-  /** Part of a line of the result. */
+  /** Prints part of a line of the result. */
   part(text: string): void {
     this.#io.stdout.write(text);
   }
 
-  /** A result in parts, each taken by the reader before the next is asked for. */
+  /** Prints a result in parts, with back-pressure. */
   async parts(texts: AsyncIterable<string>): Promise<void> {
     for await (const text of texts) {
       this.part(text);
@@ -78,14 +77,14 @@ export class Printer {
     }
   }
 
-  /** Wait until the reader has taken what was written: who prints much holds no more than that. */
+  /** Waits until the reader has consumed the output, so that large results are not buffered in memory. */
   async drained(): Promise<void> {
     const { stdout } = this.#io;
     if (!stdout.writableNeedDrain || !stdout.once) return;
     await new Promise<void>((resolve) => stdout.once?.("drain", resolve));
   }
 
-  /** A document of the result, or one of its lines with `--jsonl`. */
+  /** Prints a JSON document, or a single line with `--jsonl`. */
   json(document: unknown): void {
     this.data(this.jsonText(document));
   }
@@ -95,36 +94,36 @@ export class Printer {
     return escapeControl(JSON.stringify(document, null, this.flags.jsonl ? undefined : 2));
   }
 
-  /** A line about the work, its commands as this program was called; `--quiet` leaves it out. */
+  /** Prints a status line to stderr, unless `--quiet`. Suggested commands are rewritten to the way the program was called. */
   note(line: string): void {
     if (!this.flags.quiet) this.#io.stderr.write(`${this.asCalled(line)}\n`);
   }
 
-  /** Text of the result that shows commands, as this program was called. */
+  /** Rewrites commands in a text to the way this program was called. */
   asCalled(text: string): string {
     return withCommandPrefix(text, this.#io);
   }
 
-  /** A line about the work that one call of a command says once. */
+  /** Like `note`, but prints the same line only once. */
   noteOnce(line: string): void {
     if (this.#noted.has(line)) return;
     this.#noted.add(line);
     this.note(line);
   }
 
-  /** Part of a line about the work. */
+  /** Prints part of a status line. */
   notePart(text: string): void {
     if (!this.flags.quiet) this.#io.stderr.write(text);
   }
 
-  /** A warning; always shown. */
+  /** Prints a warning, also with `--quiet`. */
   warn(message: string): void {
     const text = escapeControl(this.asCalled(message));
     this.#io.stderr.write(`${this.noteColors.yellow("warn")}  ${text}\n`);
   }
 }
 
-/** Functions that colour text, or leave it as it is. */
+/** Functions that color text, or return it unchanged if colors are disabled. */
 export type Colors = ReturnType<typeof picocolors.createColors>;
 
 function usesColor({ env }: CliIo, output: Output, { color }: PrintFlags): boolean {

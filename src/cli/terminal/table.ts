@@ -1,4 +1,4 @@
-/** Tables, and fields a line each, as wide as the terminal. */
+/** Tables and field lists that fit the terminal width. */
 import { cells as cellsOf, escapeControl, textWidth } from "../../view/text.js";
 import type { Colors, Printer } from "./print.js";
 import { clipped } from "./text.js";
@@ -9,11 +9,11 @@ const NARROWEST = 6;
 interface TableOptions {
   width: number;
   colors: Colors;
-  /** Width below which a column is not cut, by its place; a few characters when left out. */
+  /** Minimum width of each column, by index; a few characters by default. */
   least?: readonly (number | undefined)[];
 }
 
-/** Columns without borders, shortened until they fit into `width`; in a pipe nothing is shortened. */
+/** Columns without borders, truncated to fit `width`; not truncated in a pipe. */
 export function formatTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -22,7 +22,7 @@ export function formatTable(
   return new TableLayout(head, options).format(rows);
 }
 
-/** A table whose rows come page by page: the first page sets the widths, which in a pipe grow with what comes later. */
+/** A table printed page by page. The first page sets the widths; in a pipe, later pages can increase them. */
 export class TableLayout {
   readonly #head: readonly string[];
   readonly #options: TableOptions;
@@ -33,7 +33,7 @@ export class TableLayout {
     this.#options = options;
   }
 
-  /** The next lines of the table, its heading before the first of them. */
+  /** The next lines of the table, with the heading before the first page. */
   format(rows: readonly (readonly string[])[]): string {
     const { colors } = this.#options;
     const cells = rows.map((row) => row.map((cell) => escapeControl(cell).replaceAll("\n", "\\n")));
@@ -65,7 +65,7 @@ function rowLine(
   return padded.join("");
 }
 
-/** The text in at most `width` columns, shortened with an ellipsis. */
+/** Truncates the text to `width` columns with an ellipsis. */
 function fitted(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let room = width - 1;
@@ -78,7 +78,7 @@ function fitted(text: string, width: number): string {
   return `${kept}…`;
 }
 
-/** The natural width of each column, the widest ones cut down first. */
+/** The natural width of each column; the widest columns are reduced first. */
 function fittingWidths(
   rows: readonly (readonly string[])[],
   width: number,
@@ -101,7 +101,7 @@ function fittingWidths(
 const widest = (least: number, rows: readonly (readonly string[])[], column: number): number =>
   rows.reduce((most, row) => Math.max(most, textWidth(row[column] ?? "")), least);
 
-/** What was found out about a list of rows, as a table. Values are shown with control characters escaped. */
+/** Prints a table. Control characters in values are escaped. */
 export function printTable(
   print: Printer,
   head: readonly string[],
@@ -114,20 +114,20 @@ export function printTable(
 const layoutFor = (print: Printer, head: readonly string[], least?: TableOptions["least"]): TableLayout =>
   new TableLayout(head, { width: print.width, colors: print.colors, least });
 
-// Tables whose columns make way on a narrow terminal.
+// Tables that drop columns on a narrow terminal.
 
 export interface Column<T> {
   title: string;
   cell: (row: T) => string;
-  /** Left out when there is no room for all, the highest first; never without a number. */
+  /** Columns with the highest number are dropped first if the table does not fit; without a number, never. */
   spare?: number;
-  /** Characters below which the column says nothing any more; its longest cell when left out. */
+  /** Minimum useful width in characters; defaults to the longest cell. */
   least?: number;
 }
 
 const ROWS_A_PAGE = 100;
 
-/** Print rows as a table; without rows nothing is printed. */
+/** Prints rows as a table; prints nothing without rows. */
 export function printColumns<T>(print: Printer, columns: readonly Column<T>[], rows: readonly T[]): void {
   if (rows.length === 0) return;
   const shown = fitting(columns, rows, print.width);
@@ -140,8 +140,7 @@ export function printColumns<T>(print: Printer, columns: readonly Column<T>[], r
 }
 
 /**
- * Print rows as they come, as one table; the first page of them sets the columns and their widths. Without rows nothing
- * is printed.
+ * Prints rows as they are read, as one table; the first page sets the columns and widths. Prints nothing without rows.
  */
 export async function printColumnsAsRead<T>(
   print: Printer,
@@ -195,7 +194,7 @@ export type Field = readonly [name: string, value: string | undefined];
 
 const LABEL_WIDTH = 10;
 
-/** Name and value, a line each; fields without a value are left out. */
+/** Prints one name and value per line; skips fields without a value. */
 export function printFields(print: Printer, fields: readonly Field[]): void {
   for (const [name, value] of fields) {
     if (value === undefined || value === "") continue;

@@ -1,9 +1,9 @@
-/** How ids, times and durations are shown: in full in a pipe, short for a reader at a terminal. */
+/** Formats ids, times and durations: in full in a pipe, shortened on a terminal. */
 import type { GraphSummary } from "../../service/service.js";
 import { escapeControl } from "../../view/text.js";
 import type { Printer } from "./print.js";
 
-/** Enough of a time-ordered UUID to be unique, and to look it up. */
+/** Characters of a time-ordered UUID that are usually unique and can be used as an abbreviated id. */
 const SHORT_ID = 13;
 
 export function shownId(print: Printer, id: string): string {
@@ -12,12 +12,12 @@ export function shownId(print: Printer, id: string): string {
 
 const MINUTE_MS = 60_000;
 
-/** Local time to the second on a terminal, with the zone named once; UTC in all other output. */
+/** On a terminal, local time in seconds, with one note about the time zone; otherwise UTC. */
 export function shownTime(print: Printer, time: string | null | undefined): string {
   const at = new Date(time ?? "");
   if (!time || !print.isTerminal || print.isJson || Number.isNaN(at.getTime())) return time ?? "";
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  print.noteOnce(print.noteColors.dim(`times are those of ${timeZone}`));
+  print.noteOnce(print.noteColors.dim(`times are in ${timeZone}`));
   const local = new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS);
   return local.toISOString().slice(0, 19).replace("T", " ");
 }
@@ -34,7 +34,7 @@ export function shownMs(ms: number | null | undefined): string {
   return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** Milliseconds between two times; undefined when one is missing. */
+/** Milliseconds between two times; undefined if one is missing. */
 export function msBetween(
   start: string | null | undefined,
   end: string | null | undefined,
@@ -43,18 +43,18 @@ export function msBetween(
   return Math.max(0, Date.parse(end) - Date.parse(start));
 }
 
-/** One line of at most `width` columns, control characters escaped. */
+/** One line of at most `width` columns, with control characters escaped. */
 export function clipped(text: string, width: number): string {
   const line = escapeControl(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t");
   return line.length > width ? `${line.slice(0, Math.max(1, width - 1))}…` : line;
 }
 
-/** Where a node is, by the names of the nodes around it and its own: what is inside stands further in. */
+/** The path of a nested node, indented by its depth. */
 export function indentedPath(path: readonly string[], paint = (text: string) => text): string {
   return "  ".repeat(path.length) + paint(path.map((name) => escapeControl(name)).join(" › "));
 }
 
-/** A graph in one line: file, number of nodes, keys of its input. */
+/** One-line summary of a graph: file, number of nodes, input keys. */
 export function describeGraph(graph: GraphSummary): string {
   if (graph.fault !== undefined) return "does not load";
   const nodes = counted(graph.nodes.length, "node");

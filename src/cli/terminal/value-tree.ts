@@ -1,4 +1,4 @@
-/** Values as an indented tree, folded where they are long or deep. */
+/** Formats values as an indented tree; long and deep values are folded. */
 import { isRecord } from "../../models/common.js";
 import type { Colors } from "./print.js";
 import { isMessageLike, messageLine } from "../../view/text.js";
@@ -6,9 +6,9 @@ import { clipped, counted } from "./text.js";
 
 interface TreeOptions {
   colors: Colors;
-  /** Columns to fit into. */
+  /** Maximum width in columns. */
   width: number;
-  /** Fold and cut nothing. */
+  /** Do not fold or truncate values. */
   full?: boolean;
 }
 
@@ -39,7 +39,7 @@ function entry(label: string, value: unknown, options: TreeOptions, depth: numbe
   return [headed(label, "", options, depth), ...valueTree(value, options, depth + 1)];
 }
 
-/** Of a list the end matters most: there is what came last. */
+/** Folds the beginning of a list, because the last items are the newest. */
 function list(label: string, items: unknown[], options: TreeOptions, depth: number): string[] {
   const head = headed(label, `[${counted(items.length, "item")}]`, options, depth);
   if (depth >= DEEPEST && !options.full) return [head];
@@ -58,7 +58,7 @@ function leaf(label: string, value: unknown, options: TreeOptions, depth: number
   return [headed(label, shown, options, depth)];
 }
 
-/** A text that reads like another value is quoted: "0" is not 0. */
+/** Quotes strings that look like other values: "0" is not 0. */
 function textOf(value: unknown): string {
   if (typeof value === "string" && !LIKE_A_VALUE.test(value)) return value;
   return JSON.stringify(value) ?? "";

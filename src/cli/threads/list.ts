@@ -16,7 +16,7 @@ import { shownId, shownTime } from "../terminal/text.js";
 interface PageRequest {
   limit: number;
   offset: number;
-  /** ISO 8601; threads that were updated before are left out. */
+  /** ISO 8601; threads that were last updated earlier are omitted. */
   since?: string;
 }
 
@@ -26,7 +26,7 @@ export interface ListedThreadPage {
   next: number | null;
 }
 
-/** One page of the threads that match, of any length. */
+/** One page of matching threads; the limit can exceed the server's maximum. */
 export async function listThreadPage(
   client: RowsClient,
   request: ThreadSearchRequest,
@@ -35,7 +35,7 @@ export async function listThreadPage(
   const items: Partial<Thread>[] = [];
   const isNewestFirst = (request.sort_by ?? "updated_at") === "updated_at" && request.sort_order !== "asc";
   for (let next = offset; ;) {
-    // One extra item shows whether there are more.
+    // Request one extra item to detect whether there are more.
     const wanted = Math.min(limit + 1, MAX_LIMIT);
     const threads = await client.threads.search({ ...request, limit: wanted, offset: next });
     for (const thread of threads) {
@@ -49,7 +49,7 @@ export async function listThreadPage(
   }
 }
 
-// From the flags of `threads list` and `threads prune` to a search.
+// Converts the flags of `threads list` and `threads prune` to a search request.
 
 export interface FilterFlags {
   status?: string;
@@ -79,7 +79,7 @@ export function sortOf(text: string | undefined): ThreadSearchRequest {
   };
 }
 
-// Threads as the rows of a table.
+// Threads as table rows.
 
 export interface ListedThread {
   thread: Partial<Thread>;
@@ -87,7 +87,7 @@ export interface ListedThread {
   tokens: number;
 }
 
-/** The thread with what its runs add up to. */
+/** The thread with the totals of its runs. */
 export async function listedThread(client: RowsClient, thread: Partial<Thread>): Promise<ListedThread> {
   return { thread, ...(await runTotals(client, thread.thread_id ?? "")) };
 }

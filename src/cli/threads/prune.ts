@@ -16,7 +16,7 @@ interface PruneFlags extends ClientFlags, FilterFlags {
 
 type Outdated = Pick<Thread, "thread_id" | "status" | "updated_at">;
 
-/** `threads prune`: delete the threads that have not changed for so long; busy ones stay. */
+/** `threads prune`: deletes threads that have not changed since a given time; busy threads are kept. */
 export async function pruneThreads(session: Session, flags: PruneFlags): Promise<number> {
   const { print } = session;
   const before = timeOf("--older-than", flags.olderThan);
@@ -34,7 +34,7 @@ export async function pruneThreads(session: Session, flags: PruneFlags): Promise
   return 0;
 }
 
-/** The longest unchanged first. All ids are read before anything is deleted, which would move the pages. */
+/** Least recently changed threads first. Reads all ids before the first deletion, because deletions shift the pages. */
 async function outdated(
   client: Client,
   filter: ReturnType<typeof filterOf>,

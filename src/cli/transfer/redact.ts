@@ -1,4 +1,4 @@
-/** Takes out of a thread what its reader must not see, wherever its values are repeated. */
+/** Redacts values of a thread in all places where they are stored. */
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
 import type { ThreadState, ThreadTask } from "../../models/state.js";
@@ -6,7 +6,7 @@ import type { Thread } from "../../models/thread.js";
 import { mapSends, type StoredCheckpoint } from "../../models/thread-file.js";
 import type { PathStep } from "../../models/value-path.js";
 
-/** Channels of LangGraph's own; what some of them hold is the state, or a part of it. */
+/** LangGraph's internal channels; some of them contain the state or a part of it. */
 const OWN = /^(__|branch:|join:)/;
 const STATES = new Set(["__start__", "__end__", "__previous__", "__return__"]);
 const SENDS = "__pregel_tasks";
@@ -14,7 +14,7 @@ const SENDS = "__pregel_tasks";
 const REDACTED = "[redacted]";
 export type Paths = readonly (readonly PathStep[])[];
 
-/** The values with every match of a path replaced; `*` matches every key and every item. */
+/** Replaces every match of the paths; `*` matches every key and item. */
 export function redacted(values: unknown, paths: Paths): unknown {
   return paths.reduce((value, path) => replaceAt(value, path), values);
 }
@@ -28,9 +28,9 @@ function replaceAt(value: unknown, path: readonly PathStep[]): unknown {
     return items.map((item, place) => (index === "*" || index === place ? replaceAt(item, rest) : item));
   }
   if (!isRecord(value)) return value;
-  // A stored message is its fields.
+  // Serialized messages have their fields in `kwargs`.
   if (value.lc === 1 && isRecord(value.kwargs)) return { ...value, kwargs: replaceAt(value.kwargs, path) };
-  // A node may return one item where the state has a list of them.
+  // A node can return a single item for a list in the state.
   const isItem = typeof step === "number" || (step === "*" && rest.length > 0);
   const item = isItem ? replaceAt(value, rest) : value;
   if (!isRecord(item)) return item;
@@ -63,7 +63,7 @@ function redactTask(task: ThreadTask, paths: Paths): ThreadTask {
   };
 }
 
-/** What a run was given is a part of the values as well. */
+/** Redacts the input and command of a run, which contain values too. */
 export function redactRun(run: Run, paths: Paths): Run {
   const { input, command } = run.kwargs;
   return {

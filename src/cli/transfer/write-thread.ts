@@ -1,4 +1,4 @@
-/** Writes a thread as one JSON document, a checkpoint at a time. */
+/** Writes a thread as one JSON document, with one checkpoint in memory at a time. */
 import type { ThreadState } from "../../models/state.js";
 import { THREAD_FILE_FORMAT, THREAD_FILE_VERSION } from "../../models/thread-file.js";
 import { escapeControl } from "../../view/text.js";
@@ -6,7 +6,7 @@ import type { Client } from "../../client/client.js";
 import { walkOldestFirst, walkRuns } from "../../client/walk.js";
 import { type Paths, redactRun, redactState, redactStored, redactThread } from "./redact.js";
 
-/** The same thread gives the same text. @throws NotFoundError (`thread_not_found`) */
+/** Deterministic: the same thread produces the same text. @throws NotFoundError (`thread_not_found`) */
 export async function* threadText(client: Client, threadId: string, paths: Paths): AsyncGenerator<string> {
   const thread = await client.threads.get(threadId);
   const head = {
@@ -40,7 +40,7 @@ async function* list<T>(
   yield "\n]";
 }
 
-/** Notes the namespaces of the subgraphs that the tasks of these states ran. */
+/** Collects the namespaces of the subgraphs that the tasks of these states ran. */
 async function* withNamespaces(
   states: AsyncIterable<ThreadState>,
   found: Set<string>,
@@ -64,5 +64,5 @@ async function* nestedStates(
   }
 }
 
-/** On one line; control characters occur only in strings, where escapes are equivalent. */
+/** JSON on one line; control characters occur only in strings, where escapes are equivalent. */
 const textOf = (value: object): string => escapeControl(JSON.stringify(value));

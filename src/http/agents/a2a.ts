@@ -12,7 +12,7 @@ import { disconnectSignal, requestContext, readJson } from "../core/request.js";
 import { sendJson } from "../core/respond.js";
 
 const CARD = "/.well-known/agent-card.json";
-/** Clients that name no version are of this one. */
+/** Version assumed for clients that do not send one. */
 const LEGACY_VERSION = "0.3";
 const VERSIONS = [LEGACY_VERSION, "1.0"];
 
@@ -20,7 +20,7 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const VERSION_NOT_SUPPORTED = -32_009;
 
-/** Serves what is mounted at the root; `service` was opened with the setting a2a. */
+/** Handler to mount at the root; `service` must have been opened with the setting a2a. */
 export function serveA2a(service: Service, unread: WriteBudget): RequestHandler {
   const sdk = service.a2aSdk as A2aSdk;
   const router = express.Router({ caseSensitive: true });
@@ -28,7 +28,7 @@ export function serveA2a(service: Service, unread: WriteBudget): RequestHandler 
     const card = agentCard(await service.assistants.get(assistantId), addressOf(req, assistantId));
     const [{ url } = { url: "" }] = card.supportedInterfaces;
     const shown = { ...(sdk.types.AgentCard.toJSON(card) as object), ...legacyFields(url) };
-    // It names the address by which it was asked for.
+    // The card contains the address of the request, so it must not be cached.
     await sendJson(res, 200, shown, unread, { "Cache-Control": "no-store" });
   };
   router.get(CARD, async (req, res) => {
@@ -40,7 +40,8 @@ export function serveA2a(service: Service, unread: WriteBudget): RequestHandler 
     const assistant = await service.assistants.get(req.params.assistant_id);
     const body = await readJson(req, service.settings.body_limit).catch(refusal);
     if (body instanceof InvalidRequestError) return answerError(res, PARSE_ERROR, body.message);
-    if (!isRecord(body)) return answerError(res, INVALID_REQUEST, "one message is taken at a time");
+    if (!isRecord(body))
+      return answerError(res, INVALID_REQUEST, "batches are not supported: send one message at a time");
     const version = String(req.headers["a2a-version"] ?? LEGACY_VERSION);
     if (!VERSIONS.includes(version))
       return answerError(res, VERSION_NOT_SUPPORTED, `A2A-Version must be ${VERSIONS.join(" or ")}`, body.id);
@@ -57,21 +58,21 @@ export function serveA2a(service: Service, unread: WriteBudget): RequestHandler 
     const answer = await new Handler(agent).handle(body, context);
     if (!isStream(answer)) return sendJson(res, 200, answer, unread);
     const failed = (error: unknown) => {
-      const told = sdk.server.JsonRpcTransportHandler.mapToJSONRPCError(error);
-      return { jsonrpc: "2.0", id: body.id ?? null, error: told };
+      const mapped = sdk.server.JsonRpcTransportHandler.mapToJSONRPCError(error);
+      return { jsonrpc: "2.0", id: body.id ?? null, error: mapped };
     };
     await sendEvents(res, answer, failed, unread);
   });
   return router;
 }
 
-/** Other faults than those of what was sent are told as on every route. */
+/** Other errors are handled like those of every route. */
 function refusal(error: unknown): InvalidRequestError {
   if (error instanceof InvalidRequestError) return error;
   throw error;
 }
 
-/** Where the agent is reached, by the name that the client has for this server. */
+/** URL of the agent, with the host name that the client uses for this server. */
 function addressOf({ headers, baseUrl, protocol }: Request, assistantId: string): string {
   const forwarded = String(headers["x-forwarded-proto"] ?? "").split(",", 1)[0];
   const scheme = forwarded === "https" ? forwarded : protocol;
@@ -86,7 +87,7 @@ function answerError(res: ServerResponse, code: number, message: string, id: unk
   res.end(JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }));
 }
 
-/** Send a stream of answers, at the pace at which the client reads. What fails before the first one is an answer. */
+/** Streams events with back-pressure. An error before the first event is sent as a plain response. */
 async function sendEvents(
   res: Response,
   events: AsyncGenerator,
@@ -106,16 +107,16 @@ async function sendEvents(
   const heartbeat = setInterval(() => {
     if (!res.destroyed && !res.writableNeedDrain) res.write(": heartbeat\n\n");
   }, HEARTBEAT_MS).unref();
-  const outlet = unread.outlet(res, { request_id: requestContext(res.req).id });
+  const writer = unread.writerFor(res, { request_id: requestContext(res.req).id });
   try {
     while (event.done !== true) {
-      if (!(await outlet.write(Buffer.from(`data: ${JSON.stringify(event.value)}\n\n`)))) return;
+      if (!(await writer.write(Buffer.from(`data: ${JSON.stringify(event.value)}\n\n`)))) return;
       if ("isLast" in event) break;
       event = await next();
     }
   } finally {
     clearInterval(heartbeat);
     await events.return(undefined);
-    outlet.end();
+    writer.end();
   }
 }

@@ -1,14 +1,14 @@
-/** Sessions of clients of the Model Context Protocol: so many, each for so long after its last use. */
+/** Sessions of MCP clients, limited in number and idle time. */
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 
-/** Sessions of one process. */
+/** Maximum number of sessions per process. */
 const MOST_SESSIONS = 1_000;
-/** The same of one user, where there are users. */
+/** Maximum number of sessions per user, if there are users. */
 const MOST_SESSIONS_OF_USER = 50;
-/** How long a session is kept in which no request and no stream is open. */
+/** Idle time, without an open request or stream, after which a session ends, in milliseconds. */
 const SESSION_TTL_MS = 1_800_000;
 
 export interface McpConnection {
@@ -18,28 +18,28 @@ export interface McpConnection {
 
 interface Session {
   id: string;
-  /** The user who opened it. */
+  /** The user who opened the session. */
   owner: string;
   connection: Promise<McpConnection>;
-  /** Requests and streams that are open. */
+  /** Number of open requests and streams. */
   open: number;
   usedAt: number;
 }
 
 export class McpSessions {
   readonly #connect: (newId: () => string) => Promise<McpConnection>;
-  /** By id, the one that was used last at the end. */
+  /** By id, most recently used last. */
   readonly #sessions = new Map<string, Session>();
 
   constructor(connect: (newId: () => string) => Promise<McpConnection>) {
     this.#connect = connect;
   }
 
-  /** A new session; undefined when there are too many, all of them in use. */
+  /** Opens a session; undefined if there are too many and all are in use. */
   open(owner: string, isUser: boolean): Session | undefined {
-    this.#dropOver();
-    if (isUser) this.#makeRoomOf(owner);
-    this.#makeRoom();
+    this.#dropExpired();
+    if (isUser) this.#limitSessionsOf(owner);
+    this.#limitSessions();
     if (this.#sessions.size >= MOST_SESSIONS) return undefined;
     const id = randomUUID();
     const connection = this.#connect(() => id);
@@ -48,16 +48,19 @@ export class McpSessions {
     return session;
   }
 
-  /** The session of that id; undefined for one of another user too. */
+  /** The session with this id; undefined if it belongs to another user. */
   find(id: string, owner: string): Session | undefined {
     const session = this.#sessions.get(id);
     if (session?.owner !== owner) return undefined;
-    if (!isOver(session)) return session;
+    if (!isExpired(session)) return session;
     this.#drop(session);
     return undefined;
   }
 
-  /** Keep a session while one of its requests is answered; one that has not begun by then never does. */
+  /**
+   * Keeps a session alive during a request. A session that was not initialized by the end of the
+   * request is dropped.
+   */
   hold(session: Session, res: ServerResponse): void {
     session.open += 1;
     res.once("close", () => {
@@ -71,40 +74,40 @@ export class McpSessions {
     });
   }
 
-  /** The client has ended it. */
+  /** The client has ended the session. */
   forget({ id }: Session): void {
     this.#sessions.delete(id);
   }
 
-  /** Tell every client that there are other tools now. */
-  tellOfTools(): void {
+  /** Notifies all clients that the tools have changed. */
+  notifyToolsChanged(): void {
     for (const { connection } of this.#sessions.values())
       void connection.then(({ server }) => server.sendToolListChanged()).catch(() => undefined);
   }
 
-  /** End the streams on which clients listen; what is being answered is answered. */
-  hangUp(): void {
+  /** Ends the event streams of all clients; requests in progress are completed. */
+  closeStreams(): void {
     for (const { connection } of this.#sessions.values())
       connection.then(({ transport }) => transport.closeStandaloneSSEStream(), unopened);
   }
 
-  #dropOver(): void {
+  #dropExpired(): void {
     for (const session of this.#sessions.values()) {
-      if (!isOver(session)) break;
+      if (!isExpired(session)) break;
       this.#drop(session);
     }
   }
 
-  /** A user with many sessions makes room with their own, also with one whose stream is open. */
-  #makeRoomOf(owner: string): void {
+  /** A user at the limit loses their own oldest session, even if its stream is open. */
+  #limitSessionsOf(owner: string): void {
     const own = [...this.#sessions.values()].filter((session) => session.owner === owner);
     if (own.length < MOST_SESSIONS_OF_USER) return;
     const oldest = own.find(({ open }) => open === 0) ?? own[0];
     if (oldest) this.#drop(oldest);
   }
 
-  /** Drop the session that was not used for longest, if there are too many. */
-  #makeRoom(): void {
+  /** Drops the least recently used idle session if there are too many. */
+  #limitSessions(): void {
     if (this.#sessions.size < MOST_SESSIONS) return;
     const idle = [...this.#sessions.values()].find(({ open }) => open === 0);
     if (idle) this.#drop(idle);
@@ -116,8 +119,8 @@ export class McpSessions {
   }
 }
 
-/** Whoever opened it was told why it failed. */
+/** The request that opened the session has already reported the error. */
 const unopened = (): void => undefined;
 
-const isOver = ({ open, usedAt }: Session): boolean =>
+const isExpired = ({ open, usedAt }: Session): boolean =>
   open === 0 && performance.now() - usedAt > SESSION_TTL_MS;

@@ -1,4 +1,4 @@
-/** The Model Context Protocol at /mcp, by streamable HTTP: with sessions, or a request at a time. */
+/** The Model Context Protocol at /mcp, over streamable HTTP, with or without sessions. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
 import { McpServer, type MessageSender } from "../../mcp/server.js";
@@ -16,7 +16,7 @@ const PARSE_ERROR = -32_700;
 const REFUSED = -32_000;
 const SESSION_NOT_FOUND = -32_001;
 
-/** Serves what is mounted at /mcp; `service` was opened with the setting mcp. */
+/** Handler to mount at /mcp; `service` must have been opened with the setting mcp. */
 export function serveMcp(service: Service, unread: WriteBudget): RequestHandler {
   const sdk = service.mcpSdk as McpSdk;
   const tools = new Tools(service);
@@ -30,9 +30,9 @@ export function serveMcp(service: Service, unread: WriteBudget): RequestHandler 
   const stopping = new AbortController();
   service.listen((event) => {
     tools.forget();
-    if (event === "reloaded") return sessions.tellOfTools();
+    if (event === "reloaded") return sessions.notifyToolsChanged();
     stopping.abort();
-    sessions.hangUp();
+    sessions.closeStreams();
   });
   return async (req, res, next) => {
     if (req.path !== "/") return next();
@@ -44,7 +44,7 @@ export function serveMcp(service: Service, unread: WriteBudget): RequestHandler 
     const owner = ownerOf(req);
     const isInitialize = sdk.types.isInitializeRequest(body);
     if (id === undefined && !isInitialize) {
-      // Without a session there is nothing to listen to, and nothing to end.
+      // Without a session, GET and DELETE have no effect to offer.
       if (req.method !== "POST") return refuseMethod(req, res, ["POST"]);
       const connection = await connect(undefined);
       res.once("close", () => void connection.server.close());
@@ -54,15 +54,18 @@ export function serveMcp(service: Service, unread: WriteBudget): RequestHandler 
       id === undefined ? sessions.open(owner, sender.caller !== undefined) : sessions.find(String(id), owner);
     if (!session)
       return id === undefined
-        ? answerError(res, 503, REFUSED, "there are too many sessions")
-        : answerError(res, 404, SESSION_NOT_FOUND, "there is no such session: initialize one");
+        ? answerError(res, 503, REFUSED, "too many sessions are open")
+        : answerError(res, 404, SESSION_NOT_FOUND, "the session does not exist: initialize a new one");
     sessions.hold(session, res);
     if (req.method === "DELETE") sessions.forget(session);
     return handle(await session.connection, { req, res, body, sender }, unread);
   };
 }
 
-/** What a request is about. @throws PayloadTooLargeError (`payload_too_large`) */
+/**
+ * Reads the messages of a request; returns the error if they are invalid. @throws
+ * PayloadTooLargeError (`payload_too_large`)
+ */
 async function readMessages(req: IncomingMessage, limit: number): Promise<unknown> {
   try {
     return await readJson(req, limit);
@@ -81,7 +84,7 @@ function senderOf(req: IncomingMessage, res: ServerResponse): MessageSender {
   };
 }
 
-/** A session is that of the user, and of the key, who opened it. */
+/** A session belongs to the user and the API key that opened it. */
 function ownerOf(req: IncomingMessage): string {
   const { key, caller } = requestContext(req);
   return JSON.stringify([key, caller?.user.identity, caller?.scope]);
@@ -108,7 +111,7 @@ async function handle(
   await pump(response.body, res, unread);
 }
 
-/** Send what the protocol sends, at the pace at which the client reads. */
+/** Sends a response body with back-pressure. */
 async function pump(
   body: ReadableStream<Uint8Array>,
   res: ServerResponse,
@@ -118,13 +121,13 @@ async function pump(
   const leave = () => void reader.cancel().catch(() => undefined);
   if (res.destroyed) return leave();
   res.once("close", leave);
-  const outlet = unread.outlet(res, { request_id: requestContext(res.req).id });
+  const writer = unread.writerFor(res, { request_id: requestContext(res.req).id });
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
-    if (!(await outlet.write(Buffer.from(value)))) return leave();
+    if (!(await writer.write(Buffer.from(value)))) return leave();
   }
-  outlet.end();
+  writer.end();
 }
 
 function answerError(res: ServerResponse, status: number, code: number, message: string): void {

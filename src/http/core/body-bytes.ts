@@ -1,4 +1,4 @@
-/** Bytes of request bodies, inflated if they are compressed, within a budget for all that are being read. */
+/** Reads request bodies, decompressed if needed, within a memory budget for all bodies being read. */
 import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import {
@@ -12,19 +12,19 @@ import { invalidBody } from "./json-body.js";
 /** A body that is being read. */
 class HeldBody {
   bytes = 0;
-  /** Set once the body has to make room for others. */
+  /** Set once the body is rejected in favor of others. */
   refusal?: ServerBusyError;
   /** Called when `refusal` is set. */
   onRefusal?: () => void;
 }
 
-/** The bodies that a process is reading, from their first byte until they are parsed. */
+/** Tracks the bodies that a process is reading, until they are parsed. */
 export class BodyBudget {
   readonly #maxBytes: number;
   readonly #bodies = new Set<HeldBody>();
   #total = 0;
 
-  /** @param maxBytes most bytes of all bodies together */
+  /** @param maxBytes maximum total bytes of all bodies */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -36,9 +36,9 @@ export class BodyBudget {
   }
 
   /**
-   * Count bytes of a body. Beyond the limit the largest bodies make room, so that no client can keep others from
-   * sending small ones.
-   * @throws ServerBusyError if this body is the one that makes room (`server_busy`)
+   * Counts bytes of a body. Beyond the limit the largest bodies are rejected, so that large bodies
+   * cannot block small ones.
+   * @throws ServerBusyError if this body is rejected (`server_busy`)
    */
   add(body: HeldBody, bytes: number): void {
     this.#total += bytes;
@@ -62,16 +62,18 @@ export class BodyBudget {
 }
 
 export interface BodyLimits {
-  /** Largest body in bytes, also once it is inflated. */
+  /** Maximum size of a body in bytes, also after decompression. */
   limit: number;
   budget: BodyBudget;
 }
 
 /**
- * Read a request's body and use it; until `use` returns, its bytes count for the budget.
- * @param read the body, if it was read before
+ * Reads a request's body and passes it to `use`; its bytes count against the budget until `use`
+ * returns.
+ * @param read the body, if it has already been read
  * @throws PayloadTooLargeError (`payload_too_large`), ServerBusyError (`server_busy`)
- * @throws InvalidRequestError if the body is cut off, or its encoding is unknown or invalid (`invalid_request`)
+ * @throws InvalidRequestError if the body is incomplete, or its encoding is unknown or invalid
+ *   (`invalid_request`)
  */
 export async function withBody<T>(
   req: IncomingMessage,
@@ -90,7 +92,7 @@ export async function withBody<T>(
   }
 }
 
-/** All bytes of a body. One that is refused is refused at once; the rest of it is read and thrown away. */
+/** All bytes of a body. An oversized body is rejected immediately; the rest of it is read and discarded. */
 function readBytes(
   req: IncomingMessage,
   limit: number,
@@ -118,7 +120,7 @@ function readBytes(
       try {
         add(chunk.length);
       } catch {
-        // `onRefusal` was called.
+        // `onRefusal` has already been called.
       }
     };
     const onEnd = () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));

@@ -1,10 +1,10 @@
-/** The one parser of JSON from clients: bodies of HTTP requests and messages of WebSockets. */
+/** Parses JSON from clients: request bodies and WebSocket messages. */
 import { isUtf8 } from "node:buffer";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 
 /** Maximum nesting of objects and lists. */
 export const MAX_DEPTH = 200;
-/** Maximum number of values in one body: objects, lists, and what they hold. */
+/** Maximum number of values in one body: objects, lists, and their contents. */
 export const MAX_VALUES = 500_000;
 
 const NUL = "\0";
@@ -12,18 +12,19 @@ const BYTE_ORDER_MARK = 0xfeff;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
-/** By byte: +1 opens an object or a list, -1 closes one. */
+/** Depth change per byte: +1 opens an object or a list, -1 closes one. */
 const STEPS = new Int8Array(256);
 for (const opening of "{[") STEPS[opening.charCodeAt(0)] = 1;
 for (const closing of "}]") STEPS[closing.charCodeAt(0)] = -1;
 
 /**
- * The value of a JSON text in UTF-8; `{}` for an empty one.
- * @throws InvalidRequestError if it is invalid JSON or UTF-8, too deep, has too many values, or holds a NUL character
+ * Parses JSON text in UTF-8; `{}` for empty text.
+ * @throws InvalidRequestError for invalid JSON or UTF-8, excessive depth, too many values, or a NUL
+ *   character
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidBody("body is not valid UTF-8", "utf8_invalid");
-  // Fewer bytes cannot be too deep.
+  // A shorter text cannot be too deep.
   if (bytes.length > 2 * MAX_DEPTH) assertBounded(bytes);
   let text = bytes.toString("utf8");
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) text = text.slice(1);
@@ -39,7 +40,7 @@ export function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** One pass over the bytes before the parser builds anything: a small body may hold millions of values. */
+/** Checks limits in one pass over the bytes before parsing: a small body can contain millions of values. */
 function assertBounded(bytes: Buffer): void {
   let depth = 0;
   let values = 1;
@@ -55,7 +56,10 @@ function assertBounded(bytes: Buffer): void {
       if (depth > MAX_DEPTH) throw tooDeep();
     }
     if (values > MAX_VALUES) {
-      throw invalidBody(`body holds more than ${MAX_VALUES.toLocaleString("en")} values`, "too_many_values");
+      throw invalidBody(
+        `body contains more than ${MAX_VALUES.toLocaleString("en")} values`,
+        "too_many_values",
+      );
     }
   }
 }
@@ -69,7 +73,10 @@ function endOfString(bytes: Buffer, from: number): number {
   return bytes.length;
 }
 
-/** Walk a value level by level: no deeper than MAX_DEPTH, no NUL in a string or key (databases refuse those). */
+/**
+ * Checks a value level by level: no deeper than MAX_DEPTH, and no NUL in a string or key, because
+ * databases reject it.
+ */
 export function assertPlain(root: unknown, checkNul: boolean): void {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,4 +1,7 @@
-/** Commands of the newer protocol: what is wrong with one is told in its answer, with status 200. */
+/**
+ * Executes commands of the event streaming protocol. Errors of a command are reported in its reply,
+ * with status 200.
+ */
 import type { TObject } from "@sinclair/typebox";
 import {
   COMMAND_PARAMS,
@@ -22,10 +25,10 @@ const HANDLERS: Record<CommandMethod, Handler> = {
   "agent.getTree": async (service, threadId, params) => (await service.protocol).tree(threadId, params),
 };
 
-/** Known to the protocol, and to no server. */
+/** Methods that the protocol defines but this server does not support. */
 const NOT_SUPPORTED = ["state.listCheckpoints", "state.fork", "input.inject", "subscription.reconnect"];
 
-/** What the errors of the service are called here; those that are not named are no matter of the command. */
+/** Maps error codes of the service to codes of the protocol. Errors that are not listed fail the request. */
 const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
   invalid_request: "invalid_argument",
   unsupported_option: "not_supported",
@@ -39,8 +42,9 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
 };
 
 /**
- * Carry out a command.
- * @throws GraphServeError for what no command can help: a thread of another caller, a storage that is away
+ * Executes a command.
+ * @throws GraphServeError for errors that are not specific to the command, such as a thread of
+ *   another caller or an unreachable storage
  */
 export function executeCommand(
   service: CallerService,
@@ -50,22 +54,22 @@ export function executeCommand(
   return commandAnswer(command.id, async () => {
     const { method } = command;
     if (!Object.hasOwn(HANDLERS, method)) throw unknownCommand(method);
-    // It is what a route of that group answers.
+    // Must match the routes of the disabled group.
     if (method === "state.get" && service.settings.disabled_routes.includes("threads"))
-      throw new CommandError("not_supported", `${method} is not served here: disabled_routes has "threads"`);
+      throw new CommandError("not_supported", `${method} is not served: disabled_routes contains "threads"`);
     const params = await paramsOf(COMMAND_PARAMS[method as CommandMethod], command);
     return HANDLERS[method as CommandMethod](service, threadId, params as never);
   });
 }
 
-/** The parameters of a command as its method takes them. @throws CommandError (`invalid_argument`) */
+/** Validates the parameters of a command. @throws CommandError (`invalid_argument`) */
 export async function paramsOf(schema: TObject, { params }: ProtocolCommand): Promise<unknown> {
   const given = params ?? {};
   await validatePayload(schema, given, "params");
   return given;
 }
 
-/** The answer to a command by what `work` comes to. */
+/** Builds the reply to a command from the result or error of `work`. */
 export async function commandAnswer(id: number, work: () => Promise<CommandResult>): Promise<CommandAnswer> {
   try {
     const { result, threadId, appliedThroughSeq } = await work();
@@ -86,6 +90,6 @@ function unknownCommand(method: string): CommandError {
   const known = Object.keys(HANDLERS).join(", ");
   return new CommandError(
     "unknown_command",
-    `there is no command ${JSON.stringify(method.slice(0, 100))}; commands: ${known}`,
+    `unknown command ${JSON.stringify(method.slice(0, 100))}; supported: ${known}`,
   );
 }

@@ -1,4 +1,4 @@
-/** A request: who sends it, what it carries (body and query, read and checked), and whether its client is still there. */
+/** Reads and validates requests: context, body and query. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TArray, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorObject } from "ajv";
@@ -8,31 +8,31 @@ import type { Caller } from "../../models/caller.js";
 import { BodyBudget, withBody } from "./body-bytes.js";
 import { assertPlain, parseJson } from "./json-body.js";
 
-/** What is known of a request before its route: noted by the layers in front, and read by those behind. */
-interface RequestFacts {
-  /** Id of the request, in its answer and in the log. */
+/** Data about a request that middleware records for later handlers. */
+interface RequestContext {
+  /** Request id, sent in the response and logged. */
   id: string;
-  /** Name of the API key that it came with. */
+  /** Name of the request's API key. */
   key?: string;
   caller?: Caller;
-  /** The body, where a layer in front of the routes has read it. */
+  /** The body, if middleware has already read it. */
   body?: Buffer;
-  /** What its body counts for; undefined where requests are not counted. */
+  /** Budget that the body counts against; undefined if bodies are not counted. */
   budget?: BodyBudget;
 }
 
-const facts = new WeakMap<IncomingMessage, RequestFacts>();
+const contexts = new WeakMap<IncomingMessage, RequestContext>();
 
 export function trackRequest(req: IncomingMessage, id: string, budget: BodyBudget): void {
-  facts.set(req, { id, budget });
+  contexts.set(req, { id, budget });
 }
 
-/** The facts of a request that `noteRequest` has seen; they may be added to. */
-export function requestContext(req: IncomingMessage): RequestFacts {
-  return facts.get(req) ?? { id: "" };
+/** The context of a request tracked by `trackRequest`; handlers may add to it. */
+export function requestContext(req: IncomingMessage): RequestContext {
+  return contexts.get(req) ?? { id: "" };
 }
 
-/** A signal that aborts when the client goes away before its answer is complete. */
+/** A signal that aborts when the client disconnects before its response is complete. */
 export function disconnectSignal(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const onClose = () => {
@@ -43,16 +43,17 @@ export function disconnectSignal(res: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-// Bodies: raw bytes, whatever the content type.
+// Bodies are raw bytes, regardless of the content type.
 
 /**
- * The JSON value of a request's body; `{}` if it is empty. See `parseJson` and `withBody` for what is refused.
- * @param limit largest body in bytes, also once it is inflated
+ * The JSON value of a request's body; `{}` if it is empty. See `parseJson` and `withBody` for
+ * limits.
+ * @param limit maximum size in bytes, also after decompression
  * @throws InvalidRequestError (`invalid_request`), PayloadTooLargeError (`payload_too_large`)
  * @throws ServerBusyError if the bodies being read take too much memory (`server_busy`)
  */
 export async function readJson(req: IncomingMessage & { body?: unknown }, limit: number): Promise<unknown> {
-  // Embedded behind a body parser of the host's, the stream has been read already.
+  // Behind a body parser of the host application, the stream has already been read.
   if (req.body !== undefined && req.readableEnded) return readParsed(req.body);
   const { body, budget = new BodyBudget(Infinity) } = requestContext(req);
   return withBody(req, body, { limit, budget }, parseJson);
@@ -71,15 +72,15 @@ type Place = "body" | "query" | "params";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-/** Of that form, and a time that there is. */
+/** Matches the format and is an existing date. */
 const isDateTime = (text: string): boolean => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text));
 
 const validators = new WeakMap<TSchema, ValidateFunction>();
 let ajv: Promise<Ajv2020> | undefined;
 
 /**
- * Check `value` against `schema`. Fields that the schema does not name are ignored.
- * @throws InvalidRequestError with one issue for each faulty field, so never more than the schema has fields
+ * Validates `value` against `schema`. Unknown fields are ignored.
+ * @throws InvalidRequestError with one issue per invalid field, so the number of issues is limited
  */
 export async function validatePayload(schema: TObject | TArray, value: unknown, place: Place): Promise<void> {
   const check = validators.get(schema) ?? (await compile(schema));
@@ -89,7 +90,7 @@ export async function validatePayload(schema: TObject | TArray, value: unknown, 
   throw new InvalidRequestError(summary(issues), issues);
 }
 
-/** Ajv stops at the first fault (all of them could be millions), so each field is checked for itself. */
+/** Ajv stops at the first error, because the total could be millions. Each field is validated separately. */
 async function findIssues(schema: TObject, value: unknown, place: Place): Promise<Issue[]> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
   const fields = value as Record<string, unknown>;
@@ -118,7 +119,8 @@ function loadAjv(): Promise<Ajv2020> {
       new Ajv2020({
         strict: true,
         allowUnionTypes: true,
-        // Errors carry the value and its schema, from which `toIssue` tells a wrong kind from a wrong value.
+        // Errors include the value and its schema, which `toIssue` uses to distinguish a wrong type
+        // from a wrong value.
         verbose: true,
         formats: { uuid: UUID, "date-time": isDateTime },
       }),
@@ -133,45 +135,56 @@ function summary(issues: readonly Issue[]): string {
   return `${first.loc.join(".")}: ${first.msg}${more}`;
 }
 
-// What ajv says of a wrong value, as one issue a fault.
+// Converts Ajv errors to issues.
 
 type Loc = Issue["loc"];
 
-/** `expected` is set while the only fault is that the value is of another kind than the schema wants. */
-interface Fault {
+/** `expected` is set if the value only has the wrong type. */
+interface FieldError {
   issue: Issue;
   expected?: string[];
 }
 
-/** The one fault that `errors` (of a validation that stops at the first) amount to; `prefix` is where the value stands. */
+/**
+ * The issue for `errors` of a validation that stops at the first error; `prefix` is the path of the
+ * value.
+ */
 function toIssue(errors: readonly ErrorObject[], prefix: Loc): Issue {
-  return faultOf(errors, prefix, "").issue;
+  return fieldErrorOf(errors, prefix, "").issue;
 }
 
-function faultOf(errors: readonly ErrorObject[], prefix: Loc, base: string): Fault {
+function fieldErrorOf(errors: readonly ErrorObject[], prefix: Loc, base: string): FieldError {
   const top = errors.at(-1);
   if (!top) return { issue: { loc: prefix, msg: "is not valid", type: "value_error" } };
-  if (top.keyword === "anyOf") return unionFault(top, errors.slice(0, -1), prefix);
+  if (top.keyword === "anyOf") return unionError(top, errors.slice(0, -1), prefix);
   const loc = [...prefix, ...pathOf(top.instancePath)];
   const expected = expectedKinds(top);
   if (!expected) return { issue: plainIssue(top, loc) };
   return { issue: wrongKind(loc, expected), ...(top.instancePath === base && { expected }) };
 }
 
-/** The kinds that the schema wants, when the value is of none of them. Ajv tells of an enum before the type. */
+/**
+ * The types that the schema expects, if the value has none of them. Ajv reports an enum error
+ * before the type error.
+ */
 function expectedKinds({ keyword, parentSchema, data }: ErrorObject): string[] | undefined {
   const { type } = parentSchema as { type?: string | string[] };
   if (keyword === "type") return [type ?? []].flat();
   return keyword === "enum" && type === "string" && typeof data !== "string" ? [type] : undefined;
 }
 
-/** Of a union, the fault within the branch whose kind the value has; without one, a list of the kinds there are. */
-function unionFault(union: ErrorObject, errors: readonly ErrorObject[], prefix: Loc): Fault {
-  const faults = branches(union, errors).map((branch) => faultOf(branch, prefix, union.instancePath));
-  const meant = faults.filter((fault) => !fault.expected);
-  const deepest = meant.sort((a, b) => b.issue.loc.length - a.issue.loc.length)[0];
+/**
+ * The error in the branch of a union whose type matches the value; if none matches, an error that
+ * lists all types.
+ */
+function unionError(union: ErrorObject, errors: readonly ErrorObject[], prefix: Loc): FieldError {
+  const candidates = branches(union, errors).map((branch) =>
+    fieldErrorOf(branch, prefix, union.instancePath),
+  );
+  const matching = candidates.filter((candidate) => !candidate.expected);
+  const deepest = matching.sort((a, b) => b.issue.loc.length - a.issue.loc.length)[0];
   if (deepest) return { issue: deepest.issue };
-  const expected = [...new Set(faults.flatMap((fault) => fault.expected ?? []))];
+  const expected = [...new Set(candidates.flatMap((candidate) => candidate.expected ?? []))];
   return { issue: wrongKind([...prefix, ...pathOf(union.instancePath)], expected), expected };
 }
 
@@ -213,7 +226,7 @@ const listed = (values: unknown[]) =>
     .map((value) => JSON.stringify(value))
     .join(", ");
 
-/** A JSON pointer as a path; array indices become numbers. */
+/** Converts a JSON pointer to a path; array indices become numbers. */
 function pathOf(pointer: string): Loc {
   return pointer
     .split("/")
@@ -221,7 +234,7 @@ function pathOf(pointer: string): Loc {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll("~1", "/").replaceAll("~0", "~")));
 }
 
-// Query strings: text to the types that a schema names. Only here is anything coerced.
+// Query strings: converts text to the types of a schema. Only query values are coerced.
 
 const BOOLEANS = new Map([
   ["true", true],
@@ -233,9 +246,9 @@ const BOOLEANS = new Map([
 ]);
 
 /**
- * The query values that `schema` names, coerced and validated. An empty value is one left out: so some clients write
- * what is not set.
- * @throws InvalidRequestError when one does not fit, or is given twice
+ * The query values named in `schema`, coerced and validated. An empty value counts as absent,
+ * because some clients send unset values this way.
+ * @throws InvalidRequestError if a value is invalid or repeated
  */
 export async function readQuery(schema: TObject, raw: Record<string, unknown>): Promise<unknown> {
   const values: Record<string, unknown> = {};
@@ -245,7 +258,7 @@ export async function readQuery(schema: TObject, raw: Record<string, unknown>): 
     if (text === undefined) continue;
     if (isList(field)) values[name] = given;
     else if (given.length === 1 && typeof text === "string") values[name] = coerce(text, kindsOf(field));
-    else throw InvalidRequestError.at(["query", name], "is given more than once", "repeated");
+    else throw InvalidRequestError.at(["query", name], "must not be repeated", "repeated");
   }
   await validatePayload(schema, values, "query");
   return values;
@@ -253,7 +266,7 @@ export async function readQuery(schema: TObject, raw: Record<string, unknown>): 
 
 const isList = (schema: TSchema) => schema.type === "array";
 
-/** Text that fits none of the kinds stays text, and validation names the fault. */
+/** Text that matches no type stays text; validation reports it. */
 function coerce(text: string, kinds: readonly string[]): unknown {
   if (kinds.includes("integer") && /^[+-]?\d{1,15}$/.test(text)) return Number(text);
   if (kinds.includes("boolean")) return BOOLEANS.get(text.toLowerCase()) ?? text;

@@ -1,21 +1,21 @@
-/** Answers, at the pace at which their clients read. */
+/** Sends responses with back-pressure. */
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../../support/log.js";
 import type { ResponseWriter, WriteBudget } from "./response-writer.js";
 import { requestContext } from "./request.js";
 
-/** Of a list that is on its way, what its next items were read into counts too: so many times their text, roughly. */
+/** Memory of a list in progress relative to its text: the next items, already read, count too. */
 const READ_INTO = 4;
 
-/** Characters up to which an answer is written in one go, and a list is put together before any of it goes out. */
+/** Maximum number of characters that are buffered and written in one piece. */
 const SMALL = 256 * 1024;
 
 const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" };
 
-const outletOf = (res: ServerResponse, unread: WriteBudget): ResponseWriter =>
-  unread.outlet(res, { request_id: requestContext(res.req).id });
+const writerOf = (res: ServerResponse, unread: WriteBudget): ResponseWriter =>
+  unread.writerFor(res, { request_id: requestContext(res.req).id });
 
-/** Answer with JSON, its length known. Nothing happens when the client has gone. */
+/** Sends JSON with its length. No effect if the client has disconnected. */
 export function sendJson(
   res: ServerResponse,
   status: number,
@@ -43,29 +43,30 @@ function sendWhole(
   headers: Record<string, string>,
 ): void | Promise<void> {
   if (res.destroyed) return;
-  const outlet = outletOf(res, unread);
+  const writer = writerOf(res, unread);
   if (text.length <= SMALL) {
     res.writeHead(status, { ...headers, "Content-Length": Buffer.byteLength(text) });
-    return outlet.end(text);
+    return writer.end(text);
   }
   const bytes = Buffer.from(text);
   res.writeHead(status, { ...headers, "Content-Length": bytes.length });
-  return endWith(outlet, bytes);
+  return endWith(writer, bytes);
 }
 
-async function endWith(outlet: ResponseWriter, bytes: Buffer): Promise<void> {
-  if (await outlet.write(bytes)) outlet.end();
+async function endWith(writer: ResponseWriter, bytes: Buffer): Promise<void> {
+  if (await writer.write(bytes)) writer.end();
 }
 
-/** What stands around the items of a list. */
+/** Text around the items of a list. */
 export interface ListFrame {
   head: string;
   tail: string;
 }
 
 /**
- * Answer with a JSON list whose items are read while they are sent, at the client's pace. A small one goes out whole.
- * @throws what reading throws before anything has gone out; later the connection breaks
+ * Sends a JSON list whose items are read while they are sent, with back-pressure. A small list is
+ * sent in one piece.
+ * @throws errors of `items` before the headers are sent; later errors close the connection
  */
 export async function sendList(
   res: ServerResponse,
@@ -75,7 +76,7 @@ export async function sendList(
   headers: Record<string, string>,
   logger: Logger,
 ): Promise<void> {
-  const outlet = outletOf(res, unread);
+  const writer = writerOf(res, unread);
   let text = head;
   let count = 0;
   try {
@@ -86,24 +87,30 @@ export async function sendList(
       if (!res.headersSent) res.writeHead(200, { ...JSON_TYPE, ...headers });
       const bytes = Buffer.from(text);
       text = "";
-      if (!(await outlet.write(bytes, bytes.length * READ_INTO))) return;
+      if (!(await writer.write(bytes, bytes.length * READ_INTO))) return;
     }
   } catch (error) {
     if (!res.headersSent) throw error;
-    return breakOff(res, error, logger);
+    return abortResponse(res, error, logger);
   }
   if (!res.headersSent) return sendWhole(res, 200, text + tail, unread, { ...JSON_TYPE, ...headers });
-  outlet.end(text + tail);
+  writer.end(text + tail);
 }
 
 export function sendEmpty(res: ServerResponse, status: 202 | 204, headers?: Record<string, string>): void {
   if (!res.destroyed) res.writeHead(status, headers).end();
 }
 
-/** How often a blank line tells the client, and proxies between, that an answer is still coming. */
+/**
+ * Interval of blank lines that show clients and proxies that the response is still pending, in
+ * milliseconds.
+ */
 const KEEP_ALIVE_MS = 5_000;
 
-/** Answer with JSON that takes its time: headers at once, blank lines while it is awaited (JSON may begin with them). */
+/**
+ * Sends JSON that takes time: headers immediately, then blank lines, which are valid before JSON,
+ * until the answer is ready.
+ */
 export async function sendWhenReady(
   res: ServerResponse,
   answer: Promise<unknown>,
@@ -119,16 +126,16 @@ export async function sendWhenReady(
   try {
     const text = JSON.stringify(await answer);
     clearInterval(keepAlive);
-    if (res.writable) await endWith(outletOf(res, unread), Buffer.from(text));
+    if (res.writable) await endWith(writerOf(res, unread), Buffer.from(text));
   } catch (error) {
-    breakOff(res, error, logger);
+    abortResponse(res, error, logger);
   } finally {
     clearInterval(keepAlive);
   }
 }
 
-/** The status is out: a connection that breaks is the only way left to say that this is no answer. */
-function breakOff(res: ServerResponse, error: unknown, logger: Logger): void {
+/** The status has been sent. Closing the connection is the only remaining way to report the error. */
+function abortResponse(res: ServerResponse, error: unknown, logger: Logger): void {
   if (!res.destroyed) logger.error({ err: error }, "request failed");
   res.destroy();
 }

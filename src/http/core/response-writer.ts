@@ -1,23 +1,23 @@
-/** The ways out to clients, at the pace at which they read: bytes of any answer, and event streams. */
+/** Writes responses and event streams with back-pressure. */
 import type { ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { type Frame, FramesLostError, type FrameStream } from "../../models/run-stream.js";
 import type { Logger } from "../../support/log.js";
 import { StorageUnavailableError } from "../../support/errors.js";
 
-// What clients have been answered and have yet to read: how much of it is kept, and for how long.
+// Limits for data that clients have not read.
 
 interface UnreadLimits {
-  /** Most bytes kept for all clients together. */
+  /** Maximum number of bytes buffered for all clients. */
   max_unread_bytes: number;
-  /** Longest time in which a client may read nothing. */
+  /** Seconds without reading after which a client is disconnected. */
   unread_timeout_seconds: number;
 }
 
-/** Bytes handed over at once: who takes these, however slowly, is reading. */
+/** Bytes written at a time. A client that takes a slice, however slowly, counts as reading. */
 const SLICE = 256 * 1024;
 
-/** What is kept until all its readers have it: one answer, or frames of a run that many readers share. */
+/** Data buffered until all its readers have it: one response, or frames of a run shared by many readers. */
 interface Held {
   bytes: number;
   readers: Set<ResponseWriter>;
@@ -27,7 +27,7 @@ export class WriteBudget {
   readonly timeoutMs: number;
   readonly logger: Logger;
   readonly #maxBytes: number;
-  /** Those of which nothing was read for longest first. */
+  /** Least recently read first. */
   readonly #held = new Map<object, Held>();
   #bytes = 0;
 
@@ -37,23 +37,23 @@ export class WriteBudget {
     this.logger = logger;
   }
 
-  /** Bytes kept now; those that several readers share count once. */
+  /** Bytes buffered now; data shared by several readers counts once. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** A way to one client; `facts` go into the log when it is cut off. */
-  outlet(out: Writable, facts: object = {}): ResponseWriter {
-    return new ResponseWriter(this, out, facts);
+  /** Creates a writer for one client; `facts` are logged if the client is disconnected. */
+  writerFor(out: Writable, labels: object = {}): ResponseWriter {
+    return new ResponseWriter(this, out, labels);
   }
 
-  /** Keep something for a reader, until it is released. */
+  /** Counts data as buffered for a reader until it is released. */
   hold(reader: ResponseWriter, what: object, bytes: number): void {
     const held = this.#held.get(what);
     if (held) return void held.readers.add(reader);
     this.#held.set(what, { bytes, readers: new Set([reader]) });
     this.#bytes += bytes;
-    this.#shed();
+    this.#evict();
   }
 
   release(reader: ResponseWriter, what: object): void {
@@ -63,7 +63,7 @@ export class WriteBudget {
     this.#bytes -= held.bytes;
   }
 
-  /** A reader has read some of it. */
+  /** A reader has read part of the data. */
   touch(what: object): void {
     const held = this.#held.get(what);
     if (!held) return;
@@ -71,34 +71,37 @@ export class WriteBudget {
     this.#held.set(what, held);
   }
 
-  /** Cut off those who read nothing for longest, until there is room. One answer alone may be larger than all may be. */
-  #shed(): void {
+  /**
+   * Disconnects the clients that have been idle longest until the limit is met. A single response
+   * may exceed the limit.
+   */
+  #evict(): void {
     for (const [what, { readers }] of this.#held) {
       if (this.#bytes <= this.#maxBytes || this.#held.size === 1) return;
       for (const reader of [...readers]) {
         this.release(reader, what);
-        reader.cut("a client was cut off: of all it had read nothing for longest, and too much is unread");
+        reader.disconnect("slowest client disconnected: unread data exceeds max_unread_bytes");
       }
     }
   }
 }
 
-/** Writes to one client at the pace at which it reads. */
+/** Writes to one client with back-pressure. */
 export class ResponseWriter {
   readonly #unread: WriteBudget;
   readonly #out: Writable;
-  readonly #facts: object;
+  readonly #labels: object;
 
-  constructor(unread: WriteBudget, out: Writable, facts: object) {
+  constructor(unread: WriteBudget, out: Writable, labels: object) {
     this.#unread = unread;
     this.#out = out;
-    this.#facts = facts;
+    this.#labels = labels;
   }
 
   /**
-   * True when more may be written; false when the client is gone or was cut off: for reading nothing in the time that
-   * there is, or to make room. The same bytes may be on their way to several clients. `held` is the memory that is kept
-   * meanwhile, where it is more than the bytes themselves.
+   * Resolves with true when more can be written, and with false if the client is gone or was
+   * disconnected because of a limit. The same bytes can be sent to several clients.
+   * @param held bytes to count as buffered, if more than the bytes themselves
    */
   write(bytes: Buffer, held = bytes.length): boolean | Promise<boolean> {
     if (this.#out.destroyed) return false;
@@ -107,25 +110,25 @@ export class ResponseWriter {
     return this.#writeSlowly(bytes, held, isSmall ? bytes.length : 0);
   }
 
-  /** End the answer, with a last small text; what is still unread then does not stay for ever. */
+  /** Ends the response, with an optional small last text. Data still unread is subject to the timeout. */
   end(last?: string): void {
     if (this.#out.destroyed) return;
     this.#out.end(last);
     if (this.#out.writableLength > 0) void this.#finish();
   }
 
-  cut(why: string): void {
-    this.#unread.logger.warn({ ...this.#facts, unread_bytes: this.#unread.bytes }, why);
+  disconnect(why: string): void {
+    this.#unread.logger.warn({ ...this.#labels, unread_bytes: this.#unread.bytes }, why);
     this.#out.destroy();
   }
 
   async #writeSlowly(bytes: Buffer, held: number, written: number): Promise<boolean> {
     this.#unread.hold(this, bytes, held);
     try {
-      if (written > 0) return await this.#taken("drain");
+      if (written > 0) return await this.#flushed("drain");
       for (let start = 0; start < bytes.length; start += SLICE) {
         if (this.#out.write(bytes.subarray(start, start + SLICE))) continue;
-        if (!(await this.#taken("drain"))) return false;
+        if (!(await this.#flushed("drain"))) return false;
         this.#unread.touch(bytes);
       }
       return true;
@@ -136,12 +139,12 @@ export class ResponseWriter {
 
   async #finish(): Promise<void> {
     this.#unread.hold(this, this, this.#out.writableLength);
-    await this.#taken("finish");
+    await this.#flushed("finish");
     this.#unread.release(this, this);
   }
 
-  /** True when the client has taken what was written; false when it is gone, or has not taken it in time. */
-  #taken(event: "drain" | "finish"): Promise<boolean> {
+  /** True when the client has taken the written data; false if it is gone or timed out. */
+  #flushed(event: "drain" | "finish"): Promise<boolean> {
     const out = this.#out;
     return new Promise((resolve) => {
       const settle = (isTaken: boolean) => {
@@ -153,7 +156,7 @@ export class ResponseWriter {
       const onClose = () => settle(false);
       const onTimeout = () => {
         settle(false);
-        this.cut(`a client was cut off: it read nothing for ${this.#unread.timeoutMs / 1000} s`);
+        this.disconnect(`client disconnected: it read nothing for ${this.#unread.timeoutMs / 1000} s`);
       };
       const timer = setTimeout(onTimeout, this.#unread.timeoutMs).unref();
       if (out.destroyed) return settle(false);
@@ -162,14 +165,17 @@ export class ResponseWriter {
   }
 }
 
-// Server-sent events. Nothing here knows who produces the frames.
+// Server-sent events, independent of the source of the frames.
 
-/** SDK clients that have seen heartbeats take 15 s of silence for a dead connection. */
+/**
+ * Interval in milliseconds. SDK clients that have received heartbeats treat 15 s of silence as a
+ * dead connection.
+ */
 export const HEARTBEAT_MS = 5_000;
-// One newline only: after a blank line SDK clients would dispatch an event that does not exist.
+// One newline only: after a blank line SDK clients would dispatch an empty event.
 const HEARTBEAT = ": heartbeat\n";
 
-/** Answer with an event stream: headers at once, then every frame. */
+/** Sends an event stream: headers immediately, then every frame. */
 export async function sendStream(
   res: ServerResponse,
   stream: FrameStream,
@@ -180,7 +186,7 @@ export async function sendStream(
   if (!res.destroyed) {
     res.writeHead(200, {
       "Content-Type": "text/event-stream",
-      // Without no-transform, compression middleware holds frames back.
+      // Without no-transform, compression middleware buffers frames.
       "Cache-Control": "no-cache, no-transform",
       "X-Accel-Buffering": "no",
       ...headers,
@@ -192,9 +198,9 @@ export async function sendStream(
 }
 
 /**
- * Write the frames of `stream` to `out` and end it. When the reader goes or is cut off, the stream is disconnected. Where
- * frames were lost, or the storage is away, the connection breaks: a reader must not take what it has for complete, nor
- * the run for failed.
+ * Writes the frames of `stream` to `out` and ends it. If the reader disconnects, the stream is
+ * disconnected. If frames were lost or the storage is unreachable, the connection is closed without
+ * an end event, so that the reader assumes neither completion nor failure of the run.
  */
 export async function pumpFrames(
   out: Writable,
@@ -210,30 +216,30 @@ export async function pumpFrames(
   const heartbeat = setInterval(() => {
     if (!out.destroyed && !out.writableNeedDrain) out.write(HEARTBEAT);
   }, HEARTBEAT_MS).unref();
-  const facts = factsOf(stream);
-  const outlet = unread.outlet(out, facts);
+  const labels = labelsOf(stream);
+  const writer = unread.writerFor(out, labels);
   try {
-    await writeFrames(out, stream, outlet);
+    await writeFrames(out, stream, writer);
   } catch (error) {
-    // Of a reader that has left, what it no longer waits for fails.
-    if (!out.destroyed) logger.error({ err: error, ...facts }, "event stream failed");
+    // Errors after the reader has disconnected are expected.
+    if (!out.destroyed) logger.error({ err: error, ...labels }, "event stream failed");
     if (error instanceof FramesLostError || error instanceof StorageUnavailableError) out.destroy();
     else if (!out.destroyed) out.write(FAILED_FRAME);
   } finally {
     clearInterval(heartbeat);
-    outlet.end();
+    writer.end();
   }
 }
 
-/** What the log says of a stream. */
-const factsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
+/** Log fields of a stream. */
+const labelsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
   stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
 
-async function writeFrames(out: Writable, stream: FrameStream, outlet: ResponseWriter): Promise<void> {
+async function writeFrames(out: Writable, stream: FrameStream, writer: ResponseWriter): Promise<void> {
   for await (const batch of stream.frames) {
     if (out.destroyed) return;
     if (batch.length === 0) continue;
-    const written = outlet.write(bytesOf(batch));
+    const written = writer.write(bytesOf(batch));
     if (written !== true && !(await written)) return;
   }
 }
@@ -241,20 +247,20 @@ async function writeFrames(out: Writable, stream: FrameStream, outlet: ResponseW
 const FAILED = { error: "internal_error", message: "internal error", detail: "internal error" };
 const FAILED_FRAME = `event: error\ndata: ${JSON.stringify(FAILED)}\n\n`;
 
-// Frames as bytes: made once for all readers that are sent them at about one time.
+// Encodes frames as bytes, once for all readers that receive them at about the same time.
 
-/** Line ends by the SSE standard, or for client libraries that split lines their own way; and NUL. */
+/** Line ends in the SSE standard or in client libraries that split lines differently, and NUL. */
 const LINE_BREAKS = ["\n", "\r", "\0", "\u0085", "\u2028", "\u2029"];
 const EVERY_LINE_BREAK = /[\n\r\0\u0085\u2028\u2029]/g;
 
-/** Characters of data from which on a frame is not made twice while anybody has it. */
+/** Data length in characters from which the encoded frame is cached while in use. */
 const LARGE = 16 * 1024;
 
-/** Of the frames that went out last. */
+/** The most recently encoded small frame. */
 let last: { frame: Frame; bytes: Buffer } | undefined;
 const large = new WeakMap<Frame, WeakRef<Buffer>>();
 
-/** The bytes of some frames. Readers that are at the same frame get the same bytes: they must not be changed. */
+/** Encodes frames. Readers of the same frame share the bytes, which must not be modified. */
 export function bytesOf(frames: readonly Frame[]): Buffer {
   const [frame] = frames;
   if (!frame || frames.length > 1) return Buffer.from(encodeFrames(frames));
@@ -266,7 +272,7 @@ export function bytesOf(frames: readonly Frame[]): Buffer {
   return bytes;
 }
 
-/** The text of some frames. */
+/** Encodes frames as text. */
 export function encodeFrames(frames: readonly Frame[]): string {
   let text = "";
   for (const { id, event, data } of frames)
@@ -276,7 +282,10 @@ export function encodeFrames(frames: readonly Frame[]): string {
 
 const oneLine = (text: string) => (hasLineBreak(text) ? text.replace(EVERY_LINE_BREAK, " ") : text);
 
-/** JSON text that no reader can take for several lines. Raw line ends can only be white space between its tokens. */
+/**
+ * JSON text on a single line for every reader. Raw line ends in JSON can only be white space
+ * between tokens.
+ */
 function jsonLine(data: string): string {
   if (!hasLineBreak(data)) return data;
   return data.replace(EVERY_LINE_BREAK, (char) =>

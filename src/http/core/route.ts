@@ -1,4 +1,4 @@
-/** What a route is: data, from which the Express router and the OpenAPI document are both built. */
+/** Route declarations, from which both the Express router and the OpenAPI document are built. */
 import type { IncomingHttpHeaders } from "node:http";
 import { type Static, type TArray, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { type LazyPage, type Page, Uuid } from "../../models/common.js";
@@ -6,15 +6,15 @@ import type { CallerService, FrameStream } from "../../service/service.js";
 import type { ErrorCode } from "../../support/errors.js";
 import type { ListFrame } from "./respond.js";
 
-/** Every name that may stand in a path. */
+/** All path parameters. */
 export const PATH_PARAMETERS = {
-  assistant_id: Type.String({ description: "A graph id, or the assistant's UUID in any of its forms." }),
+  assistant_id: Type.String({ description: "A graph id, or the assistant's UUID in any common format." }),
   thread_id: Uuid("Id of the thread."),
   run_id: Uuid("Id of the run."),
   cron_id: Uuid("Id of the cron."),
   checkpoint_id: Type.String({ description: "Id of the checkpoint." }),
   namespace: Type.String({
-    description: "Names of nodes from the graph on, joined by |, such as child|leaf.",
+    description: "Node names from the root graph, joined by |, such as child|leaf.",
   }),
 } as const;
 type PathParameter = keyof typeof PATH_PARAMETERS;
@@ -23,18 +23,18 @@ type ParametersOf<Path extends string> = Path extends `${string}{${infer Name}}$
   ? Name | ParametersOf<Rest>
   : never;
 
-/** One request, checked: what a handler gets. */
+/** A validated request, as passed to a handler. */
 export interface Call<Params extends string = string, Query = unknown, Body = unknown> {
   service: CallerService;
   params: Readonly<Record<Params, string>>;
   query: Query;
   body: Body;
   headers: IncomingHttpHeaders;
-  /** Aborts when the client goes away before its answer is complete. */
+  /** Returns a signal that aborts when the client disconnects before its response is complete. */
   disconnected: () => AbortSignal;
 }
 
-/** What a handler answers. */
+/** Result of a handler. */
 export type Reply =
   | { kind: "json"; body: unknown; headers?: Record<string, string> }
   | { kind: "list"; items: AsyncIterable<unknown>; frame: ListFrame; headers: Record<string, string> }
@@ -56,10 +56,10 @@ export const list = (
   headers: Record<string, string> = {},
 ): Reply => ({ kind: "list", items, frame, headers });
 export const empty: Reply = { kind: "empty", status: 204 };
-/** Understood, and under way; SDK clients take no body with it. */
+/** Accepted for processing. SDK clients expect an empty body. */
 export const accepted: Reply = { kind: "empty", status: 202 };
 
-/** A successful answer, as documented. */
+/** A documented success response. */
 export interface ResponseSpec {
   status: 101 | 200 | 202 | 204;
   description: string;
@@ -83,7 +83,7 @@ interface RouteShape {
   /** Operation id, unique over all routes. */
   id: string;
   method: "get" | "post" | "put" | "patch" | "delete";
-  /** In OpenAPI's notation: `/threads/{thread_id}`. */
+  /** In OpenAPI notation: `/threads/{thread_id}`. */
   path: string;
   tag: Tag;
   summary: string;
@@ -93,7 +93,7 @@ interface RouteShape {
   /** Request headers that the handler reads. */
   requestHeaders?: TObject;
   responses: readonly ResponseSpec[];
-  /** Codes of the errors particular to this route; those of every route are added by the document. */
+  /** Error codes specific to this route; common codes are added by the OpenAPI document. */
   errors: readonly ErrorCode[];
 }
 
@@ -101,7 +101,7 @@ export interface Route extends RouteShape {
   handle(call: Call): Promise<Reply> | Reply;
 }
 
-/** Declare a route; the types of path, query and body reach its handler. */
+/** Declares a route with typed path parameters, query and body. */
 export function route<
   const Path extends string,
   Query extends TObject = TObject,
@@ -124,15 +124,15 @@ export function pathParameters(path: string): PathParameter[] {
 
 export const PAGE_HEADERS = {
   "X-Pagination-Total": Type.Integer({
-    description: "Matches in all, over all pages; absent where they were not counted.",
+    description: "Total number of matches over all pages; absent if not counted.",
   }),
   "X-Pagination-Next": Type.Integer({ description: "Offset of the next page; absent on the last one." }),
 };
 
-/** A page as it goes out: the items as the body, the rest as headers. */
+/** Sends a page: the items as the body, the rest as headers. */
 export const jsonPage = ({ items, ...page }: Page<unknown>): Reply => json(items, pageHeaders(page));
 
-/** As `jsonPage`, of a page that may not fit into memory. */
+/** Like `jsonPage`, for a page that may not fit into memory. */
 export const lazyPage = ({ items, ...page }: LazyPage<unknown>): Reply =>
   list(items, undefined, pageHeaders(page));
 

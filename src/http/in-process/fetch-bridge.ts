@@ -1,4 +1,4 @@
-/** Between Node's requests and answers and those of the fetch standard. */
+/** Converts between Node's requests and responses and those of the fetch standard. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -6,8 +6,9 @@ import { GraphServeError } from "../../support/errors.js";
 import { disconnectSignal } from "../core/request.js";
 
 /**
- * A request by the fetch standard.
- * @throws GraphServeError for a path that the standard reads as another one (`route_not_found`)
+ * Converts to a fetch `Request`.
+ * @throws GraphServeError for a path that the URL standard normalizes to another one
+ *   (`route_not_found`)
  */
 export function toRequest(
   req: IncomingMessage & { path: string; res?: ServerResponse },
@@ -24,12 +25,15 @@ export function toRequest(
   });
 }
 
-/** Routes match a path as it was sent; the standard resolves `..` in it. What an app has let pass must be what they match. */
+/**
+ * Routes match the path as sent, but `URL` resolves `..` in it. A path approved by an app must be
+ * the path that routes match.
+ */
 function urlOf({ path, url = "", headers: { host = "localhost" } }: IncomingMessage & { path: string }): URL {
   const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
   const parsed = parseUrl(`http://${host}${path}${query}`) ?? parseUrl(`http://localhost${path}${query}`);
   if (!parsed || decoded(parsed.pathname) !== decoded(path))
-    throw new GraphServeError("route_not_found", `there is no route ${path.slice(0, 200)}`);
+    throw new GraphServeError("route_not_found", `route ${path.slice(0, 200)} does not exist`);
   return parsed;
 }
 
@@ -41,10 +45,10 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** The router, which comes later, tells of a path that cannot be decoded. */
+/** A path that cannot be decoded throws here as it would later in the router. */
 const decoded = (path: string): string => decodeURI(path);
 
-/** Answer as `response` says. Nothing happens when the client has gone. */
+/** Sends a fetch `Response`. No effect if the client has disconnected. */
 export async function sendResponse(res: ServerResponse, response: Response): Promise<void> {
   if (res.destroyed) return void (await response.body?.cancel());
   copyHeaders(response, res);
@@ -53,12 +57,12 @@ export async function sendResponse(res: ServerResponse, response: Response): Pro
   if (!response.body) return void res.end();
   res.flushHeaders();
   await pipeline(Readable.fromWeb(response.body), res).catch((error: unknown) => {
-    // Who goes before the end breaks the pipe.
+    // A client that disconnects early breaks the pipe.
     if (!res.destroyed) throw error;
   });
 }
 
-/** Put the headers of `response` on the answer, without those that are left to others. */
+/** Copies the headers of `response`, except those listed. */
 export function copyHeaders(response: Response, res: ServerResponse, except: readonly string[] = []): void {
   for (const [name, value] of response.headers)
     if (name !== "set-cookie" && !except.includes(name)) res.setHeader(name, value);

@@ -1,4 +1,4 @@
-/** Requests of this process to its own server: they pass all layers of it, on a connection in memory. */
+/** Requests of this process to its own server. They pass all middleware, over an in-memory connection. */
 import { AsyncResource } from "node:async_hooks";
 import { type ClientRequest, type IncomingMessage, request as send, type Server } from "node:http";
 import { duplexPair, Readable } from "node:stream";
@@ -6,12 +6,15 @@ import type { Service } from "../../service/service.js";
 import { GraphServeError } from "../../support/errors.js";
 import { currentSender, trackSender } from "./sender.js";
 
-/** Answers that have no body by the fetch standard, whatever is sent. */
+/** Statuses whose responses have no body in the fetch standard. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
-/** A `fetch` that reaches `server`, whatever the host of the URL, on behalf of the run or the request that calls it. */
+/**
+ * Creates a `fetch` that reaches `server`, whatever the host of the URL, on behalf of the calling
+ * run or request.
+ */
 export function inProcessFetch(server: Server, service: Service): typeof globalThis.fetch {
-  // A run that a run starts must not inherit what LangGraph keeps in the asynchronous context of the first.
+  // A run started by a run must not inherit LangGraph's asynchronous context.
   const outside = new AsyncResource("graph-serve:in-process");
   return async (input, init) => {
     const request = new Request(input, init);
@@ -23,10 +26,10 @@ export function inProcessFetch(server: Server, service: Service): typeof globalT
   };
 }
 
-/** The client's end of a connection in memory. */
+/** Opens an in-memory connection and returns the client's end. */
 function connect(server: Server, sender: ReturnType<typeof currentSender>) {
   const [near, far] = duplexPair();
-  // What sockets have, and a stream of memory has no use for.
+  // Sockets have this method; in-memory streams do not need it.
   Object.assign(far, { setNoDelay: () => far });
   near.once("close", () => far.destroy());
   far.once("close", () => near.destroy());
@@ -66,8 +69,8 @@ function toResponse(incoming: IncomingMessage, method: string): Response {
 }
 
 const workerError = (url: string) =>
-  new GraphServeError("route_not_found", `a worker serves no routes, and ${new URL(url).pathname} is one`, {
-    hint: "give the client in the graph the URL of a server with the role api or all: new Client({ apiUrl })",
+  new GraphServeError("route_not_found", `a worker does not serve ${new URL(url).pathname}`, {
+    hint: "pass the URL of a server with the role api or all to the client in the graph: new Client({ apiUrl })",
   });
 
 const refusal = ({ status, message, hint, code }: GraphServeError): Response =>

@@ -1,4 +1,7 @@
-/** The user's own app in front of the server's routes: what it does not answer goes on to them. */
+/**
+ * Mounts the user's own app before the server's routes. Requests that it does not handle continue
+ * to the routes.
+ */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type {
   NextFunction,
@@ -14,7 +17,7 @@ import { withinRequest } from "./sender.js";
 import { ReplayedBody } from "./replayed-body.js";
 import { requestContext } from "../core/request.js";
 
-/** The app may be reloaded while the server runs. Of a request on an open route nobody knows who sends it. */
+/** The app may be reloaded while the server runs. Requests on open routes have no known sender. */
 export function mountedApp(service: Service, isOpen: (path: string) => boolean): RequestHandler {
   const { body_limit } = service.settings;
   return async (req, res, next) => {
@@ -29,7 +32,7 @@ export function mountedApp(service: Service, isOpen: (path: string) => boolean):
   };
 }
 
-/** An Express app puts objects of its own behind request and answer; the routes get back theirs. */
+/** An Express app replaces the prototypes of request and response; they are restored for the routes. */
 async function callNode(
   handle: NodeHandler,
   req: ExpressRequest,
@@ -40,7 +43,7 @@ async function callNode(
   const response = Object.getPrototypeOf(res) as object;
   const hadQuery = Object.hasOwn(req, "query");
   let isBack = false;
-  const goOn = (error?: unknown) => {
+  const resume = (error?: unknown) => {
     if (isBack) return;
     isBack = true;
     Object.setPrototypeOf(req, request);
@@ -51,22 +54,22 @@ async function callNode(
     else next(error);
   };
   try {
-    await handle(req, res, goOn);
+    await handle(req, res, resume);
   } catch (error) {
-    goOn(error);
+    resume(error);
   }
 }
 
-/** The status that an error of an Express app asks for, where it tells the client of a fault of its own. */
+/** The 4xx status that an error of an Express app requests. */
 function refusalOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || error instanceof GraphServeError) return undefined;
   const { status } = error as { status?: unknown };
   return typeof status === "number" && status >= 400 && status < 500 ? status : undefined;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "refused");
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "rejected");
 
-/** Whether the app has answered; what it read of the body is there for those behind it. */
+/** Whether the app has responded. A body that it read stays available to later handlers. */
 async function isAnswered(
   handler: FetchHandler,
   req: IncomingMessage & { path: string },
@@ -76,17 +79,17 @@ async function isAnswered(
   const body = new ReplayedBody(req, bodyLimit);
   const context: Parameters<FetchHandler>[1] = { incoming: req, outgoing: res };
   const answer = await handler(toRequest(req, body.stream), context);
-  // The app may have written its answer by itself.
+  // The app may have written the response directly.
   if (res.headersSent) return true;
   if (answer != null && !(answer instanceof Response))
-    throw new TypeError("the app of http_app answered with something else than a Response");
+    throw new TypeError("the app in http_app returned a value that is not a Response");
   const passed = answer == null || (context.passed?.body != null && answer.body === context.passed.body);
   if (!passed) {
     await sendResponse(res, answer);
     return true;
   }
   if (answer) copyHeaders(answer, res, ["content-type", "content-length"]);
-  // Read in any case: too large a body is refused.
+  // Always read, so that an oversized body is rejected.
   const bytes = await body.bytes();
   requestContext(req).body = context.body === undefined ? bytes : Buffer.from(context.body);
   return false;

@@ -2,11 +2,11 @@ import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError } from "../../support/errors.js";
 
 /**
- * A request's body that one may read as a stream and another after it as a whole, up to `limit` bytes. Untouched, it
- * stays in its request.
+ * A request body that can be read as a stream and then again as a whole, up to `limit` bytes. If
+ * unread, it stays in the request.
  */
 export class ReplayedBody {
-  /** For the first reader; undefined where the request has no body. */
+  /** For the first reader; undefined if the request has no body. */
   readonly stream: ReadableStream<Uint8Array> | undefined;
   readonly #req: IncomingMessage;
   readonly #limit: number;
@@ -23,17 +23,20 @@ export class ReplayedBody {
       {
         pull: async (controller) => {
           const chunk = await this.#next();
-          // A copy: who reads the stream may keep or change what it gets.
+          // A copy, because the reader may keep or modify it.
           if (chunk) controller.enqueue(Uint8Array.from(chunk));
           else controller.close();
         },
       },
-      // Nothing is read before it is asked for.
+      // Nothing is read until it is requested.
       { highWaterMark: 0 },
     );
   }
 
-  /** The whole body, where the stream was read from; undefined where it was not. @throws PayloadTooLargeError (`payload_too_large`) */
+  /**
+   * The whole body if the stream was read, otherwise undefined. @throws PayloadTooLargeError
+   * (`payload_too_large`)
+   */
   async bytes(): Promise<Buffer | undefined> {
     if (!this.#source) return undefined;
     while (this.#size <= this.#limit && (await this.#next()));
@@ -48,7 +51,7 @@ export class ReplayedBody {
     const { value } = next;
     this.#size += value.length;
     if (this.#size <= this.#limit) this.#chunks.push(value);
-    // The first reader may take more than the second: for that one the rest is not kept.
+    // The first reader may exceed the limit; the second one will be rejected, so nothing is kept.
     else this.#chunks.length = 0;
     return value;
   }

@@ -1,6 +1,6 @@
 /**
- * Who sends a request of this process to itself: a run, or a route of `http_app` on behalf of its client. Such a request
- * acts for the same user, and needs no key.
+ * Sender of a request of this process to itself: a run, or a route of `http_app` on behalf of its
+ * client. The request acts for the same user and needs no API key.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
@@ -9,7 +9,7 @@ import type { Caller } from "../../models/caller.js";
 import type { Service } from "../../service/service.js";
 
 export interface InProcessSender {
-  /** Undefined for the server's own runs, and where users are not told apart. */
+  /** Undefined for the server's own runs, and without users. */
   caller: Caller | undefined;
   /** Name of the API key of the client's request. */
   key?: string;
@@ -24,16 +24,22 @@ interface ClientRequest {
 
 const clientRequests = new AsyncLocalStorage<ClientRequest>();
 
-/** Connections of this process to itself. Only its own code has them, so that nothing in a request can forge one. */
+/**
+ * In-memory connections of this process. Only its own code can access them, so a request cannot
+ * forge one.
+ */
 const connections = new WeakMap<object, InProcessSender>();
 
-/** Call `work`, such as a route of `http_app`, as part of a client's request that has passed the guards of `service`. */
+/**
+ * Calls `work`, such as a route of `http_app`, as part of a client's request that `service` has
+ * authorized.
+ */
 export const withinRequest = <T>(service: Service, sender: InProcessSender, work: () => T): T =>
   clientRequests.run({ service, sender }, work);
 
 /**
- * On whose behalf the code works that is being executed; undefined for code of no run and no request, and for that of
- * another server of this process: it has to identify itself as every client.
+ * The sender for the current code. Undefined outside of runs and requests, and for code of another
+ * server in this process, which must authenticate like every client.
  */
 export function currentSender(service: Service): InProcessSender | undefined {
   const run = service.currentRun();
@@ -42,11 +48,11 @@ export function currentSender(service: Service): InProcessSender | undefined {
   return request?.service === service ? request.sender : undefined;
 }
 
-/** Requests that come by `connection` are sent by `sender`. */
+/** Marks requests over `connection` as sent by `sender`. */
 export function trackSender(connection: Duplex, sender: InProcessSender): void {
   connections.set(connection, sender);
 }
 
-/** Who in this process sends the request; undefined for every request from outside. */
+/** The sender of a request from this process; undefined for external requests. */
 export const inProcessSender = ({ socket }: IncomingMessage): InProcessSender | undefined =>
   connections.get(socket);

@@ -1,4 +1,4 @@
-/** API keys: a request without a known one gets no further than the open routes. */
+/** API keys: a request without a valid key can only access open routes. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
@@ -25,20 +25,26 @@ export function keyGuard(keys: ApiKeys, isOpen: (path: string) => boolean): Requ
     if (sender || isOpen(req.path)) return next();
     const found = presented(req.headers).map((key) => find(known, key));
     const match = found.find((key) => key !== undefined);
-    if (!match) throw new UnauthorizedError("a known API key is needed: x-api-key, or Authorization: Bearer");
+    if (!match)
+      throw new UnauthorizedError(
+        "missing or invalid API key: send it as x-api-key or Authorization: Bearer",
+      );
     if (match.name !== undefined) requestContext(req).key = match.name;
     next();
   };
 }
 
-/** SDK clients add an x-api-key from their environment, so a Bearer token counts beside one that is not ours. */
+/**
+ * SDK clients add an x-api-key from their environment, so a Bearer token is also checked if that
+ * key is invalid.
+ */
 function presented(headers: IncomingHttpHeaders): string[] {
   const { "x-api-key": key, authorization = "" } = headers;
   const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
   return [key, bearer].filter((text) => typeof text === "string");
 }
 
-/** Digests are compared, in constant time, and all of them: neither length, nor place, nor prefix can be measured. */
+/** Compares all digests in constant time, so timing reveals neither length, position nor prefix. */
 function find(known: readonly KnownKey[], key: string): KnownKey | undefined {
   const sought = digest(key);
   return known.filter((each) => timingSafeEqual(each.digest, sought))[0];
@@ -46,9 +52,7 @@ function find(known: readonly KnownKey[], key: string): KnownKey | undefined {
 
 const digest = (key: string): Buffer => createHash("sha256").update(key).digest();
 
-// Asks the user's own function who sends a request.
-
-/** Notes the caller that `authenticate` gives; it throws for requests to refuse. */
+/** Authenticates requests with the user's function, which throws to reject them. */
 export function callerGuard(
   authenticate: NonNullable<Service["authenticate"]>,
   isOpen: (path: string) => boolean,
@@ -62,7 +66,7 @@ export function callerGuard(
   };
 }
 
-/** Tells the routes that need neither key nor identity; a route stands for the paths below it too. */
+/** Returns a predicate for routes that need neither a key nor an identity, including paths below them. */
 export function openRoutes(routes: readonly string[]): (path: string) => boolean {
   return (path) => routes.some((route) => path === route || path.startsWith(`${route}/`));
 }

@@ -1,4 +1,4 @@
-/** The one place that turns errors into answers. */
+/** Converts errors to responses. */
 import type { ErrorRequestHandler } from "express";
 import {
   asServiceError,
@@ -19,19 +19,19 @@ const RETRY_AFTER_SECONDS = "1";
 export function errorHandler(logger: Logger, unread: WriteBudget): ErrorRequestHandler {
   return (thrown: unknown, req, res, _next) => {
     const error = classify(thrown);
-    const left = res.destroyed && errorName(thrown) === "AbortError";
+    const isDisconnected = res.destroyed && errorName(thrown) === "AbortError";
     const request_id = requestContext(req).id;
-    if (error.status >= 500 && !left) {
+    if (error.status >= 500 && !isDisconnected) {
       logger.error({ err: thrown, request_id, method: req.method, path: req.path }, "request failed");
     }
-    // Too late for an answer, or nobody is there to read it.
+    // The response has started, or the client is gone.
     if (res.headersSent || res.destroyed) return void res.destroy();
     void sendJson(res, error.status, errorBody(error, request_id), unread, headersOf(error));
   };
 }
 
 function classify(thrown: unknown): GraphServeError {
-  // The router could not decode the path's percent signs.
+  // The router could not decode the path's percent-encoding.
   if (tryOr(() => thrown instanceof URIError))
     return InvalidRequestError.at(["path"], "is not a valid encoding", "encoding");
   return asServiceError(thrown);
@@ -43,7 +43,7 @@ interface ErrorBody {
   request_id?: string;
 }
 
-/** The body of an error answer; detail is the list of issues where there is one. */
+/** Body of an error response; `detail` is the list of issues if there are any. */
 function errorBody(error: GraphServeError, request_id: string): ErrorBody {
   const { code, issues } = error;
   const isFault = error.status >= 500;

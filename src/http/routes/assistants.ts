@@ -13,12 +13,12 @@ import { Count, json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 const DrawQuery = Type.Object({
   xray: Type.Optional(
     Type.Union([Type.Boolean(), Type.Integer({ minimum: 0 })], {
-      description: "Draw subgraphs too: a boolean, or how many levels.",
+      description: "Include subgraphs: a boolean, or the number of levels.",
       default: false,
     }),
   ),
   namespace: Type.Optional(
-    Type.String({ minLength: 1, description: "Draw this subgraph alone, such as `child|leaf`." }),
+    Type.String({ minLength: 1, description: "Return only this subgraph, such as `child|leaf`." }),
   ),
 });
 const SubgraphsQuery = Type.Object({
@@ -38,7 +38,7 @@ export const assistantRoutes = [
     responses: [
       {
         status: 200,
-        description: "The assistants that match, one page; the fields named by `select` when it is given.",
+        description: "One page of matching assistants, with the fields in `select` if given.",
         schema: Type.Array(SelectedAssistant),
         headers: PAGE_HEADERS,
       },
@@ -53,7 +53,7 @@ export const assistantRoutes = [
     tag: "Assistants",
     summary: "Count assistants",
     body: AssistantCountRequest,
-    responses: [{ status: 200, description: "How many assistants match.", schema: Count }],
+    responses: [{ status: 200, description: "Number of matching assistants.", schema: Count }],
     errors: [],
     handle: async ({ service, body }) => json(await service.assistants.count(body)),
   }),
@@ -82,7 +82,7 @@ export const assistantRoutes = [
     method: "get",
     path: "/assistants/{assistant_id}/graph",
     tag: "Assistants",
-    summary: "Get the drawing of an assistant's graph",
+    summary: "Get the nodes and edges of an assistant's graph",
     query: DrawQuery,
     responses: [{ status: 200, description: "Nodes and edges of the graph.", schema: GraphDrawing }],
     errors: ["assistant_not_found", "graph_not_loaded"],
@@ -107,12 +107,12 @@ export const assistantRoutes = [
     path: "/assistants/{assistant_id}/subgraphs/{namespace}",
     tag: "Assistants",
     summary: "Get the schemas of one subgraph",
-    description: "Without `recurse` only a subgraph of the graph itself is found, not one below it.",
+    description: "Without `recurse`, only direct subgraphs of the graph are found.",
     query: SubgraphsQuery,
     responses: [
       {
         status: 200,
-        description: "The schemas by namespace; empty when there is no such subgraph.",
+        description: "The schemas by namespace; empty if the subgraph does not exist.",
         schema: SubgraphSchemas,
       },
     ],

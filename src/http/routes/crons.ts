@@ -11,14 +11,14 @@ import { Count, empty, json, jsonPage, PAGE_HEADERS, route } from "../core/route
 
 const createErrors = ["assistant_not_found", "unsupported_option", "graph_not_loaded"] as const;
 
-/** Served while the setting crons is on. */
+/** Served if the setting crons is on. */
 export const cronRoutes = [
   route({
     id: "create_cron",
     method: "post",
     path: "/runs/crons",
     tag: "Crons",
-    summary: "Run again and again, each time on a new thread",
+    summary: "Create a cron that runs on a new thread each time",
     body: CronCreateRequest,
     responses: [{ status: 200, description: "The cron.", schema: CronModel }],
     errors: createErrors,
@@ -29,8 +29,8 @@ export const cronRoutes = [
     method: "post",
     path: "/threads/{thread_id}/runs/crons",
     tag: "Crons",
-    summary: "Run again and again on a thread",
-    description: "The cron goes with its thread. `on_run_completed` has no say there.",
+    summary: "Create a cron that runs on a thread",
+    description: "The cron is deleted with its thread. `on_run_completed` is ignored.",
     body: CronCreateRequest,
     responses: [{ status: 200, description: "The cron.", schema: CronModel }],
     errors: ["thread_not_found", ...createErrors],
@@ -48,7 +48,7 @@ export const cronRoutes = [
       {
         status: 200,
         description:
-          "The crons that match, newest first unless said otherwise, one page; the fields named by `select` when it is given.",
+          "One page of matching crons, newest first by default, with the fields in `select` if given.",
         schema: Type.Array(SelectedCron),
         headers: PAGE_HEADERS,
       },
@@ -63,7 +63,7 @@ export const cronRoutes = [
     tag: "Crons",
     summary: "Count crons",
     body: CronCountRequest,
-    responses: [{ status: 200, description: "How many crons match.", schema: Count }],
+    responses: [{ status: 200, description: "Number of matching crons.", schema: Count }],
     errors: ["assistant_not_found"],
     handle: async ({ service, body }) => json(await (await service.crons).count(body)),
   }),
@@ -72,9 +72,9 @@ export const cronRoutes = [
     method: "patch",
     path: "/runs/crons/{cron_id}",
     tag: "Crons",
-    summary: "Change a cron",
+    summary: "Update a cron",
     body: CronPatchRequest,
-    responses: [{ status: 200, description: "The cron as it is now.", schema: CronModel }],
+    responses: [{ status: 200, description: "The updated cron.", schema: CronModel }],
     errors: ["cron_not_found", ...createErrors],
     handle: async ({ service, params, body }) =>
       json(await (await service.crons).update(params.cron_id, body)),
@@ -85,8 +85,8 @@ export const cronRoutes = [
     path: "/runs/crons/{cron_id}",
     tag: "Crons",
     summary: "Delete a cron",
-    description: "Runs that have been accepted stay.",
-    responses: [{ status: 204, description: "It is gone." }],
+    description: "Runs that have already been accepted are not affected.",
+    responses: [{ status: 204, description: "The cron is deleted." }],
     errors: ["cron_not_found"],
     handle: async ({ service, params }) => {
       await (await service.crons).delete(params.cron_id);

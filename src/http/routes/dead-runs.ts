@@ -12,12 +12,12 @@ export const deadRunRoutes = [
     tag: "Runs",
     summary: "List runs that died with their processes",
     description:
-      "Runs with status `error` that can be requeued: their processes crashed as often as the setting max_attempts allows, or their graph failed to load when they were to resume. They are kept for 30 days, unless they or their threads are deleted.",
+      "Runs with status `error` that can be requeued: their processes crashed max_attempts times, or their graph failed to load on resume. They are kept for 30 days, unless they or their threads are deleted.",
     query: DeadRunListQuery,
     responses: [
       {
         status: 200,
-        description: "Dead runs, newest first, one page.",
+        description: "One page of dead runs, newest first.",
         schema: Type.Array(DeadRunModel),
         headers: { "X-Pagination-Next": PAGE_HEADERS["X-Pagination-Next"] },
       },
@@ -32,11 +32,11 @@ export const deadRunRoutes = [
     tag: "Runs",
     summary: "Requeue a dead run",
     description:
-      "From its last checkpoint, without its input, which is given once: the same run, another attempt. A thread that others have written to since refuses it.",
+      "Resumes the same run from its last checkpoint as another attempt, without sending its input again. Rejected if the thread has been changed since.",
     responses: [
       {
         status: 200,
-        description: "The run, under way again.",
+        description: "The requeued run.",
         schema: RunModel,
         headers: { "Content-Location": ContentLocation },
       },

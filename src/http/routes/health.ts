@@ -26,7 +26,7 @@ export const healthRoutes = [
     method: "get",
     path: "/ok",
     tag: "Health and info",
-    summary: "Shortest liveness check",
+    summary: "Minimal liveness check",
     responses: [{ status: 200, description: "The service is alive.", schema: OkResponse }],
     errors: [],
     handle: () => json({ ok: true }),
@@ -36,9 +36,9 @@ export const healthRoutes = [
     method: "get",
     path: "/ready",
     tag: "Health and info",
-    summary: "Readiness check: whether requests should come here",
+    summary: "Readiness check: reports whether this process accepts runs",
     description:
-      "Looks into the storage, two seconds at most. 503 says why requests should go elsewhere; the process may be well.",
+      "Checks the storage, with a timeout of two seconds. 503 contains the reason why this process should not receive requests; it does not mean that the process must be restarted.",
     responses: [{ status: 200, description: "Runs are accepted.", schema: ReadyResponse }],
     errors: ["storage_unavailable", "shutting_down"],
     handle: async ({ service }) => {
@@ -79,21 +79,21 @@ export const metricsRoutes = [
     method: "get",
     path: "/metrics",
     tag: "Health and info",
-    summary: "Figures for Prometheus",
-    description: "Served when the setting metrics is on, by the package prom-client.",
+    summary: "Prometheus metrics",
+    description: "Requires the setting metrics and the package prom-client.",
     responses: [
       {
         status: 200,
-        description: "Figures in Prometheus's text format.",
-        schema: Type.String({ description: "The figures." }),
+        description: "Metrics in Prometheus's text format.",
+        schema: Type.String({ description: "The metrics." }),
         contentType: "text/plain",
       },
     ],
     errors: ["route_not_found"],
     handle: async ({ service: { metrics } }) => {
       if (!metrics)
-        throw new GraphServeError("route_not_found", "there is no route GET /metrics", {
-          hint: "the setting metrics is off",
+        throw new GraphServeError("route_not_found", "route GET /metrics does not exist", {
+          hint: "turn on the setting metrics",
         });
       return { kind: "text", text: await metrics.text(), contentType: metrics.contentType };
     },

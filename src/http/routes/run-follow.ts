@@ -20,7 +20,7 @@ const ANSWER = {
 } as const;
 
 const CancelQuery = Type.Object({
-  wait: Type.Optional(Type.Boolean({ default: false, description: "Answer when the run has ended." })),
+  wait: Type.Optional(Type.Boolean({ default: false, description: "Respond after the run has ended." })),
   action: Type.Optional(
     StringEnum(["interrupt", "rollback"], {
       default: "interrupt",
@@ -29,7 +29,7 @@ const CancelQuery = Type.Object({
   ),
 });
 const CANCEL_RESPONSES = [
-  { status: 202, description: "The run is being cancelled, or has ended before." },
+  { status: 202, description: "The run is being cancelled, or had already ended." },
   { status: 204, description: "The run has ended (with `wait`)." },
 ] as const;
 
@@ -40,7 +40,8 @@ export const runFollowRoutes = [
     path: "/threads/{thread_id}/runs/wait",
     tag: "Runs",
     summary: "Run and wait for the final values",
-    description: "Headers come at once, then blank lines, then the answer: it may take as long as it takes.",
+    description:
+      "Sends headers immediately, then blank lines until the answer is ready. There is no time limit for the response.",
     body: RunCreateRequest,
     requestHeaders: Type.Object({ "Idempotency-Key": IdempotencyKey }),
     responses: [ANSWER],
@@ -76,7 +77,7 @@ export const runFollowRoutes = [
     tag: "Runs",
     summary: "Follow a run's event stream",
     description:
-      "Resumes after the frame named by Last-Event-ID, also after the run has ended. Frames are kept for five minutes; later there are `metadata`, the final `values` and the last frame.",
+      "Resumes after the frame in Last-Event-ID, even after the run has ended. Frames are kept for five minutes; after that, the stream contains `metadata`, the final `values` and the last frame.",
     query: StreamJoinQuery,
     requestHeaders: LAST_EVENT_ID,
     responses: JOIN_RESPONSES,

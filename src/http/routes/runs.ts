@@ -13,7 +13,7 @@ import type { RunStream } from "../../service/service.js";
 import { json, jsonPage, list, PAGE_HEADERS, route } from "../core/route.js";
 import { STREAM_RESPONSE } from "./streams.js";
 
-/** Path of a run; never with a mount prefix, since SDK clients prepend their own base URL. */
+/** Path of a run, never with a mount prefix, because SDK clients prepend their own base URL. */
 export const pathOf = (run: Pick<Run, "run_id" | "thread_id">) =>
   `/threads/${run.thread_id}/runs/${run.run_id}`;
 
@@ -21,25 +21,28 @@ export const ContentLocation = Type.String({
   description: "Path of the run; SDK clients read the run id from it.",
 });
 
-/** SDK clients reconnect to the Location of a stream, so only runs that go on without their client have one. */
+/**
+ * SDK clients reconnect to the Location of a stream, so only runs that continue without their
+ * client have one.
+ */
 export const streamHeaders = ({ run, resumable }: RunStream): Record<string, string> => ({
   "Content-Location": pathOf(run),
   ...(resumable && { Location: `${pathOf(run)}/stream` }),
 });
 
-/** `Prefer: respond-async`: accept the run and answer at once. */
+/** `Prefer: respond-async`: accept the run and respond immediately. */
 const wantsAsync = (prefer: string | string[] | undefined) =>
   /(^|[\s,;])respond-async($|[\s,;])/i.test(String(prefer));
 
-/** The header that makes a request one that may come again. */
+/** Header for safe retries of a request. */
 export const IdempotencyKey = Type.Optional(
   Type.String({
     description:
-      "Up to 255 characters: the same request with the same key, within 24 hours, is answered with the same run.",
+      "Idempotency key of up to 255 characters: repeating the request with the same key within 24 hours returns the same run.",
   }),
 );
 
-/** The request with the key of its header. */
+/** Adds the key in the header to the request. */
 export const keyed = (body: RunCreateRequest, headers: IncomingHttpHeaders): RunCreateRequest => {
   const key = headers["idempotency-key"];
   return key === undefined ? body : { ...body, idempotency_key: String(key) };
@@ -63,29 +66,29 @@ export const runRoutes = [
     tag: "Runs",
     summary: "Run to completion",
     description:
-      "Answers when the run has ended; a run that failed answers 200 with `status: error`. With `Prefer: respond-async`, or the setting run_create_mode background, it answers at once with `status: pending`.",
+      "Responds after the run has ended; a failed run returns 200 with `status: error`. With `Prefer: respond-async`, or the setting run_create_mode background, it responds immediately with `status: pending`.",
     body: RunCreateRequest,
     requestHeaders: Type.Object({
       Prefer: Type.Optional(
-        Type.String({ description: "`respond-async` answers before the run has ended." }),
+        Type.String({ description: "`respond-async` responds before the run has ended." }),
       ),
       "Idempotency-Key": IdempotencyKey,
     }),
     responses: [
       {
         status: 200,
-        description: "The run, ended.",
+        description: "The run after its end.",
         schema: RunModel,
         headers: {
           Location: Type.String({ description: "Path of the run." }),
           "Content-Location": ContentLocation,
-          "X-Tokens-Used": Type.Integer({ description: "Total tokens that the run used." }),
+          "X-Tokens-Used": Type.Integer({ description: "Total tokens used by the run." }),
         },
       },
     ],
     errors: createErrors,
-    handle: async ({ service, params, body: asked, headers, disconnected }) => {
-      const body = keyed(asked, headers);
+    handle: async ({ service, params, body: request, headers, disconnected }) => {
+      const body = keyed(request, headers);
       if (wantsAsync(headers.prefer) || service.settings.run_create_mode === "background") {
         const pending = await service.runs.background(params.thread_id, body);
         return json(pending, { Location: pathOf(pending), "Content-Location": pathOf(pending) });
@@ -105,7 +108,7 @@ export const runRoutes = [
     tag: "Runs",
     summary: "Run and stream events",
     description:
-      "A client that disconnects interrupts the run, unless it asked for `on_disconnect: continue`.",
+      "The run is interrupted if its client disconnects, unless the request sets `on_disconnect: continue`.",
     body: RunCreateRequest,
     requestHeaders: Type.Object({ "Idempotency-Key": IdempotencyKey }),
     responses: [STREAM_RESPONSE],
@@ -123,12 +126,12 @@ export const runRoutes = [
     path: "/runs/search",
     tag: "Runs",
     summary: "Search runs of all threads",
-    description: "The total is not counted: `X-Pagination-Next` is set if there are more.",
+    description: "The total is not counted. `X-Pagination-Next` is set if there are more.",
     body: RunSearchRequest,
     responses: [
       {
         status: 200,
-        description: "Runs, newest first, one page; the fields named by `select` when it is given.",
+        description: "One page of runs, newest first, with the fields in `select` if given.",
         schema: Type.Array(SelectedRun),
         headers: { "X-Pagination-Next": PAGE_HEADERS["X-Pagination-Next"] },
       },
@@ -146,7 +149,7 @@ export const runRoutes = [
     responses: [
       {
         status: 200,
-        description: "Runs, newest first; the fields named by `select` when it is given.",
+        description: "Runs, newest first, with the fields in `select` if given.",
         schema: Type.Array(SelectedRun),
       },
     ],
@@ -168,10 +171,10 @@ export const runRoutes = [
     method: "get",
     path: "/threads/{thread_id}/runs/{run_id}/tasks",
     tag: "Runs",
-    summary: "Get when what ran in a run began and ended",
+    summary: "Get the steps of a run with their times",
     description:
-      "Nodes, those of subgraphs too, and the calls of models and tools that they made: names and times, no values. Kept with the run when it ends; until then the executing process answers.",
-    responses: [{ status: 200, description: "What ran in the run.", schema: RunTasksModel }],
+      "Nodes, including those of subgraphs, and their calls of models and tools: names and times, no values. Stored with the run when it ends; until then, only the executing process has them.",
+    responses: [{ status: 200, description: "The steps of the run.", schema: RunTasksModel }],
     errors: ["run_not_found"],
     handle: async ({ service, params }) => json(await service.runs.tasks(params.thread_id, params.run_id)),
   }),

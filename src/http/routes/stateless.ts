@@ -12,7 +12,7 @@ import {
   StreamJoinQuery,
 } from "./streams.js";
 
-/** SDK clients read the run's id from this path; the run's thread is none of theirs. */
+/** SDK clients read the run's id from this path. The thread of a stateless run is not exposed. */
 const locationOf = ({ run_id }: Pick<Run, "run_id">) => ({ "Content-Location": `/runs/${run_id}` });
 const headersOf = ({ run, resumable }: RunStream): Record<string, string> => ({
   ...locationOf(run),
@@ -28,10 +28,10 @@ export const statelessRoutes = [
     method: "post",
     path: "/runs",
     tag: "Runs",
-    summary: "Run in the background on a thread of its own",
+    summary: "Create a stateless run in the background",
     body: RunCreateRequest,
     requestHeaders: KEY_HEADER,
-    responses: [{ status: 200, description: "The run, pending.", schema: RunModel, headers: LOCATION }],
+    responses: [{ status: 200, description: "The pending run.", schema: RunModel, headers: LOCATION }],
     errors,
     handle: async ({ service, body, headers }) => {
       const run = await service.runs.createStateless(keyed(body, headers));
@@ -43,7 +43,7 @@ export const statelessRoutes = [
     method: "post",
     path: "/runs/wait",
     tag: "Runs",
-    summary: "Run on a thread of its own and wait for the final values",
+    summary: "Create a stateless run and wait for the final values",
     body: RunCreateRequest,
     requestHeaders: KEY_HEADER,
     responses: [
@@ -68,7 +68,7 @@ export const statelessRoutes = [
     method: "post",
     path: "/runs/stream",
     tag: "Runs",
-    summary: "Run on a thread of its own and stream events",
+    summary: "Create a stateless run and stream events",
     body: RunCreateRequest,
     requestHeaders: KEY_HEADER,
     responses: [STREAM_RESPONSE],
@@ -84,7 +84,8 @@ export const statelessRoutes = [
     path: "/runs/{run_id}/stream",
     tag: "Runs",
     summary: "Follow the event stream of a stateless run",
-    description: "As for a run on a thread, for as long as its frames are kept: five minutes after its end.",
+    description:
+      "Same as for a run on a thread, while its frames are kept: until five minutes after its end.",
     query: StreamJoinQuery,
     requestHeaders: LAST_EVENT_ID,
     responses: JOIN_RESPONSES,
@@ -99,9 +100,9 @@ export const statelessRoutes = [
     method: "post",
     path: "/runs/batch",
     tag: "Runs",
-    summary: "Run several in the background, each on a thread of its own",
+    summary: "Create several stateless runs in the background",
     body: RunBatch,
-    responses: [{ status: 200, description: "The runs, pending.", schema: Type.Array(RunModel) }],
+    responses: [{ status: 200, description: "The pending runs.", schema: Type.Array(RunModel) }],
     errors,
     handle: async ({ service, body }) => json(await service.runs.createBatch(body)),
   }),

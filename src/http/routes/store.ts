@@ -11,10 +11,10 @@ import {
 import { empty, json, list, route } from "../core/route.js";
 
 const ItemQuery = Type.Object({
-  namespace: Type.Optional(Type.String({ description: "Labels of the namespace, joined by full stops." })),
+  namespace: Type.Optional(Type.String({ description: "Labels of the namespace, joined by dots." })),
   key: Type.String({ description: "Key of the item." }),
   refresh_ttl: Type.Optional(
-    Type.Boolean({ description: "Whether reading renews the item's time to live." }),
+    Type.Boolean({ description: "Whether reading resets the item's time to live." }),
   ),
 });
 
@@ -41,7 +41,7 @@ export const storeRoutes = [
     summary: "Get an item",
     query: ItemQuery,
     responses: [
-      { status: 200, description: "The item, or null when there is none.", schema: MaybeStoreItem },
+      { status: 200, description: "The item, or null if it does not exist.", schema: MaybeStoreItem },
     ],
     errors: [],
     handle: async ({ service, query }) => {
@@ -56,7 +56,7 @@ export const storeRoutes = [
     tag: "Store",
     summary: "Delete an item",
     body: StoreDeleteRequest,
-    responses: [{ status: 204, description: "There is no such item any more." }],
+    responses: [{ status: 204, description: "The item is deleted, or did not exist." }],
     errors: [],
     handle: async ({ service, body }) => {
       await service.store.delete(body);
@@ -70,7 +70,7 @@ export const storeRoutes = [
     tag: "Store",
     summary: "Search items",
     body: StoreSearchRequest,
-    responses: [{ status: 200, description: "The items that match, one page.", schema: StoreItems }],
+    responses: [{ status: 200, description: "One page of matching items.", schema: StoreItems }],
     errors: [],
     handle: ({ service, body }) => list(service.store.walk(body), { head: '{"items":[', tail: "]}" }),
   }),
@@ -81,7 +81,7 @@ export const storeRoutes = [
     tag: "Store",
     summary: "List namespaces",
     body: StoreNamespacesRequest,
-    responses: [{ status: 200, description: "Namespaces that hold items.", schema: StoreNamespaces }],
+    responses: [{ status: 200, description: "Namespaces that contain items.", schema: StoreNamespaces }],
     errors: [],
     handle: async ({ service, body }) => json({ namespaces: await service.store.namespaces(body) }),
   }),

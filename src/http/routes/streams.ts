@@ -1,4 +1,4 @@
-/** What the routes that answer with an event stream have in common. */
+/** Shared parts of the routes that respond with an event stream. */
 import type { IncomingHttpHeaders } from "node:http";
 import { Type, type Static } from "@sinclair/typebox";
 import { InvalidRequestError } from "../../support/errors.js";
@@ -11,8 +11,8 @@ const EVENT_STREAM = "text/event-stream";
 
 const DESCRIPTION = [
   "Server-sent events. Each frame has `id` (counting up from 0), `event` and `data` (one line of JSON).",
-  "First comes `metadata` {run_id, thread_id, attempt}; then the requested stream modes under their names",
-  "(`values`, `updates`, `custom`, `messages`, ...; of a subgraph as `mode|namespace`); last either `end`",
+  "The first frame is `metadata` {run_id, thread_id, attempt}, followed by the requested stream modes under their",
+  "names (`values`, `updates`, `custom`, `messages`, ...; of a subgraph as `mode|namespace`). The last frame is `end`",
   "{run_id, thread_id, status, usage} or `error` {error, message, detail, run_id, status, usage}.",
   "A comment line is sent every 5 seconds.",
 ].join(" ");
@@ -24,7 +24,9 @@ export const STREAM_RESPONSE: ResponseSpec = {
   contentType: EVENT_STREAM,
   headers: {
     "Content-Location": Type.String({ description: "Path of the run; SDK clients read the run id from it." }),
-    Location: Type.String({ description: "Where to rejoin the stream, if the run outlives its client." }),
+    Location: Type.String({
+      description: "Path to rejoin the stream; set if the run continues after its client disconnects.",
+    }),
   },
 };
 
@@ -34,30 +36,31 @@ export const cancelOnDisconnect = Type.Optional(
 
 export const StreamJoinQuery = Type.Object({
   stream_mode: Type.Optional(
-    Type.Array(StringEnum(STREAM_MODES), { description: "Only frames of these modes; may be repeated." }),
+    Type.Array(StringEnum(STREAM_MODES), { description: "Only frames of these modes; can be repeated." }),
   ),
   cancel_on_disconnect: cancelOnDisconnect,
 });
 
 export const LAST_EVENT_ID = Type.Object({
   "Last-Event-ID": Type.Optional(
-    Type.String({ description: "Id of the last frame that was seen; -1 is the beginning." }),
+    Type.String({ description: "Id of the last received frame; -1 for the beginning." }),
   ),
 });
 
-/** What a stream that is joined answers. */
+/** Responses of the routes that join a stream. */
 export const JOIN_RESPONSES: readonly ResponseSpec[] = [
   STREAM_RESPONSE,
   {
     status: 204,
     description:
-      "With `Accept: text/event-stream`: the run has ended, and Last-Event-ID is its last frame. There is nothing to come back for.",
+      "With `Accept: text/event-stream`: the run has ended, and Last-Event-ID is its last frame. Clients must not reconnect.",
   },
 ];
 
 /**
- * The rest of a stream. Where there is none, an EventSource, which comes back whenever a stream ends, is told to stay
- * away. It says what it accepts; the SDK for JavaScript does not, and takes an answer without a body for a fault.
+ * The remaining frames of a stream. If there are none, 204 prevents an EventSource from
+ * reconnecting. An EventSource sends an Accept header; the SDK for JavaScript does not, and treats
+ * a response without a body as an error.
  */
 export function joined(
   stream: JoinedStream,
@@ -65,11 +68,11 @@ export function joined(
   headers: Record<string, string>,
 ): Reply {
   if (!stream.isOver || !accept.includes(EVENT_STREAM)) return { kind: "stream", stream, headers };
-  // Clients in Python look at the type before the status.
+  // Python clients check the content type before the status.
   return { kind: "empty", status: 204, headers: { "Content-Type": EVENT_STREAM, ...headers } };
 }
 
-/** What a request to join a stream asks for. */
+/** Options of a request to join a stream. */
 export function joinOptions(query: Static<typeof StreamJoinQuery>, headers: IncomingHttpHeaders) {
   return {
     after: lastEventId(headers["last-event-id"]),
@@ -78,7 +81,7 @@ export function joinOptions(query: Static<typeof StreamJoinQuery>, headers: Inco
   };
 }
 
-/** Where a client left off: -1 for the beginning. */
+/** Id of the client's last frame; -1 for the beginning. */
 function lastEventId(header: string | string[] | undefined): number {
   if (header === undefined || header === "") return -1;
   const id = Number(header);

@@ -12,7 +12,7 @@ import {
 } from "../../models/thread.js";
 import { Count, empty, json, lazyPage, PAGE_HEADERS, route } from "../core/route.js";
 
-/** `Prefer: return=minimal`, as SDK clients send it when they do not need the thread back. */
+/** `Prefer: return=minimal`, sent by SDK clients that do not need the thread in the response. */
 const wantsNoBody = (prefer: string | string[] | undefined) =>
   /(^|[\s,;])return=minimal($|[\s,;])/i.test(String(prefer));
 
@@ -24,7 +24,7 @@ export const threadRoutes = [
     tag: "Threads",
     summary: "Create a thread",
     description:
-      "With `if_exists: do_nothing` a thread that exists is returned as it is; `metadata`, `ttl` and `supersteps` are ignored then.",
+      "With `if_exists: do_nothing`, an existing thread is returned unchanged; `metadata`, `ttl` and `supersteps` are ignored.",
     body: ThreadCreateRequest,
     responses: [{ status: 200, description: "The thread.", schema: ThreadModel }],
     errors: ["thread_exists", "thread_busy", "graph_not_loaded"],
@@ -40,7 +40,7 @@ export const threadRoutes = [
     responses: [
       {
         status: 200,
-        description: "The threads that match, one page; the fields named by `select` when it is given.",
+        description: "One page of matching threads, with the fields in `select` if given.",
         schema: Type.Array(SelectedThread),
         headers: PAGE_HEADERS,
       },
@@ -55,7 +55,7 @@ export const threadRoutes = [
     tag: "Threads",
     summary: "Count threads",
     body: ThreadCountRequest,
-    responses: [{ status: 200, description: "How many threads match.", schema: Count }],
+    responses: [{ status: 200, description: "Number of matching threads.", schema: Count }],
     errors: [],
     handle: async ({ service, body }) => json(await service.threads.count(body)),
   }),
@@ -64,11 +64,10 @@ export const threadRoutes = [
     method: "post",
     path: "/threads/prune",
     tag: "Threads",
-    summary: "Delete threads, or drop their history",
-    description:
-      "`delete` interrupts a run in flight first; `keep_latest` leaves out threads on which one is in flight.",
+    summary: "Delete threads, or delete their history",
+    description: "`delete` interrupts active runs first; `keep_latest` skips threads with an active run.",
     body: ThreadPruneRequest,
-    responses: [{ status: 200, description: "How many threads were pruned.", schema: ThreadPruneResponse }],
+    responses: [{ status: 200, description: "Number of pruned threads.", schema: ThreadPruneResponse }],
     errors: [],
     handle: async ({ service, body }) => json(await service.threads.prune(body)),
   }),
@@ -91,12 +90,12 @@ export const threadRoutes = [
     body: ThreadPatchRequest,
     requestHeaders: Type.Object({
       Prefer: Type.Optional(
-        Type.String({ description: "`return=minimal` asks for an answer without a body." }),
+        Type.String({ description: "`return=minimal` requests a response without a body." }),
       ),
     }),
     responses: [
-      { status: 200, description: "The thread as it is now.", schema: ThreadModel },
-      { status: 204, description: "Done, and `Prefer: return=minimal` was sent." },
+      { status: 200, description: "The updated thread.", schema: ThreadModel },
+      { status: 204, description: "The thread is updated, and `Prefer: return=minimal` was sent." },
     ],
     errors: ["thread_not_found"],
     handle: async ({ service, params, body, headers }) => {
@@ -110,8 +109,8 @@ export const threadRoutes = [
     path: "/threads/{thread_id}",
     tag: "Threads",
     summary: "Delete a thread",
-    description: "Deletes the thread, its runs and its checkpoints. A run in flight is interrupted first.",
-    responses: [{ status: 204, description: "The thread is gone." }],
+    description: "Deletes the thread, its runs and its checkpoints. An active run is interrupted first.",
+    responses: [{ status: 204, description: "The thread is deleted." }],
     errors: ["thread_not_found"],
     handle: async ({ service, params }) => {
       await service.threads.delete(params.thread_id);
@@ -125,7 +124,7 @@ export const threadRoutes = [
     tag: "Threads",
     summary: "Fork a thread",
     description:
-      "The new thread holds the source's latest state, or that of `checkpoint_id`, and its metadata, stamped with `forked_from`.",
+      "The new thread gets the source's latest state, or that of `checkpoint_id`, and its metadata with `forked_from` added.",
     query: ThreadCopyQuery,
     responses: [{ status: 200, description: "The new thread.", schema: ThreadModel }],
     errors: ["thread_not_found", "checkpoint_not_found", "thread_busy"],

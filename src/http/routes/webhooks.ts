@@ -2,19 +2,19 @@ import { Type } from "@sinclair/typebox";
 import { WebhookListQuery, WebhookModel } from "../../models/webhook.js";
 import { accepted, empty, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 
-/** Served while the setting webhooks is there. */
+/** Served if the setting webhooks is set. */
 export const webhookRoutes = [
   route({
     id: "list_webhooks",
     method: "get",
     path: "/webhooks",
     tag: "Webhooks",
-    summary: "List webhooks that have not arrived",
+    summary: "List undelivered webhooks",
     query: WebhookListQuery,
     responses: [
       {
         status: 200,
-        description: "Those to be sent, and those that were given up, oldest first, one page.",
+        description: "One page of pending and failed webhooks, oldest first.",
         schema: Type.Array(WebhookModel),
         headers: PAGE_HEADERS,
       },
@@ -29,8 +29,8 @@ export const webhookRoutes = [
     tag: "Webhooks",
     summary: "Send a webhook again",
     description:
-      "Sent at once, with the full number of attempts again; while its run is in flight, it waits for the end.",
-    responses: [{ status: 202, description: "It is being sent." }],
+      "Sends the webhook immediately and resets its number of attempts. If its run is still active, it is sent after the run has ended.",
+    responses: [{ status: 202, description: "The webhook is being sent." }],
     errors: ["webhook_not_found"],
     handle: async ({ service, params }) => {
       await (await service.webhooks).send(params.run_id);
@@ -43,8 +43,8 @@ export const webhookRoutes = [
     path: "/webhooks/{run_id}",
     tag: "Webhooks",
     summary: "Delete a webhook",
-    description: "It is not sent any more; the run stays as it is.",
-    responses: [{ status: 204, description: "It is gone." }],
+    description: "The webhook is no longer sent; the run is not affected.",
+    responses: [{ status: 204, description: "The webhook is deleted." }],
     errors: ["webhook_not_found"],
     handle: async ({ service, params }) => {
       await (await service.webhooks).delete(params.run_id);

@@ -1,6 +1,7 @@
 /**
- * What the terminal's Studio gets beside the public interface. `studio` shows what graphs hide and writes a thread as one
- * file; `dev` also tells of reloads and faults, and opens and writes files of the project.
+ * Helper API of the Studio started from the terminal. `studio` shows values that graphs hide and
+ * exports a thread as one file; `dev` also reports reloads and load errors, and opens and writes
+ * project files.
  */
 import { timingSafeEqual } from "node:crypto";
 import { Readable } from "node:stream";
@@ -14,45 +15,47 @@ import { GraphServeError } from "../../support/errors.js";
 import { readJson, validatePayload } from "../core/request.js";
 
 export interface PageHelpers {
-  /** 128 bits, new with every process. Requests carry it in `x-studio-token`; the page does not hold it. */
+  /** 128 bits, new for every process. Requests send it in `x-studio-token`; the page does not contain it. */
   readonly token: string;
   hello(): Promise<StudioHello>;
-  /** Call `tell` for each event to come; returns what ends it. */
-  listen(tell: (event: StudioEvent) => void): () => void;
-  /** States as the public interface does not show them: all values, or only what clients see. */
+  /** Calls `listener` for every following event; returns a function that stops it. */
+  listen(listener: (event: StudioEvent) => void): () => void;
+  /** States as the public API does not show them: all values, or only values visible to clients. */
   otherStates(): HelperStateReader;
   /**
-   * The thread as a page of one file.
-   * @throws NotFoundError (`thread_not_found`), before its first piece
+   * The thread as a single HTML page.
+   * @throws NotFoundError (`thread_not_found`), before the first piece
    */
   page(threadId: string, options: PageOptions): AsyncGenerator<string>;
 }
 
 export interface PageOptions {
-  /** What looks or is named like a secret stays in. */
+  /** Keeps values that look like secrets or have secret-like names. */
   keepsSecrets: boolean;
 }
 
-/** With the graphs of a project at hand. */
+/** Additional helpers with access to a project's graphs. */
 export interface StudioHelpers extends PageHelpers {
   /**
-   * Open a file in the reader's editor.
-   * @throws InvalidRequestError for a file that is none of the project's graphs, and where no editor can be opened
+   * Opens a file in the user's editor.
+   * @throws InvalidRequestError for a file that does not belong to the project's graphs, or if no
+   *   editor can be opened
    */
   open(place: OpenRequest): Promise<void>;
   /**
-   * A run as a case file: shown, and written where that is asked.
-   * @throws NotFoundError, ThreadBusyError, InvalidRequestError, ConfigError for what cannot be made or written
+   * Creates a case file from a run, as a preview or written to disk.
+   * @throws NotFoundError, ThreadBusyError, InvalidRequestError, ConfigError if it cannot be
+   *   created or written
    */
   makeCase(request: CaseRequest): Promise<StudioCase>;
-  /** Ids of the runs whose models and tools were recorded. */
+  /** Ids of the runs whose model and tool calls were recorded. */
   recordedRuns(): Promise<string[]>;
   /**
-   * Run a run again on a copy of its thread; it goes on when this has returned.
-   * @throws NotFoundError, InvalidRequestError for what cannot be repeated
+   * Starts a replay on a copy of the run's thread; it continues after this returns.
+   * @throws NotFoundError, InvalidRequestError if the run cannot be replayed
    */
   startReplay(request: ReplayRequest): Promise<StudioReplay>;
-  /** How it went, or goes. @throws NotFoundError (`thread_not_found`) */
+  /** State of a replay. @throws NotFoundError (`thread_not_found`) */
   replay(threadId: string): StudioReplay;
 }
 
@@ -60,7 +63,7 @@ export type HelperStateReader = ReturnType<Service["statesShowing"]>;
 
 const OpenRequest = Type.Object(
   {
-    file: Type.String({ description: "Absolute path of a file that is watched." }),
+    file: Type.String({ description: "Absolute path of a watched file." }),
     line: Type.Integer({ minimum: 1, description: "Line, from 1." }),
     column: Type.Optional(Type.Integer({ minimum: 1, description: "Column, from 1." })),
   },
@@ -72,9 +75,11 @@ const CaseRequest = Type.Object(
   {
     thread_id: Type.String({ format: "uuid", description: "Thread of the run." }),
     run_id: Type.String({ format: "uuid", description: "The run." }),
-    file: Type.Optional(Type.String({ maxLength: 500, description: "Path in the project's folder." })),
-    write: Type.Optional(Type.Boolean({ description: "Write it; otherwise it is only shown." })),
-    replace: Type.Optional(Type.Boolean({ description: "Write over what is there." })),
+    file: Type.Optional(Type.String({ maxLength: 500, description: "Path relative to the project folder." })),
+    write: Type.Optional(
+      Type.Boolean({ description: "Write the file; otherwise only a preview is returned." }),
+    ),
+    replace: Type.Optional(Type.Boolean({ description: "Overwrite an existing file." })),
   },
   { additionalProperties: false },
 );
@@ -84,7 +89,7 @@ const ReplayRequest = Type.Object(
   {
     thread_id: Type.String({ format: "uuid", description: "Thread of the run." }),
     run_id: Type.String({ format: "uuid", description: "The run." }),
-    recorded: Type.Optional(Type.Boolean({ description: "Answer from what was recorded of it." })),
+    recorded: Type.Optional(Type.Boolean({ description: "Use the run's recorded responses." })),
   },
   { additionalProperties: false },
 );
@@ -95,7 +100,7 @@ const KEEP_ALIVE_MS = 15_000;
 
 export function studioHelpers(helpers: PageHelpers | StudioHelpers): Router {
   const router = express.Router();
-  router.use(ownPageAlone(helpers.token));
+  router.use(onlyOwnPage(helpers.token));
   router.get("/hello", async (_req, res) => {
     res.set("Cache-Control", "no-store").json(await helpers.hello());
   });
@@ -114,7 +119,7 @@ export function studioHelpers(helpers: PageHelpers | StudioHelpers): Router {
   serveStates(router, helpers);
   router.get("/threads/:thread_id/page", async (req, res) => {
     const pieces = helpers.page(req.params.thread_id, { keepsSecrets: req.query.secrets === "kept" });
-    // What is not there is told before anything is sent.
+    // Reports a missing thread before headers are sent.
     const first = await pieces.next();
     res.writeHead(200, {
       "Content-Type": "text/html; charset=utf-8",
@@ -147,7 +152,7 @@ function serveProject(router: Router, helpers: StudioHelpers): void {
   });
 }
 
-/** As the routes of the public interface, for reading alone. */
+/** Read-only versions of the public API's state routes. */
 function serveStates(router: Router, helpers: PageHelpers): void {
   const path = "/states/threads/:thread_id";
   router.use("/states", (_req, res, next) => {
@@ -181,15 +186,16 @@ async function bodyOf<T extends TObject>(req: Request, schema: T): Promise<Stati
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 /**
- * Files and an editor are touched for the page of this server alone, on this machine, and only with the token: other
- * pages are told apart by what browsers say of them, other processes by the token, which stands in no page.
+ * Files and an editor are only accessible from this server's page, on this machine, and with the
+ * token. Other pages are rejected by the browser's fetch metadata, other processes by the token,
+ * which no page contains.
  */
-function ownPageAlone(token: string): RequestHandler {
+function onlyOwnPage(token: string): RequestHandler {
   return (req, _res, next) => {
     const isHere = LOOPBACK.test(req.socket.remoteAddress ?? "");
     if (isHere && req.headers["sec-fetch-site"] === "same-origin" && hasToken(req, token)) return next();
-    throw new GraphServeError("forbidden_origin", "this is for the Studio that the terminal has opened", {
-      hint: "open the address that the terminal shows; in dev, press s there",
+    throw new GraphServeError("forbidden_origin", "only available in the Studio opened from the terminal", {
+      hint: "open the address shown in the terminal; in dev, press s in the terminal",
     });
   };
 }

@@ -1,4 +1,7 @@
-/** The Studio: a page built of studio/ by scripts/build-pages.mjs, served from files of this package alone. */
+/**
+ * Serves the Studio, which scripts/build-pages.mjs builds from studio/. Only files of this package
+ * are served.
+ */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -43,22 +46,22 @@ const PAGE = "index.html";
 
 interface Asset {
   type: string;
-  /** Names with a hash never mean anything else. */
+  /** Value of Cache-Control; names with a hash are immutable. */
   caching: string;
   plain: Buffer;
   gzipped: Buffer;
 }
 
 export interface StudioOptions {
-  /** What the page says of the values that it shows. */
+  /** Notice in the page about the values that it shows. */
   note?: string;
-  /** Whether nothing is run or changed here. */
+  /** Disables running and editing. */
   readOnly?: boolean;
-  /** What is done for the page beside the public interface. */
+  /** Helper API in addition to the public API. */
   helpers?: PageHelpers;
 }
 
-/** Serves the Studio under the path that it is mounted at. Its own page alone may load what is here. */
+/** Handler for the Studio at its mount path. Only its own page can load the files. */
 export function studio(options: StudioOptions = {}): RequestHandler {
   const router = express.Router();
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
@@ -67,7 +70,7 @@ export function studio(options: StudioOptions = {}): RequestHandler {
     refuseForeign(req);
     if (req.path === "/" && !pathOf(req).endsWith("/")) return res.redirect(302, "studio/");
     assets ??= readAssets(options);
-    // A build that is not there yet may come.
+    // The build may be added later, so a failure is not cached.
     const asset = (await assets.catch((error: unknown) => ((assets = undefined), raise(error)))).get(
       req.path === "/" ? PAGE : req.path.slice(1),
     );
@@ -80,7 +83,7 @@ export function studio(options: StudioOptions = {}): RequestHandler {
   return router;
 }
 
-/** Loaded by the first request: most servers have none. */
+/** Loads the helper API on the first request, because most servers do not use it. */
 function helpersOf(helpers: PageHelpers): RequestHandler {
   let handler: Promise<RequestHandler> | undefined;
   return async (req, res, next) => {
@@ -95,11 +98,11 @@ const raise = (error: unknown): never => {
 
 const pathOf = ({ originalUrl }: Request): string => originalUrl.split("?", 1)[0] ?? "";
 
-/** Browsers say where a request comes from; links that lead here are followed all the same. */
+/** Browsers send the origin of a request; navigation from other sites is allowed. */
 function refuseForeign({ headers }: Request): void {
   const { "sec-fetch-site": site, "sec-fetch-mode": mode } = headers;
   if (site === undefined || site === "same-origin" || site === "none" || mode === "navigate") return;
-  throw new GraphServeError("forbidden_origin", "the Studio's files are for its own page alone");
+  throw new GraphServeError("forbidden_origin", "the Studio's files can only be loaded by its own page");
 }
 
 const compress = promisify(gzip);
@@ -108,8 +111,8 @@ async function readAssets(options: StudioOptions): Promise<ReadonlyMap<string, A
   const { resolve } = createRequire(import.meta.url);
   const folder = join(dirname(resolve("graph-serve/package.json")), "dist/studio");
   if (!existsSync(join(folder, PAGE))) {
-    throw new GraphServeError("route_not_found", "this checkout has no Studio yet", {
-      hint: "npm run build",
+    throw new GraphServeError("route_not_found", "the Studio is not built in this checkout", {
+      hint: "run: npm run build",
     });
   }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -134,10 +137,10 @@ async function readAsset(file: string, options: StudioOptions): Promise<Asset> {
   };
 }
 
-/** The page with what it is to know in its head. */
+/** Adds the options to the page's head as meta tags. */
 function withOptions(page: Buffer, { note, readOnly }: StudioOptions): Buffer {
-  const told = { note, "read-only": readOnly ? "true" : undefined };
-  const metas = Object.entries(told)
+  const options = { note, "read-only": readOnly ? "true" : undefined };
+  const metas = Object.entries(options)
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([name, content]) => `<meta name="studio-${name}" content="${escaped(content)}" />`);
   return Buffer.from(page.toString("utf8").replace("</head>", () => `${metas.join("")}</head>`));

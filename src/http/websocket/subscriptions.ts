@@ -1,8 +1,11 @@
-/** What the subscriptions of one WebSocket are told of its thread, in which order. */
+/** Orders the events sent to the subscriptions of one WebSocket. */
 import { setTimeout as after } from "node:timers/promises";
 import { type EventFilter, type EventStream, passes, type ProtocolFrame } from "../../models/protocol.js";
 
-/** Clients subscribe several times in a row; what they subscribe to within this time is told as one. */
+/**
+ * Clients subscribe several times in a row; subscriptions within this time are handled together, in
+ * milliseconds.
+ */
 const BURST_MS = 50;
 
 export interface Subscription {
@@ -11,22 +14,23 @@ export interface Subscription {
 }
 
 /**
- * All of them read the thread together. Clients take the end of a run for the end of its events, whichever subscription
- * tells of it: no end goes out while another subscription may yet ask for what comes before it.
+ * All subscriptions read the thread together. Clients treat the end of a run as the end of its
+ * events, whichever subscription reports it. Therefore an end event is held back while another
+ * subscription may still request earlier events.
  */
 export class Subscriptions {
   readonly #send: (text: string) => Promise<boolean>;
   readonly #all = new Set<Subscription>();
-  /** They wait to be told what there was when they came. */
+  /** Subscriptions waiting for the retained events. */
   #joining: Subscription[] = [];
-  /** They have been told. */
+  /** Subscriptions that have received the retained events. */
   readonly #open = new Set<Subscription>();
   #stream: EventStream | undefined;
-  /** Place of the last event that went by. */
-  #place = 0;
-  /** Settles when the newest subscription is no longer new. */
+  /** Sequence number of the last event that was processed. */
+  #lastSeq = 0;
+  /** Settles when the newest subscription's burst time has passed. */
   #burst: Promise<void> = Promise.resolve();
-  /** Settles when what has been given out is on its way: with false when the client is gone. */
+  /** Settles when all pending messages are sent; with false if the client is gone. */
   #turn: Promise<boolean> = Promise.resolve(true);
 
   constructor(send: (text: string) => Promise<boolean>) {
@@ -37,29 +41,29 @@ export class Subscriptions {
     return this.#all.size;
   }
 
-  /** Take a subscription, which nothing is told of yet. */
+  /** Registers a subscription; it receives nothing yet. */
   take(subscription: Subscription): void {
     this.#all.add(subscription);
     this.#burst = after(BURST_MS, undefined, { ref: false });
   }
 
-  /** Send a message that is no event, after what has been given out before. */
+  /** Sends a message that is not an event, after all pending messages. */
   answer(text: string): Promise<boolean> {
-    return this.#give(() => this.#send(text));
+    return this.#enqueue(() => this.#send(text));
   }
 
-  /** Tell it what there is, and what comes: its answer has been given out. */
+  /** Sends the retained events and then new ones. Call it after the reply has been queued. */
   async begin(subscription: Subscription): Promise<void> {
     if (this.#joining.push(subscription) > 1) return;
-    if (this.#told().some(({ endsRun }) => endsRun)) await this.#quiet();
+    if (this.#processed().some(({ endsRun }) => endsRun)) await this.#quiet();
     const joined = this.#joining.filter((each) => this.#all.has(each));
     this.#joining = [];
     for (const each of joined) this.#open.add(each);
-    const told = this.#told().filter((frame) => asksFor(joined, frame));
-    await this.#give(() => this.#sendAll(told));
+    const past = this.#processed().filter((frame) => anyPasses(joined, frame));
+    await this.#enqueue(() => this.#sendAll(past));
   }
 
-  /** @returns whether there was such a subscription */
+  /** @returns whether the subscription existed */
   remove(id: string): boolean {
     const subscription = [...this.#all].find((each) => each.id === id);
     if (!subscription) return false;
@@ -67,7 +71,7 @@ export class Subscriptions {
     return this.#all.delete(subscription);
   }
 
-  /** Read the thread until its stream ends or the client is gone. */
+  /** Reads the thread until its stream ends or the client is gone. */
   async follow(stream: EventStream): Promise<void> {
     this.#stream = stream;
     for await (const batch of stream.frames) {
@@ -76,21 +80,21 @@ export class Subscriptions {
           do await this.#quiet();
           while (this.#joining.length > 0);
         }
-        this.#place = frame.seq;
-        if (!asksFor(this.#open, frame)) continue;
-        if (!(await this.#give(() => this.#send(frame.data)))) return;
+        this.#lastSeq = frame.seq;
+        if (!anyPasses(this.#open, frame)) continue;
+        if (!(await this.#enqueue(() => this.#send(frame.data)))) return;
       }
     }
   }
 
-  /** Events that have gone by, as far as they are kept. */
-  #told(): readonly ProtocolFrame[] {
-    return this.#stream?.retained().filter(({ seq }) => seq <= this.#place) ?? [];
+  /** Processed events that are still retained. */
+  #processed(): readonly ProtocolFrame[] {
+    return this.#stream?.retained().filter(({ seq }) => seq <= this.#lastSeq) ?? [];
   }
 
-  /** Wait until no subscription is new. */
+  /** Waits until the burst times of all subscriptions have passed. */
   async #quiet(): Promise<void> {
-    for (let seen; seen !== this.#burst;) await (seen = this.#burst);
+    for (let awaited; awaited !== this.#burst;) await (awaited = this.#burst);
   }
 
   async #sendAll(frames: readonly ProtocolFrame[]): Promise<boolean> {
@@ -98,13 +102,13 @@ export class Subscriptions {
     return true;
   }
 
-  #give(send: () => Promise<boolean>): Promise<boolean> {
+  #enqueue(send: () => Promise<boolean>): Promise<boolean> {
     this.#turn = this.#turn.then((isHere) => isHere && send());
     return this.#turn;
   }
 }
 
-function asksFor(subscriptions: Iterable<Subscription>, frame: ProtocolFrame): boolean {
+function anyPasses(subscriptions: Iterable<Subscription>, frame: ProtocolFrame): boolean {
   for (const { filter } of subscriptions) if (passes(filter, frame)) return true;
   return false;
 }

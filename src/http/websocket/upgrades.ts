@@ -1,27 +1,27 @@
-/** Requests that want to become something else than HTTP: WebSockets pass the same layers as every other request. */
+/** Handles requests for a protocol upgrade. WebSocket requests pass the same middleware as all others. */
 import { type IncomingMessage, type RequestListener, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** What is left of the connection when a request asks for another protocol on it. */
+/** The connection of an upgrade request. */
 export interface Upgrade {
   socket: Duplex;
-  /** The first bytes behind the request. */
+  /** The first bytes after the request. */
   head: Buffer;
 }
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-/** Set for a request that may become a WebSocket. */
+/** The upgrade of a request that can become a WebSocket. */
 export const upgradeOf = (req: IncomingMessage): Upgrade | undefined => upgrades.get(req);
 
 export interface Upgrades {
-  /** End the connections that have become WebSockets. */
+  /** Ends all WebSocket connections. */
   end(): void;
   destroy(): void;
 }
 
-/** Let `app` see requests for a WebSocket; such requests for any other protocol are served as if they had not asked. */
+/** Passes WebSocket requests to `app`. Upgrade requests for other protocols are served as plain HTTP. */
 export function handleUpgrades(server: Server, app: RequestListener): Upgrades {
   const sockets = new Set<Duplex>();
   /** Connections that were returned to HTTP. */
@@ -31,7 +31,7 @@ export function handleUpgrades(server: Server, app: RequestListener): Upgrades {
   });
   server.on("upgrade", (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (req.headers.upgrade?.toLowerCase() !== "websocket") {
-      // The connection ends with the answer to the first such request.
+      // The connection ends with the response to its first such request.
       if (returned.has(socket)) return;
       returned.add(socket);
       return returnToHttp(server, req, socket, head);
@@ -47,7 +47,7 @@ export function handleUpgrades(server: Server, app: RequestListener): Upgrades {
   };
 }
 
-/** An answer that refuses, on a connection that HTTP has let go of: nothing comes after it. */
+/** A response that rejects an upgrade and closes the connection, because HTTP no longer manages it. */
 function answerOn(req: IncomingMessage, socket: Socket): ServerResponse {
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
@@ -59,8 +59,8 @@ function answerOn(req: IncomingMessage, socket: Socket): ServerResponse {
 const LEFT_OUT = /^(connection|upgrade|http2-settings)$/i;
 
 /**
- * Return the connection to HTTP, with the request as it would have been. This adds a parser to the connection, so it
- * is done once for each.
+ * Returns the connection to HTTP and replays the request without its upgrade headers. Adds a parser
+ * to the connection, so it must be done only once per connection.
  */
 function returnToHttp(server: Server, req: IncomingMessage, socket: Socket, head: Buffer): void {
   const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];

@@ -24,15 +24,15 @@ import { validatePayload } from "../core/request.js";
 import { type Subscription, Subscriptions } from "./subscriptions.js";
 import { upgradeOf } from "./upgrades.js";
 
-/** Subscriptions of one socket at a time. */
+/** Maximum number of concurrent subscriptions per socket. */
 const MOST_SUBSCRIPTIONS = 100;
-/** Messages of one socket that wait; beyond them the socket is not read. */
+/** Maximum number of queued messages per socket; beyond it, the socket is paused. */
 const MOST_WAITING = 100;
-/** Clients do not come back after a code of 4000 and a status of the client's fault. */
+/** Clients do not reconnect after a close code of 4000 plus a 4xx status. */
 const REFUSED = 4000;
 const GOING_AWAY = 1001;
 const FAILED = 1011;
-/** A peer that leaves so many pings without an answer is gone. */
+/** Number of unanswered pings after which a peer counts as disconnected. */
 const MOST_PINGS = 6;
 
 interface SocketCall {
@@ -41,7 +41,7 @@ interface SocketCall {
 }
 
 /**
- * Make a WebSocket of a request, and serve the thread on it.
+ * Upgrades a request to a WebSocket and serves the thread on it.
  * @throws GraphServeError for a plain request (`route_not_found`)
  */
 export function acceptSocket(
@@ -53,7 +53,10 @@ export function acceptSocket(
   const { req } = res;
   const upgrade = upgradeOf(req);
   if (!upgrade)
-    throw new GraphServeError("route_not_found", "GET is for WebSockets here; POST streams events");
+    throw new GraphServeError(
+      "route_not_found",
+      "GET requires a WebSocket upgrade; use POST to stream events",
+    );
   const { settings } = call.service;
   const server = new WebSocketServer({
     noServer: true,
@@ -76,13 +79,13 @@ export function acceptSocket(
 class ThreadSocket {
   readonly #socket: WebSocket;
   readonly #call: SocketCall;
-  readonly #outlet: ResponseWriter;
+  readonly #writer: ResponseWriter;
   readonly #logger: Logger;
-  readonly #subscriptions = new Subscriptions(async (text) => this.#outlet.write(Buffer.from(`${text}\n`)));
-  /** What all of them read, from the first on. */
+  readonly #subscriptions = new Subscriptions(async (text) => this.#writer.write(Buffer.from(`${text}\n`)));
+  /** Event stream shared by all subscriptions, opened by the first one. */
   #stream: Promise<EventStream> | undefined;
   #pings = 0;
-  /** Messages that were received and not read yet. */
+  /** Received messages that have not been processed. */
   readonly #waiting: Buffer[] = [];
   #isBusy = false;
 
@@ -90,7 +93,7 @@ class ThreadSocket {
     this.#socket = socket;
     this.#call = call;
     this.#logger = logger;
-    this.#outlet = unread.outlet(messagesOf(socket), { thread_id: call.threadId });
+    this.#writer = unread.writerFor(messagesOf(socket), { thread_id: call.threadId });
   }
 
   serve(): void {
@@ -112,18 +115,18 @@ class ThreadSocket {
     this.#socket.ping();
   }
 
-  /** Do some work; what cannot be told in an answer closes the socket. */
+  /** Runs `work`; an error that cannot be reported in a reply closes the socket. */
   #run(work: () => Promise<unknown>): void {
     work().catch((error: unknown) => {
       if (this.#socket.readyState !== this.#socket.OPEN) return;
       if (error instanceof GraphServeError && error.status < 500)
         return this.#socket.close(REFUSED + error.status, error.message.slice(0, 100));
-      this.#logger.error({ err: error, thread_id: this.#call.threadId }, "a WebSocket broke off");
+      this.#logger.error({ err: error, thread_id: this.#call.threadId }, "WebSocket failed");
       this.#socket.close(error instanceof FramesLostError ? GOING_AWAY : FAILED);
     });
   }
 
-  /** Commands of a socket are carried out one at a time, in order; while too many wait, nothing more is read. */
+  /** Executes a socket's commands one at a time and in order; pauses the socket while too many are queued. */
   #take(data: Buffer): void {
     this.#waiting.push(data);
     if (this.#waiting.length >= MOST_WAITING) this.#socket.pause();
@@ -133,7 +136,7 @@ class ThreadSocket {
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
         if (this.#socket.isPaused && this.#waiting.length < MOST_WAITING) this.#socket.resume();
         const command = await this.#read(next);
-        if (command) await this.#carryOut(command);
+        if (command) await this.#execute(command);
       }
       this.#isBusy = false;
     });
@@ -155,7 +158,7 @@ class ThreadSocket {
     }
   }
 
-  async #carryOut(command: ProtocolCommand): Promise<void> {
+  async #execute(command: ProtocolCommand): Promise<void> {
     const { service, threadId } = this.#call;
     const { method } = command;
     if (method === "subscription.subscribe") return this.#subscribe(command);
@@ -163,22 +166,25 @@ class ThreadSocket {
     await this.#send(await executeCommand(service, threadId, command));
   }
 
-  /** The answer comes before the events. */
+  /** The reply must be sent before the events. */
   async #subscribe(command: ProtocolCommand): Promise<void> {
-    let taken: Subscription | undefined;
+    let subscription: Subscription | undefined;
     const answer = await commandAnswer(command.id, async () => {
       const filter = (await paramsOf(SOCKET_PARAMS["subscription.subscribe"], command)) as EventFilter;
       const stream = await this.#reading();
       if (this.#subscriptions.count >= MOST_SUBSCRIPTIONS)
-        throw new CommandError("invalid_argument", `${MOST_SUBSCRIPTIONS} subscriptions are open`);
-      taken = { id: newId(), filter };
-      this.#subscriptions.take(taken);
+        throw new CommandError(
+          "invalid_argument",
+          `the limit of ${MOST_SUBSCRIPTIONS} subscriptions is reached`,
+        );
+      subscription = { id: newId(), filter };
+      this.#subscriptions.take(subscription);
       const replayed_events = stream.retained().filter((frame) => passes(filter, frame)).length;
-      const result = { subscription_id: taken.id, replayed_events };
+      const result = { subscription_id: subscription.id, replayed_events };
       return { result, threadId: stream.thread_id, appliedThroughSeq: stream.lastSeq };
     });
     void this.#send(answer);
-    if (taken) await this.#subscriptions.begin(taken);
+    if (subscription) await this.#subscriptions.begin(subscription);
   }
 
   async #unsubscribe(command: ProtocolCommand): Promise<void> {
@@ -186,13 +192,13 @@ class ThreadSocket {
       const params = await paramsOf(SOCKET_PARAMS["subscription.unsubscribe"], command);
       const { subscription_id } = params as UnsubscribeParams;
       if (!this.#subscriptions.remove(subscription_id))
-        throw new CommandError("no_such_subscription", `there is no subscription "${subscription_id}"`);
+        throw new CommandError("no_such_subscription", `subscription "${subscription_id}" does not exist`);
       return (await this.#call.service.protocol).nothing(this.#call.threadId);
     });
     await this.#send(answer);
   }
 
-  /** The thread's events, read from the first subscription on. */
+  /** The thread's event stream, opened on first use. */
   #reading(): Promise<EventStream> {
     this.#stream ??= this.#open().catch((error: unknown) => {
       this.#stream = undefined;
@@ -207,7 +213,7 @@ class ThreadSocket {
     if (this.#socket.readyState !== this.#socket.OPEN) stream.disconnect();
     this.#run(async () => {
       await this.#subscriptions.follow(stream);
-      // It was the server that ended it.
+      // The stream was ended by the server.
       this.#socket.close(GOING_AWAY);
     });
     return stream;
@@ -220,7 +226,7 @@ class ThreadSocket {
 
 const LINE_END = 10;
 
-/** Takes the bytes of messages, each ended by a line end; large ones come in pieces. */
+/** A stream of messages, each terminated by a newline; large messages arrive in pieces. */
 function messagesOf(socket: WebSocket): Writable {
   const out = new Writable({
     write: (chunk: Buffer, _, done) => {

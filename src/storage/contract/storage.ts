@@ -84,7 +84,7 @@ export interface RunRow {
   usage: TokenUsage | null;
   /** Id of the process that executes the run; see `Owner`. */
   owner: string;
-  /** The error that the run threw, with its location. It contains code and is never sent to clients. Optional for a storage. */
+  /** The error that the run threw, and its location. Contains code: never sent to clients. Optional for a storage. */
   fault?: RunFault | null;
   /** Number of times a process has started to execute it; 0 while it is queued. */
   attempt?: number;
@@ -98,7 +98,7 @@ export interface RunRow {
 export interface Resumption {
   /** Whether the run continues when its client disconnects. If false, it is interrupted. */
   unattended: boolean;
-  /** False if the request contained secrets. Rows never store secrets, so the graph cannot be called with the same request. */
+  /** False if the request contained secrets: rows never store them, so the graph cannot be called again the same way. */
   isWhole: boolean;
   /** The user on whose behalf it runs. */
   caller: Caller | null;
@@ -241,7 +241,7 @@ export interface RunTable {
   tasks?(threadId: string, runId: string): Promise<RunTasks | null>;
 }
 
-/** Dead runs: they crashed too often and ended as `error`, but keep their `resumption`, so they can be resumed. */
+/** Dead runs: they ended as `error`, for example after too many crashes, but keep their `resumption` and can be resumed. */
 export interface DeadRunTable {
   /** One page, newest first (created_at, then run_id). */
   list(page: Pick<RunQuery, "limit" | "offset">): Promise<RunRow[]>;
@@ -288,8 +288,9 @@ export interface AcceptOptions {
 }
 
 export interface QueueStats {
-  /** Number of queued runs, and of those that are the first of their thread and only need a process. */
+  /** Number of queued runs. */
   waiting: number;
+  /** Number of ready runs: each is the first of its thread and only needs a process. */
   ready: number;
   /** How long the oldest ready run has been ready, in seconds. */
   oldest_seconds: number;
@@ -308,7 +309,7 @@ export interface RunQueue {
   /**
    * At most `limit` ready runs, without those of the threads in `except`. Runs whose callers have the fewest runs in
    * flight come first, then runs of callers that were served least recently, then the oldest. `recentCallers` lists the
-   * callers in the order in which they were served; callers that are not listed come before those that are.
+   * callers in the order in which they were served; callers missing from it come first.
    */
   readyRuns(limit: number, except: readonly string[], recentCallers?: readonly string[]): Promise<ReadyRun[]>;
   /** Queue metrics, for example for autoscaling. */
@@ -320,7 +321,7 @@ export interface RunQueue {
 }
 
 /**
- * A checkpointer with uniform behaviour across savers (see `wrapCheckpointer`): `run_id` and the public scalar
+ * A checkpointer with uniform behavior across savers (see `wrapCheckpointer`): `run_id` and the public scalar
  * configurable keys are added to the metadata of every checkpoint; `list` requires a thread, returns nothing for
  * `limit: 0` and filters by containment; namespaces are always explicit; writes of a fenced run are refused.
  */

@@ -5,12 +5,12 @@ import { DELAYED_OWNER } from "../contract/timers.js";
 import { collectionsOf, IS_DEAD, fromRunDocument, storeRunPatch } from "./rows.js";
 import type { MongodbRuns } from "./runs.js";
 
-/** Who revives a run has the lock of its thread: no other begins there between the look and the change. */
+/** `revive` is called under the thread's lock, so no other run begins between its check and the update. */
 export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable {
   const { runs } = collectionsOf(db);
   return {
     async list({ limit, offset }) {
-      // For MongoDB a limit of 0 is none.
+      // MongoDB treats a limit of 0 as no limit.
       if (limit <= 0) return [];
       const found = runs.find(IS_DEAD, { projection: { tasks: 0 } }).sort({ created_at: -1, _id: -1 });
       return (await found.skip(offset).limit(limit).toArray()).map(fromRunDocument);
@@ -26,7 +26,7 @@ export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable 
         { _id: run_id, thread_id, ...IS_DEAD },
         { $set: storeRunPatch(patch) },
       );
-      // The thread says who has it, so that an end that was on its way counts no more.
+      // The new version of the thread refuses an end of the run that is still on its way.
       return revived.matchedCount > 0 && table.mark(run_id, thread_id, thread);
     },
     forget: async (before) => {

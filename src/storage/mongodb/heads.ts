@@ -1,7 +1,7 @@
 /**
- * The newest checkpoint id that a writer has claimed, for each thread and namespace. A claim is made by
- * compare-and-set before its checkpoint is stored. MongoDB has no statement that writes a document on a condition of
- * another: a write that arrives late, after its process lost the thread, then has an id below those that follow it.
+ * The greatest checkpoint id that a writer has claimed, for each thread and namespace. A writer claims an id by
+ * compare-and-set before it stores the checkpoint, because MongoDB cannot write one document on a condition of another.
+ * A late write of a process that lost the thread then has a smaller id than the checkpoints that follow it.
  */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Db } from "mongodb";
@@ -11,9 +11,9 @@ import type { NamespaceRef } from "../saver/saver-parts.js";
 import { isDuplicate } from "./errors.js";
 
 interface StoredHead {
-  /** Thread and namespace, with a slash between them. */
+  /** Thread id and namespace, joined by a slash. */
   _id: string;
-  /** The greatest id that was claimed. */
+  /** The greatest claimed id. */
   claimed: string;
 }
 
@@ -21,8 +21,8 @@ const headsOf = (db: Db) => db.collection<StoredHead>("gs_heads");
 
 /**
  * Claim the id of a checkpoint that is about to be stored.
- * @param exists whether a checkpoint with this id is stored at the same place
- * @returns takes the claim back, for a checkpoint that is not going to be stored
+ * @param exists whether a checkpoint with this id is stored in the same namespace
+ * @returns a function that reverts the claim, for a checkpoint that is not stored after all
  * @throws ThreadChangedError if the writer does not know the newest checkpoint (`thread_changed`)
  * @throws ClockBehindError if a greater id was claimed whose checkpoint may still arrive (`clock_behind`)
  */
@@ -35,19 +35,20 @@ export async function claimHead(
 ): Promise<() => Promise<void>> {
   const known = knownHead(config);
   const _id = `${thread_id}/${checkpoint_ns}`;
-  if (known === undefined || (await move(db, _id, known, id))) return () => takeBack(db, _id, id, known);
+  if (known === undefined || (await advance(db, _id, known, id)))
+    return () => revertClaim(db, _id, id, known);
   const head = await headsOf(db).findOne({ _id });
   if (head && head.claimed > known) {
     if (await exists(head.claimed)) throw new ThreadChangedError(thread_id);
     const [claimed, own] = [timeOfCheckpoint(head.claimed), timeOfCheckpoint(id)];
     if (head.claimed > id) throw new ClockBehindError(thread_id, (claimed ?? 0) - (own ?? 0));
   }
-  if (await move(db, _id, head?.claimed ?? "", id)) return () => takeBack(db, _id, id, head?.claimed);
+  if (await advance(db, _id, head?.claimed ?? "", id)) return () => revertClaim(db, _id, id, head?.claimed);
   throw new ThreadChangedError(thread_id);
 }
 
-/** False if a greater id than `known` is claimed. */
-async function move(db: Db, _id: string, known: string, id: string): Promise<boolean> {
+/** Claim `id`. Returns false if an id greater than `known` is claimed. */
+async function advance(db: Db, _id: string, known: string, id: string): Promise<boolean> {
   try {
     await headsOf(db).updateOne(
       { _id, claimed: { $lte: known } },
@@ -56,17 +57,17 @@ async function move(db: Db, _id: string, known: string, id: string): Promise<boo
     );
     return true;
   } catch (error) {
-    // The document is there, and the condition does not hold: the insertion of a second one is refused.
+    // The document exists but does not match the condition, so the upsert tried to insert a second one.
     if (isDuplicate(error)) return false;
     throw error;
   }
 }
 
-async function takeBack(db: Db, _id: string, id: string, before: string | undefined): Promise<void> {
+async function revertClaim(db: Db, _id: string, id: string, before: string | undefined): Promise<void> {
   if (before !== undefined) await headsOf(db).updateOne({ _id, claimed: id }, { $set: { claimed: before } });
 }
 
-/** Delete what is claimed of a thread. */
+/** Delete the claims of a thread. */
 export async function deleteHeads(db: Db, thread_id: string): Promise<void> {
   // "0" is the character after the slash.
   await headsOf(db).deleteMany({ _id: { $gte: `${thread_id}/`, $lt: `${thread_id}0` } });

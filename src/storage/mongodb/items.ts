@@ -5,14 +5,14 @@ import { isDuplicate } from "./errors.js";
 import { toText } from "./rows.js";
 
 interface Stored extends Omit<ItemRow, "value"> {
-  /** Namespace and key as one text, so that the identity of documents is that of items. */
+  /** Namespace and key as one string, so that items are unique. */
   _id: string;
   value: string;
   expires_at: string | null;
 }
 
 const idOf = (namespace: string, key: string): string => JSON.stringify([namespace, key]);
-const lives = (at: string) => ({ $or: [{ expires_at: null }, { expires_at: { $gt: at } }] });
+const isLive = (at: string) => ({ $or: [{ expires_at: null }, { expires_at: { $gt: at } }] });
 
 const readStored = ({ _id, ...row }: Stored): StoredItem => ({
   ...row,
@@ -24,34 +24,34 @@ function read(stored: Stored): ItemRow {
   return row;
 }
 
-function isAfter(place: ItemPage["after"]): Filter<Stored> {
-  if (place === undefined) return {};
-  const { namespace, key } = place;
+function isAfter(last: ItemPage["after"]): Filter<Stored> {
+  if (last === undefined) return {};
+  const { namespace, key } = last;
   return { $or: [{ namespace: { $gt: namespace } }, { namespace, key: { $gt: key } }] };
 }
 
-/** "/" follows "." in the order of characters, so the range is what begins with the namespace and a full stop. */
+/** "/" is the character after ".", so the range contains all names that start with the namespace and a full stop. */
 const isBelow = (namespace: string): Filter<Stored> =>
   namespace === ""
     ? {}
     : { $or: [{ namespace }, { namespace: { $gt: `${namespace}.`, $lt: `${namespace}/` } }] };
 
-/** Items of a MongoDB database. */
+/** Long-term memory in a MongoDB database. */
 export function createMongodbItems(db: Db): ItemTable {
   const items = db.collection<Stored>("gs_items");
 
   async function put({ namespace, key, value, updated_at, ttl_minutes, expires_at }: ItemWrite) {
     const _id = idOf(namespace, key);
     const fields = { namespace, key, value: toText(value), updated_at, ttl_minutes, expires_at };
-    const kept = await items.updateOne({ _id, ...lives(updated_at) }, { $set: fields });
+    const kept = await items.updateOne({ _id, ...isLive(updated_at) }, { $set: fields });
     if (kept.matchedCount > 0) return;
-    // New, or in the place of one that has expired, which is gone.
+    // The item is new, or it overwrites an expired item, which counts as deleted.
     await items.replaceOne({ _id }, { ...fields, created_at: updated_at }, { upsert: true });
   }
 
   return {
     async get(namespace, key, at) {
-      const stored = await items.findOne({ _id: idOf(namespace, key), ...lives(at) });
+      const stored = await items.findOne({ _id: idOf(namespace, key), ...isLive(at) });
       return stored ? read(stored) : undefined;
     },
     async put(item) {
@@ -59,7 +59,7 @@ export function createMongodbItems(db: Db): ItemTable {
         await put(item);
       } catch (error) {
         if (!isDuplicate(error)) throw error;
-        // Two that put a new item together: the second finds it there when it looks again.
+        // Another process inserted the same item: retry, which finds and updates it.
         await put(item);
       }
     },
@@ -67,7 +67,7 @@ export function createMongodbItems(db: Db): ItemTable {
       await items.deleteOne({ _id: idOf(namespace, key) });
     },
     async page({ under = "", after, limit, at }) {
-      const wanted = { $and: [isBelow(under), isAfter(after), lives(at)] };
+      const wanted = { $and: [isBelow(under), isAfter(after), isLive(at)] };
       const found = items.find(wanted).sort({ namespace: 1, key: 1 }).limit(limit);
       return (await found.toArray()).map(readStored);
     },
@@ -76,7 +76,7 @@ export function createMongodbItems(db: Db): ItemTable {
       await items.replaceOne({ _id: idOf(namespace, key) }, stored, { upsert: true });
     },
     async namespaces(at) {
-      const found = items.find(lives(at)).project<Pick<Stored, "namespace">>({ namespace: 1 });
+      const found = items.find(isLive(at)).project<Pick<Stored, "namespace">>({ namespace: 1 });
       return [...new Set((await found.toArray()).map(({ namespace }) => namespace))].sort();
     },
     async touch(namespace, key, expiresAt) {

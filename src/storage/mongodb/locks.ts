@@ -7,21 +7,21 @@ import { isDuplicate } from "./errors.js";
 import { SessionKeeper, type Session, type Timing } from "./sessions.js";
 import { pause } from "../../support/pause.js";
 
-/** Milliseconds between two looks of a waiter, by chance, so that waiters do not look in step. */
-const SHORTEST_PAUSE = 100;
-const LONGEST_PAUSE = 500;
+/** Poll interval of a waiter. It is random, so that waiters do not poll in step. */
+const MIN_POLL_MS = 100;
+const MAX_POLL_MS = 500;
 
-/** How often a lock that was just given up is tried again before it counts as taken. */
+/** Number of attempts to acquire a lock that keeps being released, before it counts as taken. */
 const ATTEMPTS = 3;
 
 interface StoredLock {
-  /** Thread. */
+  /** Id of the thread. */
   _id: string;
-  /** Session that holds it. */
+  /** Id of the session that holds the lock. */
   owner: string;
-  /** Tells this lock from an earlier or later one of the thread: only its holder releases it. */
+  /** Unique per acquisition, so that a holder never releases an earlier or later lock of the thread. */
   token: string;
-  /** Another process looks for it. */
+  /** Whether another process waits for the lock. */
   wanted: boolean;
 }
 
@@ -31,7 +31,7 @@ interface MongodbLockOptions {
   timing?: Timing;
 }
 
-/** Locks of this process on a database, and what frees them all. */
+/** Open the thread locks of this process. `close` frees all of them. */
 export async function openMongodbLocks(
   db: Db,
   { maxWaiting, explain, timing }: MongodbLockOptions,
@@ -43,14 +43,14 @@ export async function openMongodbLocks(
 }
 
 /**
- * A document a thread, held under this process's session (./sessions.ts). When the process dies its locks are free 15 s
- * after its last sign of life, at once when it signed off; when it loses the database, `lost` of its locks aborts after
- * 10 s. Processes look again every 100 to 500 ms, so which of several gets a thread is chance.
+ * One document per locked thread, held under this process's session (./sessions.ts). The locks of a process are freed
+ * immediately if it ends its session, and 15 s after its last heartbeat if it dies. If it loses the database, `lost` of its
+ * locks aborts after 10 s. Waiting processes poll every 100 to 500 ms, so which of them gets a thread is random.
  */
 class MongodbLocks implements RemoteLocks {
   readonly #locks: Collection<StoredLock>;
   readonly #sessions: SessionKeeper;
-  /** Locks that may stand although nobody holds them, since a call was broken off. */
+  /** Tokens of locks that may be stored without a holder, because a call failed. */
   readonly #leftovers = new Set<string>();
 
   constructor(db: Db, timing: Timing | undefined) {
@@ -62,17 +62,17 @@ class MongodbLocks implements RemoteLocks {
     });
   }
 
-  /** Sign on. */
+  /** Start the session. */
   start(): Promise<void> {
     return this.#sessions.start();
   }
 
-  /** Free all locks and sign off. */
+  /** Free all locks and end the session. */
   close(): Promise<void> {
     return this.#sessions.stop();
   }
 
-  /** The lock, if nobody who lives has it. */
+  /** The lock, unless a live process has it. */
   async take(threadId: string): Promise<RemoteLock | undefined> {
     const session = await this.#sessions.current();
     const token = randomUUID();
@@ -92,9 +92,9 @@ class MongodbLocks implements RemoteLocks {
   }
 
   async wait(threadId: string, { yields, signal }: Parameters<RemoteLocks["wait"]>[1]): Promise<RemoteLock> {
-    await pause(yields ? LONGEST_PAUSE : 0, signal);
+    await pause(yields ? MAX_POLL_MS : 0, signal);
     for (;;) {
-      await pause(SHORTEST_PAUSE + Math.random() * (LONGEST_PAUSE - SHORTEST_PAUSE), signal);
+      await pause(MIN_POLL_MS + Math.random() * (MAX_POLL_MS - MIN_POLL_MS), signal);
       const lock = await this.take(threadId);
       if (lock) return lock;
     }
@@ -110,9 +110,9 @@ class MongodbLocks implements RemoteLocks {
     }
   }
 
-  /** Frees a lock whose holder is gone; lets the holder of another one know that it is wanted. */
+  /** Frees a lock whose holder is dead; otherwise marks the lock as wanted. */
   async #isFree({ _id, owner, token, wanted }: StoredLock): Promise<boolean> {
-    // In this process the turn excludes others, so a lock of its own is one that nobody holds any more.
+    // The local queue allows one caller per thread, so a lock of this process is a leftover without a holder.
     if (this.#sessions.isOwn(owner)) {
       await this.#locks.deleteOne({ _id, token });
       return true;

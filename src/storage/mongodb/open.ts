@@ -26,58 +26,58 @@ import {
 import { MongodbThreads } from "./threads.js";
 import { createMongodbTimers } from "./timers.js";
 
-/** How long a call may take, from the search for a server to its answer, in milliseconds. */
+/** Timeout of a call, including server selection, in milliseconds. */
 const TIMEOUT = 10_000;
 
 /**
- * Milliseconds between two looks whether a server lives. After a failed call the driver (6.21) looks at once when its
- * last look is older than the second figure, and waits for ever when its own connection is just ending as well: with this
- * pause it waits for the next look, when connections that were to end have ended.
+ * Intervals between the driver's server checks. After a failed call, the driver (6.21) checks immediately if its last check
+ * is older than `minHeartbeatFrequencyMS`, and then hangs if its own monitoring connection is closing at that moment. With
+ * a minimum above the frequency it waits for the next regular check, when closing connections have closed.
  */
 const HEARTBEAT = { heartbeatFrequencyMS: 1_000, minHeartbeatFrequencyMS: 2_000 };
 
 /**
- * All of a storage in the database that the URI's path names (graph_serve when it names none), and thread locks that hold
- * across all processes on it. Rows are in collections that begin with `gs_`, checkpoints in those of the official
- * MongoDBSaver. Only plain commands are sent, so that MongoDB-compatible servers do as well.
- * @throws ConfigError when the URI or an option is wrong (`config_invalid`)
- * @throws StorageUnavailableError when the server cannot be used, or mongodb not loaded (`storage_unavailable`)
+ * Open a storage in the database that the URI's path names (default `graph_serve`). Thread locks are shared by all
+ * processes on the database. Rows are in collections whose names start with `gs_`, checkpoints in those of the official
+ * MongoDBSaver. Only basic commands are used, so that MongoDB-compatible servers work as well.
+ * @throws ConfigError if the URI or an option is invalid (`config_invalid`)
+ * @throws StorageUnavailableError if the server cannot be used or mongodb cannot be loaded (`storage_unavailable`)
  */
 export async function openMongodb(options: StorageOptions): Promise<Storage> {
   const driver = await loadMongodbDriver();
-  const { client, place } = connectionOf(driver, options);
+  const { client, target } = connectionOf(driver, options);
   try {
-    return await openStores(driver, client, place, options);
+    return await openStores(driver, client, target, options);
   } catch (error) {
     await client.close();
-    throw storageError(error, explainMongodb(place.hosts));
+    throw storageError(error, explainMongodb(target.hosts));
   }
 }
 
 /**
- * A client that has not connected yet, and where it leads.
+ * A client that is not connected yet, and its parsed URI.
  * @throws ConfigError (`config_invalid`)
  */
 function connectionOf(
   driver: MongodbDriver,
   options: StorageOptions,
-): { client: MongoClient; place: MongodbUri } {
-  const { uri, place } = readUri(options);
-  return { client: createClient(driver, uri, clientOptions(options, place)), place };
+): { client: MongoClient; target: MongodbUri } {
+  const { uri, target } = readUri(options);
+  return { client: createClient(driver, uri, clientOptions(options, target)), target };
 }
 
 async function openStores(
   driver: MongodbDriver,
   client: MongoClient,
-  place: MongodbUri,
+  target: MongodbUri,
   options: StorageOptions,
 ): Promise<Storage> {
-  const { database, hosts, location } = place;
-  const db = client.db(database, place.options.has("timeoutms") ? {} : { timeoutMS: TIMEOUT });
+  const { database, hosts, location } = target;
+  const db = client.db(database, target.options.has("timeoutms") ? {} : { timeoutMS: TIMEOUT });
   const explain = explainMongodb(hosts);
   await client.connect();
   if (options.readOnly) await requirePrepared(db, location);
-  // An index may take longer to build than a call.
+  // `prepareAll` uses no call timeout, because building an index may take long.
   else await prepareAll(driver, client, database);
   const held: HeldRuns = new Map();
   const saver = createSaver(driver, client, db, held);
@@ -120,7 +120,7 @@ async function prepareAll(driver: MongodbDriver, client: MongoClient, database: 
   await setUp(createSaver(driver, client, db));
 }
 
-/** Who only reads takes no lock that others would see. */
+/** A read-only storage takes no locks that other processes can see. */
 async function openLocks(
   db: Db,
   { max_queued_runs: maxWaiting, readOnly }: StorageOptions,
@@ -130,20 +130,20 @@ async function openLocks(
   return openMongodbLocks(db, { maxWaiting, explain });
 }
 
-function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; place: MongodbUri } {
-  const place = uri === undefined || !isMongodbUri(uri) ? undefined : parseMongodbUri(uri);
-  if (uri !== undefined && place) return { uri, place };
+function readUri({ checkpointer_uri: uri }: StorageOptions): { uri: string; target: MongodbUri } {
+  const target = uri === undefined || !isMongodbUri(uri) ? undefined : parseMongodbUri(uri);
+  if (uri !== undefined && target) return { uri, target };
   throw new ConfigError("checkpointer_scheme mongodb needs a checkpointer_uri that names its server", {
     hint: "set checkpointer_uri to a URI such as mongodb://user:password@host:27017/graph_serve",
   });
 }
 
-/** What the URI sets itself is left to it. */
-function clientOptions({ checkpointer_options }: StorageOptions, place: MongodbUri): MongoClientOptions {
+/** Options of the driver. Options in the URI take precedence. */
+function clientOptions({ checkpointer_options }: StorageOptions, target: MongodbUri): MongoClientOptions {
   const unknown = Object.keys(checkpointer_options).find((name) => name !== "pool_max_size");
   if (unknown !== undefined) {
     throw new ConfigError(`checkpointer_options.${unknown} is not known; known is pool_max_size`, {
-      hint: "options of the driver go into checkpointer_uri, such as ?tls=true",
+      hint: "set options of the driver in checkpointer_uri, for example ?tls=true",
     });
   }
   const { pool_max_size: maxPoolSize } = checkpointer_options;
@@ -154,35 +154,35 @@ function clientOptions({ checkpointer_options }: StorageOptions, place: MongodbU
     connectTimeoutMS: TIMEOUT,
     socketTimeoutMS: TIMEOUT,
     waitQueueTimeoutMS: TIMEOUT,
-    // What was acknowledged outlives the server that took it.
+    // An acknowledged write must survive the loss of the primary.
     w: "majority",
     ...(maxPoolSize !== undefined && { maxPoolSize }),
   };
-  return Object.fromEntries(Object.entries(ours).filter(([name]) => !place.options.has(name.toLowerCase())));
+  return Object.fromEntries(Object.entries(ours).filter(([name]) => !target.options.has(name.toLowerCase())));
 }
 
-/** The driver's own message may repeat parts of the URI. */
+/** Replaces the driver's error, because its message may contain parts of the URI. */
 function createClient(driver: MongodbDriver, uri: string, options: MongoClientOptions): MongoClient {
   try {
     return new driver.MongoClient(uri, options);
   } catch {
-    throw new ConfigError("checkpointer_uri is not a valid connection string of MongoDB", {
-      hint: "write mongodb://user:password@host:27017/database, special characters percent-encoded",
+    throw new ConfigError("checkpointer_uri is not a valid MongoDB connection string", {
+      hint: "use mongodb://user:password@host:27017/database, with special characters percent-encoded",
     });
   }
 }
 
-/** What the documents of a database stand at; one version counts for rows and the indexes of checkpoints. */
+/** Version of the documents in a database. One version covers rows and the indexes of checkpoints. */
 export async function mongodbSchema(options: StorageOptions): Promise<SchemaState> {
-  const { client, place } = connectionOf(await loadMongodbDriver(), options);
+  const { client, target } = connectionOf(await loadMongodbDriver(), options);
   try {
-    const version = await storedVersion(client.db(place.database));
+    const version = await storedVersion(client.db(target.database));
     return {
-      location: place.location,
+      location: target.location,
       parts: [{ name: "documents", version, wanted: MONGODB_SCHEMA_VERSION }],
     };
   } catch (error) {
-    throw storageError(error, explainMongodb(place.hosts));
+    throw storageError(error, explainMongodb(target.hosts));
   } finally {
     await client.close();
   }

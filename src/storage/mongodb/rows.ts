@@ -1,4 +1,4 @@
-/** How rows are kept as documents. Free JSON is kept as text: keys then are data, whatever signs they hold. */
+/** Conversion of rows to and from documents. Free-form JSON is stored as a string, because its keys may contain any characters. */
 import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
@@ -7,11 +7,11 @@ import { expiryOf, labelsOf } from "../rows/rows.js";
 import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../contract/storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
-/** A run that ended, as its thread's document remembers it; see ./runs.ts. */
+/** The end of a run, as stored in the document of its thread; see ./runs.ts. */
 export interface Settlement {
   run_id: string;
   patch: StoredRunPatch;
-  /** Whose end it is; left out where nobody is asked for. */
+  /** The holder that ended the run; undefined if the holder is not checked. */
   holder?: RunHolder;
 }
 
@@ -21,13 +21,13 @@ export interface ThreadDocument extends Omit<ThreadRow, "thread_id" | "metadata"
   config: string;
   /** Milliseconds since 1970. */
   expires_at: number | null;
-  /** What a metadata filter is looked up by; see `factsOf`. */
+  /** Labels of the metadata, for indexed lookup; see `labelsOf`. */
   facts: string[];
-  /** Goes up with each change: a change is written over the version that it was made from, or made anew. */
+  /** Incremented by each change, for compare-and-set: a change based on an older version is retried. */
   version: number;
   /** The latest settlement of the thread. */
   settled: Settlement | null;
-  /** The latest run that was inserted together with a change of the thread. */
+  /** Id of the latest run that was inserted, taken over or revived with a change of the thread. */
   opened: string | null;
 }
 
@@ -38,13 +38,13 @@ export interface RunDocument extends Omit<RunRow, "run_id" | Texts> {
   metadata: string;
   kwargs: string;
   usage: string | null;
-  /** Left out of runs of 0.1.0. */
+  /** Missing in runs of release 0.1.0. */
   fault?: string | null;
-  /** Left out of runs of earlier releases, as is `attempt`. */
+  /** Missing in runs of earlier releases, as is `attempt`. */
   resumption?: string | null;
-  /** Read by itself alone. */
+  /** Read only by `RunTable.tasks`. */
   tasks?: string | null;
-  /** Set when its owner is to stop it. */
+  /** Set if its owner should stop the run. */
   cancel_requested?: true;
 }
 
@@ -65,7 +65,7 @@ export interface Collections {
   owners: Collection<StoredOwner>;
 }
 
-/** Runs that died, and can go on: as their index has it. */
+/** Dead runs. Also the condition of the index `gs_runs_dead`. */
 export const IS_DEAD = { status: "error" as const, resumption: { $type: "string" as const } };
 
 export const collectionsOf = (db: Db): Collections => ({
@@ -74,7 +74,7 @@ export const collectionsOf = (db: Db): Collections => ({
   owners: db.collection("gs_owners"),
 });
 
-/** What only documents have: kept when a row is stored over another. */
+/** Fields of documents that rows do not have. Kept when a row is overwritten. */
 type Marks = Pick<ThreadDocument, "version" | "settled" | "opened">;
 
 export const NEW_MARKS: Marks = { version: 1, settled: null, opened: null };
@@ -129,7 +129,7 @@ export const fromRunDocument = ({ _id, cancel_requested: _, tasks: __, ...stored
   resumption: stored.resumption == null ? null : (JSON.parse(stored.resumption) as Resumption),
 });
 
-/** Keys set to undefined count as left out. */
+/** A run patch as document fields, without undefined keys. */
 export function storeRunPatch(patch: RunPatch): StoredRunPatch {
   const { updated_at, status, error, usage, fault, owner, attempt, resumption, tasks } = patch;
   return {
@@ -146,12 +146,12 @@ export function storeRunPatch(patch: RunPatch): StoredRunPatch {
 }
 
 /**
- * JSON as a document keeps it.
- * @throws GraphServeError when it is larger than a document (`payload_too_large`)
+ * JSON as stored in a document.
+ * @throws GraphServeError if it is too large for a document (`payload_too_large`)
  */
 export function toText(value: unknown): string {
   const text = JSON.stringify(value);
-  // A character takes three bytes at most, so short texts need no counting.
+  // A UTF-16 code unit takes at most three bytes, so the size of short strings need not be counted.
   if (text.length * 3 <= VALUE_LIMIT) return text;
   const bytes = Buffer.byteLength(text);
   if (bytes > VALUE_LIMIT) throw tooLarge(bytes);

@@ -1,17 +1,16 @@
 /**
- * Some changes concern a run and its thread. They are two documents, and MongoDB changes one at a time (transactions
- * need a replica set, and not every compatible server has them), so the order of the writes makes each change whole:
+ * Some changes affect a run and its thread, which are two documents. MongoDB changes one document at a time (transactions
+ * need a replica set, and not every compatible server has them), so the order of the writes makes each change atomic:
  *
- * - A run begins with its own row, then its thread changes. Between the two there is a run that has not ended and that
- *   nobody was told of: when its process dies there, recovery ends it as it ends any run that was cut off. The other
- *   order would leave a thread busy for ever with no run to tell why.
- * - A run that is taken over changes first, then its thread, whose version tells the one before that its end, which it
- *   may be about to write over the thread, is not wanted any more.
- * - A run ends with its thread, whose new document carries the run's end along, then the run's row is written. The
- *   thread's document decides: it is written over the version that was read, so of two ends of a run one fails and
- *   finds the other. Between the two writes the run still counts as unfinished; whoever settles it next, recovery or
- *   the same process again, finds the end in the thread and completes it. The next end on the thread does so too,
- *   before it takes the place of this one.
+ * - Insert: the run is written first, then its thread. If the process dies in between, an unfinished run remains that no
+ *   client knows of, and recovery ends it like any interrupted run. The reverse order would leave a thread busy forever
+ *   without a run that explains why.
+ * - Take over: the run is written first, then its thread. The new version of the thread refuses the end of the run that
+ *   the previous holder may be about to write.
+ * - End: the thread is written first, with the end of the run in its document, then the run. The thread decides: it is
+ *   written by compare-and-set, so of two ends of a run one fails and finds the other. Between the two writes, the run
+ *   still counts as unfinished. The next `settle` of the run, by recovery or the same process, finds the end in the thread
+ *   and completes it. The next end on the thread also completes it, before it overwrites it.
  */
 import type { Db, Filter } from "mongodb";
 import type { RunTasks } from "../../models/run.js";
@@ -49,12 +48,12 @@ import type { MongodbThreads } from "./threads.js";
 const WITHOUT_TASKS = { projection: { tasks: 0 } };
 const isUnfinished = { status: { $in: [...UNFINISHED] } };
 
-/** Run rows of a MongoDB database. */
+/** Run rows in a MongoDB database. */
 export class MongodbRuns implements RunTable {
   readonly #runs: Collections["runs"];
   readonly #owners: Collections["owners"];
   readonly #threads: MongodbThreads;
-  /** Insertions that failed half-way, to be taken back. */
+  /** Insertions that failed halfway and must be undone. */
   readonly #failed: Insertion[] = [];
 
   constructor(db: Db, threads: MongodbThreads) {
@@ -72,7 +71,7 @@ export class MongodbRuns implements RunTable {
       await this.delete(row.thread_id, row.run_id);
       return false;
     } catch (error) {
-      // The caller is told that there is no such run, so there must be none.
+      // The caller gets an error, so the run must not exist.
       if (!isDuplicate(error)) this.#failed.push(insertion);
       await this.undoFailed().catch(() => undefined);
       throw error;
@@ -96,7 +95,7 @@ export class MongodbRuns implements RunTable {
   ): Promise<boolean> {
     const stored = await this.#threads.find(thread_id);
     if (!stored) return false;
-    // What ends a run stands in its thread first.
+    // The end of a run is stored in its thread first.
     if (stored.settled?.run_id === run_id) await this.#complete(stored.settled);
     const held = { _id: run_id, thread_id, ...isUnfinished, ...from };
     const taken = await this.#runs.updateOne(held, { $set: storeRunPatch(patch) });
@@ -104,7 +103,7 @@ export class MongodbRuns implements RunTable {
     return this.mark(run_id, thread_id, thread);
   }
 
-  /** One after the other: cut off in between, those left are still unfinished, and are settled the next time. */
+  /** Sequential: after a crash, the remaining runs are still unfinished and are settled by recovery. */
   async settle(outcomes: readonly RunOutcome[]): Promise<void> {
     for (const outcome of outcomes) await this.#settle(outcome);
   }
@@ -131,9 +130,9 @@ export class MongodbRuns implements RunTable {
     return this.#page(wanted, page);
   }
 
-  /** Newest first. */
+  /** One page, newest first. */
   async #page(wanted: Filter<RunDocument>, { limit, offset }: Pick<RunQuery, "limit" | "offset">) {
-    // For MongoDB a limit of 0 is none.
+    // MongoDB treats a limit of 0 as no limit.
     if (limit <= 0) return [];
     const found = this.#runs
       .find(wanted, WITHOUT_TASKS)
@@ -167,8 +166,8 @@ export class MongodbRuns implements RunTable {
   }
 
   async cancelRequests(owner: string): Promise<string[]> {
-    const asked = this.#runs.find({ owner, cancel_requested: true, ...isUnfinished });
-    return (await asked.project<Pick<RunDocument, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
+    const requested = this.#runs.find({ owner, cancel_requested: true, ...isUnfinished });
+    return (await requested.project<Pick<RunDocument, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
   }
 
   async tasks(threadId: string, runId: string): Promise<RunTasks | null> {
@@ -179,7 +178,7 @@ export class MongodbRuns implements RunTable {
     return run?.tasks == null ? null : (JSON.parse(run.tasks) as RunTasks);
   }
 
-  /** An end that the one before wrote over the thread meanwhile does not count: its run was taken already. */
+  /** Patch the thread and make this its latest run. An end that the previous holder stored in the meantime is discarded. */
   async mark(runId: string, threadId: string, patch: ThreadPatch): Promise<boolean> {
     for (;;) {
       const stored = await this.#threads.find(threadId);
@@ -189,7 +188,7 @@ export class MongodbRuns implements RunTable {
     }
   }
 
-  /** Take back insertions that the storage broke off; what it refuses again is kept for the next time. */
+  /** Undo failed insertions. Those that cannot be undone now are kept for the next call. */
   async undoFailed(): Promise<void> {
     for (const insertion of [...this.#failed]) {
       await this.#undo(insertion);
@@ -207,7 +206,7 @@ export class MongodbRuns implements RunTable {
     }
   }
 
-  /** A thread that was changed all the same, the answer being lost, becomes what it was, unless it changed since. */
+  /** Restores the thread if it was changed although the call failed, unless it has changed again since. */
   async #undo({ runId, threadId, before }: Insertion): Promise<void> {
     const stored = before && (await this.#threads.find(threadId));
     if (before && stored?.opened === runId && stored.version === before.version + 1) {
@@ -216,18 +215,18 @@ export class MongodbRuns implements RunTable {
     await this.delete(threadId, runId);
   }
 
-  /** Store how a run ended; nothing when that is decided already, or its thread is gone. */
+  /** Store the end of a run. Does nothing if the run has already ended or its thread does not exist. */
   async #settle({ runId, holder, run: patch, threadId, thread }: RunOutcome): Promise<void> {
     const settlement: Settlement = { run_id: runId, patch: storeRunPatch(patch), ...(holder && { holder }) };
     for (;;) {
       const stored = await this.#threads.find(threadId);
-      // A run without its thread: its insertion was cut off after the thread had been deleted.
+      // A run without a thread: its process died during the insertion, after the thread was deleted.
       if (!stored) return void (await this.#runs.deleteMany({ thread_id: threadId }));
       const [found] = await Promise.all([
         this.get(threadId, runId),
         stored.settled && this.#complete(stored.settled),
       ]);
-      // Its end may be of a holder that it was taken from, and then it is none.
+      // Read the run again: an end by a previous holder is not applied, so the run may still be unfinished.
       const run = stored.settled?.run_id === runId ? await this.get(threadId, runId) : found;
       if (!run || isFinished(run) || (holder && !isHeldBy(run, holder))) return;
       if (await this.#isSuperseded(runId, stored)) return this.#complete(settlement);
@@ -237,19 +236,19 @@ export class MongodbRuns implements RunTable {
     }
   }
 
-  /** A run that lost its thread to a later one has no say in what becomes of the thread. */
+  /** Whether a later run has the thread, so that the outcome must not change the thread. */
   async #isSuperseded(runId: string, { _id, opened }: ThreadDocument): Promise<boolean> {
     if (opened === null || opened === runId) return false;
     const latest = await this.get(_id, opened);
     return latest !== undefined && !isFinished(latest) && latest.owner !== DELAYED_OWNER.id;
   }
 
-  /** May come again and again: a run that has ended stays as it is. */
+  /** Idempotent: a run that has ended is not changed. */
   async #complete({ run_id, patch, holder }: Settlement): Promise<void> {
     await this.#patch(run_id, patch, holder);
   }
 
-  /** False, and nothing changed, when the run has ended or is another's, so that the same patch may come again. */
+  /** Idempotent: returns false, and changes nothing, if the run has ended or belongs to another holder. */
   async #patch(runId: string, patch: StoredRunPatch, holder?: RunHolder): Promise<boolean> {
     const wanted = { _id: runId, ...isUnfinished, ...holder };
     return (await this.#runs.updateOne(wanted, { $set: patch })).matchedCount > 0;
@@ -259,14 +258,14 @@ export class MongodbRuns implements RunTable {
 interface Insertion {
   runId: string;
   threadId: string;
-  /** The thread as it was when its change was tried. */
+  /** The thread before the change was attempted. */
   before: ThreadDocument | undefined;
 }
 
 export function createMongodbOwners(db: Db, runs: MongodbRuns): OwnerTable {
   const { owners } = collectionsOf(db);
   return {
-    /** Also the moment to mend what an outage left. */
+    /** A heartbeat also undoes insertions that failed during an outage. */
     async beat({ id, ...owner }) {
       await owners.replaceOne({ _id: id }, owner, { upsert: true });
       await runs.undoFailed();

@@ -23,15 +23,15 @@ import { collectionsOf } from "./rows.js";
 import type { MongodbDriver } from "./schema.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
-/** The collections that the official saver uses by itself, so that its tables can be taken over and handed back. */
+/** The default collections of the official saver, so that both savers can use the same data. */
 const CHECKPOINTS = "checkpoints";
 const WRITES = "checkpoint_writes";
 
-const IDS_ALONE: FindOptions = { projection: { checkpoint_id: 1 } };
+const ONLY_IDS: FindOptions = { projection: { checkpoint_id: 1 } };
 
 /**
- * The official saver on a database as it is set up, less what stops it from storing all metadata and writes, and from
- * saying what is too large.
+ * The official saver on a migrated database, adapted to store any metadata and writes and to report values that are too
+ * large.
  */
 export function createSaver(
   driver: MongodbDriver,
@@ -44,27 +44,27 @@ export function createSaver(
   return saver;
 }
 
-/** Make the saver's indexes: its `setup` hands errors back in a list. */
+/** Create the saver's indexes. Its `setup` returns errors in a list instead of throwing. */
 export async function setUp(saver: MongoDBSaver): Promise<void> {
   const [error] = await saver.setup();
   if (error !== undefined) throw error;
 }
 
 /**
- * A saver that makes only plain entries of the metadata searchable. The official one stores all of it as fields, and
- * servers refuse names that begin with "$", or read those with a full stop as paths. The metadata itself is whole.
- * Writes are numbered as in every saver here: the official one loses those to a channel named "constructor".
+ * A saver that makes only scalar metadata with plain names searchable. The official saver stores all metadata as fields,
+ * but servers reject names that start with "$" and read names with a full stop as paths. The metadata itself is stored in
+ * full. Writes are numbered as in all our savers: the official saver loses writes to a channel named "constructor".
  */
 function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): typeof MongoDBSaver {
   return class extends Saver {
-    protected override db = readWell(db);
+    protected override db = withReadOptions(db);
 
     override async put(
       config: RunnableConfig,
       checkpoint: Checkpoint,
       metadata: CheckpointMetadata,
     ): Promise<RunnableConfig> {
-      const { checkpoint_id: parent, ...place } = checkpointRef(config);
+      const { checkpoint_id: parent, ...ref } = checkpointRef(config);
       const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
         this.serde.dumpsTyped(checkpoint),
         this.serde.dumpsTyped(metadata),
@@ -76,11 +76,11 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
         metadata: metadataBytes,
         metadata_search: searchable(metadata),
       };
-      const key = { ...place, checkpoint_id: checkpoint.id };
+      const key = { ...ref, checkpoint_id: checkpoint.id };
       const isStored = async (checkpoint_id: string) =>
-        (await this.db.collection(CHECKPOINTS).findOne({ ...place, checkpoint_id }, IDS_ALONE)) !== null;
+        (await this.db.collection(CHECKPOINTS).findOne({ ...ref, checkpoint_id }, ONLY_IDS)) !== null;
       const [claim, requirement] = await Promise.allSettled([
-        claimHead(db, config, place, checkpoint.id, isStored),
+        claimHead(db, config, ref, checkpoint.id, isStored),
         requireHeld(db, heldRun(held, config)),
       ]);
       if (requirement.status === "rejected") {
@@ -89,7 +89,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       }
       if (claim.status === "rejected") throw claim.reason;
       await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
-      return configOf(place, checkpoint.id);
+      return configOf(ref, checkpoint.id);
     }
 
     override async deleteThread(threadId: string): Promise<void> {
@@ -98,13 +98,13 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
     }
 
     override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-      const place = requiredCheckpointRef(config);
+      const ref = requiredCheckpointRef(config);
       const { writes: own, replace } = numbered(writes);
       const serialized = own.map(async ({ idx, channel, value }) => {
         const [type, bytes] = await this.serde.dumpsTyped(value);
         const fields = { channel, type, value: bytes };
         const update = replace ? { $set: fields } : { $setOnInsert: fields };
-        return { updateOne: { filter: { ...place, task_id: taskId, idx }, update, upsert: true } };
+        return { updateOne: { filter: { ...ref, task_id: taskId, idx }, update, upsert: true } };
       });
       const operations = await Promise.all(serialized);
       await requireHeld(db, heldRun(held, config));
@@ -114,9 +114,9 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
 }
 
 /**
- * The check and the write are two calls: a run that is taken over between them may still get a write of the process
- * before. ./heads.ts keeps its checkpoint below those that follow it.
- * @throws RunTakenError when the run has ended, or is another's (`run_failed`)
+ * The check and the write are two calls: if a run is taken over in between, a write of the previous process may still be
+ * stored. ./heads.ts ensures that its checkpoint has a smaller id than those that follow.
+ * @throws RunTakenError if the run has ended or belongs to another holder (`run_failed`)
  */
 async function requireHeld(db: Db, run: HeldRun | undefined): Promise<void> {
   if (!run) return;
@@ -126,10 +126,10 @@ async function requireHeld(db: Db, run: HeldRun | undefined): Promise<void> {
 }
 
 /**
- * The database as the saver should read it. A list may have a slow reader: the time of a call counts anew for each of
- * its documents. And without an order of their own, writes come in whatever order the server has them.
+ * The database with read options for the saver. A list may be consumed slowly, so the timeout applies to each iteration
+ * instead of the whole list. Writes are sorted, because the server's order is undefined.
  */
-function readWell(db: Db): Db {
+function withReadOptions(db: Db): Db {
   const options: FindOptions = db.timeoutMS === undefined ? {} : { timeoutMode: "iteration" };
   const collection = (name: string): Collection => {
     const inner = db.collection(name);
@@ -150,7 +150,7 @@ function searchable(metadata: object): Document {
   );
 }
 
-/** Refuses what no document holds, where its size is known and can be told. */
+/** Rejects values that are too large for a document here, where the error can report their size. */
 function boundedSerializer(inner: SerializerProtocol): SerializerProtocol {
   return {
     async dumpsTyped(value: unknown) {
@@ -158,15 +158,15 @@ function boundedSerializer(inner: SerializerProtocol): SerializerProtocol {
       if (dumped[1].byteLength > VALUE_LIMIT) throw tooLarge(dumped[1].byteLength);
       return dumped;
     },
-    // The driver reads bytes as a Buffer.
+    // The driver returns bytes as a Buffer, but the stored value was a plain Uint8Array.
     loadsTyped: async (type, data): Promise<unknown> =>
       inner.loadsTyped(type, typeof data === "string" ? data : new Uint8Array(data)),
   };
 }
 
 /**
- * Deletes checkpoints and writes as `WrapOptions.keepOnly` says. Not in one step, but in an order in which each is
- * harmless when it is the last: writes without a checkpoint are never read, and a parent that is gone ends a history.
+ * See `WrapOptions.keepOnly`. Not atomic, but a crash between the steps is harmless: writes without a checkpoint are never
+ * read, and a missing parent ends the history.
  */
 export async function keepOnly(db: Db, thread_id: string, keep: readonly CheckpointKey[]): Promise<void> {
   const others = { thread_id, ...noneOf("checkpoint_id", keep) };
@@ -180,7 +180,7 @@ export async function keepOnly(db: Db, thread_id: string, keep: readonly Checkpo
     );
 }
 
-/** Names alone: the checkpoints themselves are not read. */
+/** Namespaces of a thread's checkpoints, read without the checkpoints themselves. */
 export async function namespacesOf(db: Db, thread_id: string): Promise<string[]> {
   const found = new Set<string>();
   const names = db.collection(CHECKPOINTS).find({ thread_id }, { projection: { checkpoint_ns: 1 } });
@@ -188,7 +188,7 @@ export async function namespacesOf(db: Db, thread_id: string): Promise<string[]>
   return [...found];
 }
 
-/** The condition that the id in `field` names none of these checkpoints. */
+/** The condition that the id in `field` is not the id of one of these checkpoints. */
 function noneOf(field: string, keys: readonly CheckpointKey[]): Document {
   if (keys.length === 0) return {};
   const byNamespace = new Map<string, string[]>();

@@ -4,9 +4,9 @@ import { StorageUnavailableError } from "../../support/errors.js";
 import { collectionsOf, IS_DEAD } from "./rows.js";
 
 /**
- * Version of the documents that this release reads and writes: since 2, runs have a fault, since 3 tasks and what they are
- * gone on with, all of which an earlier release would show; since 4 there are timers, which it would not see to; since
- * 5 a run that ended as `error` has what it would have gone on with only where processes died over it.
+ * Document version that this release reads and writes. Version 2 added `fault` to runs, version 3 `tasks` and `resumption`;
+ * an earlier release would send them to clients. Version 4 added timers, which an earlier release would ignore. Since
+ * version 5, a run that ended as `error` has a `resumption` only if it is dead.
  */
 export const MONGODB_SCHEMA_VERSION = 5;
 
@@ -17,13 +17,13 @@ interface Version {
 
 const versionsOf = (db: Db) => db.collection<Version>("gs_schema");
 
-/** 0 when no server has been here. */
+/** 0 if no server has used the database. */
 export const storedVersion = async (db: Db): Promise<number> =>
   (await versionsOf(db).findOne({ _id: "version" }))?.version ?? 0;
 
 /**
- * Make the indexes and note the version. Every step may be made by several processes at once, and made again.
- * @throws StorageUnavailableError when the documents are of a later version (`storage_unavailable`)
+ * Create the indexes and store the version. Every step is idempotent and may run in several processes concurrently.
+ * @throws StorageUnavailableError if the documents have a later version (`storage_unavailable`)
  */
 export async function migrateMongodb(db: Db): Promise<void> {
   const stored = await versionsOf(db).findOne({ _id: "version" });
@@ -60,8 +60,8 @@ export async function migrateMongodb(db: Db): Promise<void> {
 }
 
 /**
- * Check that a server has been here, without making anything.
- * @throws StorageUnavailableError when none has, or one of another version (`storage_unavailable`)
+ * Check that a server has used the database, without changing anything.
+ * @throws StorageUnavailableError if none has, or if the documents have a later version (`storage_unavailable`)
  */
 export async function requirePrepared(db: Db, location: string): Promise<void> {
   const stored = await versionsOf(db).findOne({ _id: "version" });
@@ -75,7 +75,7 @@ export async function requirePrepared(db: Db, location: string): Promise<void> {
 
 const newerVersion = (version: number) =>
   new StorageUnavailableError(
-    `the database was written by a later graph-serve: its version is ${version}, this one knows ${MONGODB_SCHEMA_VERSION}`,
+    `the database was written by a later graph-serve: its documents have version ${version}, this release supports version ${MONGODB_SCHEMA_VERSION}`,
     { hint: "upgrade graph-serve" },
   );
 
@@ -85,8 +85,8 @@ export interface MongodbDriver {
 }
 
 /**
- * The packages of this backend, loaded when it is first opened.
- * @throws StorageUnavailableError when one is missing (`storage_unavailable`)
+ * Load the packages of this backend.
+ * @throws StorageUnavailableError if one is missing (`storage_unavailable`)
  */
 export async function loadMongodbDriver(): Promise<MongodbDriver> {
   try {
@@ -101,15 +101,14 @@ export async function loadMongodbDriver(): Promise<MongodbDriver> {
   }
 }
 
-/** Whether `uri` names a MongoDB deployment. */
 export const isMongodbUri = (uri: string): boolean => /^mongodb(\+srv)?:\/\//i.test(uri);
 
 export interface MongodbUri {
-  /** Database that the URI's path names. */
+  /** Database in the path of the URI, or the default. */
   database: string;
-  /** Where it is, without user and password. */
+  /** The URI without user, password and options. */
   location: string;
-  /** `host:port`, or several of them. */
+  /** One or more `host:port`, separated by commas. */
   hosts: string;
   /** Names of the options that the URI sets, in lower case. */
   options: ReadonlySet<string>;
@@ -117,7 +116,7 @@ export interface MongodbUri {
 
 const DEFAULT_DATABASE = "graph_serve";
 
-/** What a connection string says, as far as this backend asks; undefined when it is malformed. */
+/** The parts of a connection string that this backend needs; undefined if it is malformed. */
 export function parseMongodbUri(uri: string): MongodbUri | undefined {
   const parts = /^(mongodb(?:\+srv)?:\/\/)(?:[^/?]*@)?([^/?@]+)(?:\/([^?]*))?(?:\?(.*))?$/i.exec(uri);
   if (!parts) return undefined;

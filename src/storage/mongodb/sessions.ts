@@ -1,12 +1,12 @@
 /**
- * A session is what this process holds its locks under: one document with the time of its last renewal, by the clock of
- * the server. Whoever finds a session that was not renewed for `lease` may bury it, by deleting it as it was seen; from
- * then on its locks are free. Its process, should it live, has stopped counting on them well before: `giveUp` after its
- * last renewal, by its own clock.
+ * A session is the lease under which this process holds its locks: one document with the time of its last heartbeat, by
+ * the server's clock. Any process may expire a session without a heartbeat for `lease`, by deleting the document it read;
+ * from then on, the locks are free. If the owner is still alive, it has stopped relying on them before that: `giveUp`
+ * after its last heartbeat, by its own clock.
  *
- * So two processes never count on the same lock, provided that the server's clock does not jump by the difference of
- * the two times, also when another server becomes the primary. A process that was stopped as a whole (a suspended
- * machine) looks at the clock before each write; one that it had handed to the driver before still goes out.
+ * So two processes never rely on the same lock, provided that the server's clock does not jump by more than the difference
+ * of the two times, even when another server becomes the primary. A process that was paused (a suspended machine) checks
+ * the clock before each write, but a write already passed to the driver is still sent.
  */
 import { randomUUID } from "node:crypto";
 import { performance } from "node:perf_hooks";
@@ -14,12 +14,13 @@ import type { Collection, Db } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
 import { Stopwatch } from "../../support/stopwatch.js";
 
-/** In milliseconds. */
+/** Timing of sessions, in milliseconds. */
 export interface Timing {
-  /** A session that was not renewed for so long is dead. */
+  /** Time without a heartbeat after which a session is dead. */
   lease: number;
-  /** A process that could not renew its session for so long gives its locks up. */
+  /** Time without a successful heartbeat after which a process gives up its locks. */
   giveUp: number;
+  /** Interval between heartbeats. */
   renewEvery: number;
 }
 
@@ -35,10 +36,10 @@ export class Session {
   readonly #sessions: Collection<StoredSession>;
   readonly #timing: Timing;
   readonly #lost = new AbortController();
-  /** The server's clock, and ours when we heard of it. */
+  /** Server time of the last heartbeat, and local time at which its answer arrived. */
   #seenAt = 0;
-  #heardAt = 0;
-  /** When the renewal that succeeded last was sent off. */
+  #receivedAt = 0;
+  /** Started when the last successful heartbeat was sent. */
   #renewed: Stopwatch | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
@@ -53,18 +54,18 @@ export class Session {
     return session;
   }
 
-  /** Aborts when the session's locks can no longer be counted on. */
+  /** Aborts when the session's locks are no longer reliable. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Renew; a session that was buried is lost. */
+  /** Send a heartbeat. If another process has expired the session, it is lost. */
   async renew(): Promise<void> {
     if (this.lost.aborted) return;
     if (!(await this.#renew({ upsert: false }))) this.#lose();
   }
 
-  /** Whether the session of this id is gone, so that its locks are free. Buries it when its time is over. */
+  /** Whether another session is dead, so that its locks are free. Deletes it if its lease has expired. */
   async isDead(id: string): Promise<boolean> {
     const other = await this.#sessions.findOne({ _id: id });
     if (!other) return true;
@@ -73,20 +74,20 @@ export class Session {
     return (await this.#sessions.findOne({ _id: id })) === null;
   }
 
-  /** As `confirm` of a lease: what the deadline's timer says, also before it could fire. */
+  /** See `ThreadLease.confirm`. Checks the deadline, because its timer may not have fired yet. */
   confirm(): undefined {
     if (this.#renewed && this.#renewed.elapsed() >= this.#timing.giveUp) this.#lose();
   }
 
-  /** Sign off: the session's locks are free. */
+  /** End the session, which frees its locks. */
   async end(): Promise<void> {
     this.#lose();
     await this.#sessions.deleteOne({ _id: this.id });
   }
 
-  /** Never ahead of the server's clock: the answer took its time to come here. */
+  /** Estimated server time. Never ahead of the server's clock, because it ignores the latency of the answer. */
   #serverTime(): number {
-    return this.#seenAt + performance.now() - this.#heardAt;
+    return this.#seenAt + performance.now() - this.#receivedAt;
   }
 
   async #renew({ upsert }: { upsert: boolean }): Promise<boolean> {
@@ -97,14 +98,14 @@ export class Session {
       { upsert, returnDocument: "after" },
     );
     if (!stored || this.lost.aborted) return false;
-    // Answers may overtake each other.
+    // Answers may arrive out of order.
     if (this.#renewed && this.#renewed.elapsed() < sent.elapsed()) return true;
     this.#seenAt = stored.seen_at.getTime();
-    this.#heardAt = performance.now();
+    this.#receivedAt = performance.now();
     this.#renewed = sent;
     clearTimeout(this.#deadline);
-    const left = this.#timing.giveUp - sent.elapsed();
-    this.#deadline = setTimeout(() => this.#lose(), left).unref();
+    const remaining = this.#timing.giveUp - sent.elapsed();
+    this.#deadline = setTimeout(() => this.#lose(), remaining).unref();
     return true;
   }
 
@@ -118,13 +119,13 @@ export class Session {
 
 interface SessionKeeperOptions {
   timing?: Timing;
-  /** Free the locks of a session that is gone. */
+  /** Frees the locks of a dead session. */
   onDeath: (sessionId: string) => Promise<void>;
-  /** Called while the server is known to answer. */
+  /** Called after each successful heartbeat. */
   onRenewal: () => Promise<void>;
 }
 
-/** Keeps a session of this process alive: one write every few seconds, however many locks it holds. */
+/** Keeps the session of this process alive: one write per heartbeat, regardless of the number of locks. */
 export class SessionKeeper {
   readonly #db: Db;
   readonly #options: SessionKeeperOptions;
@@ -140,7 +141,7 @@ export class SessionKeeper {
     this.#timing = options.timing ?? TIMING;
   }
 
-  /** Begin a session, and clear away those that dead processes left. */
+  /** Start a session, and clean up the sessions of dead processes. */
   async start(): Promise<void> {
     const session = await this.current();
     for await (const { _id } of this.#db.collection<StoredSession>("gs_sessions").find()) {
@@ -149,12 +150,12 @@ export class SessionKeeper {
     this.#timer = setInterval(() => void (this.#renewing = this.#renew()), this.#timing.renewEvery).unref();
   }
 
-  /** The session that new locks are taken under: another one when the last was lost. */
+  /** The session for new locks. A lost session is replaced by a new one. */
   async current(): Promise<Session> {
     const latest = this.#session;
     const session = await latest?.catch(() => undefined);
     if (session && !session.lost.aborted) return session;
-    // Another caller may have begun one meanwhile.
+    // Another caller may have started a session in the meantime.
     if (this.#session !== latest && this.#session) return this.#session;
     this.#session = this.#begin();
     return this.#session;
@@ -181,12 +182,12 @@ export class SessionKeeper {
     clearInterval(this.#timer);
     await this.#renewing;
     const session = await this.#session?.catch(() => undefined);
-    // Without the server it cannot sign off: the locks are free when their time is over.
+    // If the server is unreachable, the locks are freed when the lease expires.
     await session?.end().catch(() => undefined);
     for (const id of this.#ids) await this.#options.onDeath(id).catch(() => undefined);
   }
 
-  /** What fails is tried again at the next turn; the session's own deadline says when it is too late. */
+  /** A failed heartbeat is retried at the next interval. The session's deadline limits the retries. */
   async #renew(): Promise<void> {
     try {
       const session = await this.#session;

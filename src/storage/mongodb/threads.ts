@@ -19,10 +19,10 @@ import {
   toThreadDocument,
 } from "./rows.js";
 
-/** What a change of a thread's document may note beside its row. */
+/** Fields of a thread's document that a change may set in addition to its row. */
 type NewMarks = Partial<Pick<ThreadDocument, "settled" | "opened">>;
 
-/** Thread rows of a MongoDB database. Values of a filter only ever stand where it reads data, never operators. */
+/** Thread rows in a MongoDB database. Filter values are used only as data, never as operators. */
 export class MongodbThreads implements ThreadTable {
   readonly #db: Db;
   readonly #threads: Collections["threads"];
@@ -54,7 +54,7 @@ export class MongodbThreads implements ThreadTable {
     return (await this.#threads.findOne({ _id: threadId })) ?? undefined;
   }
 
-  /** Each failed attempt means that another change went through, so this ends. */
+  /** Each failed attempt means that another change succeeded, so the loop terminates. */
   async update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
     for (;;) {
       const stored = await this.find(threadId);
@@ -64,7 +64,7 @@ export class MongodbThreads implements ThreadTable {
     }
   }
 
-  /** Write the patched row over the document it was made from; undefined when that has changed since. */
+  /** Overwrite the document with the patched row; undefined if the document has changed since it was read. */
   async replace(
     stored: ThreadDocument,
     patch: ThreadPatch,
@@ -74,7 +74,7 @@ export class MongodbThreads implements ThreadTable {
     return (await this.overwrite(stored, toThreadDocument(row, { ...stored, ...marks }))) ? row : undefined;
   }
 
-  /** False, and nothing changed, when the document is no longer `stored`. */
+  /** Overwrite the document. Returns false, and changes nothing, if its version has changed. */
   async overwrite({ _id, version }: ThreadDocument, next: ThreadDocument): Promise<boolean> {
     const { _id: _same, ...fields } = next;
     const written = await this.#threads.replaceOne({ _id, version }, { ...fields, version: version + 1 });
@@ -82,8 +82,8 @@ export class MongodbThreads implements ThreadTable {
   }
 
   /**
-   * Between two deletions of its runs: cut off after the first, the thread is still there to be deleted again; a run
-   * that was inserted meanwhile goes with the second.
+   * Deletes the runs before and after the thread. After a crash in between, the thread still exists and can be deleted
+   * again. The second deletion removes runs that were inserted in the meantime.
    */
   async delete(threadId: string): Promise<boolean> {
     await this.#runs.deleteMany({ thread_id: threadId });
@@ -93,7 +93,7 @@ export class MongodbThreads implements ThreadTable {
   }
 
   async expired(now: string, limit: number): Promise<ThreadRow[]> {
-    // For MongoDB a limit of 0 is none.
+    // MongoDB treats a limit of 0 as no limit.
     if (limit <= 0) return [];
     const found = this.#threads
       .find({ expires_at: { $lt: Date.parse(now) }, status: { $ne: "busy" } })
@@ -140,7 +140,7 @@ export class MongodbThreads implements ThreadTable {
     }
   }
 
-  /** The plain command: the driver's own way is an aggregation, which not every compatible server counts by index. */
+  /** Uses the count command: the driver uses an aggregation, for which not every compatible server uses an index. */
   async #count(filter: Filter<ThreadDocument>): Promise<number> {
     const { n } = await this.#db.command({ count: this.#threads.collectionName, query: filter as Document });
     return n as number;
@@ -149,17 +149,17 @@ export class MongodbThreads implements ThreadTable {
 
 interface Match {
   filter: Filter<ThreadDocument>;
-  /** What documents cannot be looked up by, and is tested one by one. */
+  /** The part of the metadata filter without an index, which is tested document by document. */
   rest: Record<string, unknown> | undefined;
 }
 
 function matchOf({ ids, metadata = {}, scope, status }: ThreadFilter): Match {
   const { facts, rest } = splitFilter(metadata);
   const filter: Filter<ThreadDocument> = {
-    // Without any condition a server tells what it has noted, which may be wrong after it was killed.
+    // Without a condition, a server returns its stored count, which may be wrong after a crash.
     _id: ids ? { $in: [...new Set(ids)] } : { $gt: "" },
     ...(status && { status }),
-    // Null also matches the documents of release 0.1.0, which have no such field.
+    // Null also matches documents of release 0.1.0, which do not have the field.
     ...(scope !== undefined && { scope: { $in: [scope, null] } }),
     ...(facts.length > 0 && { facts: { $all: facts } }),
   };

@@ -5,7 +5,7 @@ import { isDuplicate } from "./errors.js";
 import { toText } from "./rows.js";
 
 interface Stored extends Omit<TimerRow, "data"> {
-  /** Kind and id as one text, so that the identity of documents is that of timers. */
+  /** Kind and id as one string, so that timers are unique. */
   _id: string;
   data: string;
 }
@@ -17,7 +17,7 @@ function read({ _id, ...row }: Stored): TimerRow {
   return { ...row, data: JSON.parse(row.data) as JsonObject };
 }
 
-/** Timers of a MongoDB database. */
+/** Timers in a MongoDB database. */
 export function createMongodbTimers(db: Db): TimerTable {
   const timers = db.collection<Stored>("gs_timers");
   const timed = (kinds: readonly TimerKind[], at?: string) => ({

@@ -4,12 +4,12 @@ import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { runAssignments, storePatch, threadAssignments } from "./rows.js";
 
-/** As the index of those that died has it. */
+/** Must match the condition of the index `gs_runs_dead`. */
 const IS_DEAD = "status = 'error' AND resumption IS NOT NULL";
 
 /**
- * What is unfinished is counted as in the acceptance of a run (./queue.ts): with the thread's row, and in a function, whose
- * query sees what was committed until then.
+ * Unfinished runs are counted as when a run is accepted (./queue.ts): after the thread's row is locked, and in a function,
+ * so that the count includes everything committed before the lock was acquired.
  */
 export function createPostgresDeadRuns({ query }: PostgresPool, schema: string): DeadRunTable {
   const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];

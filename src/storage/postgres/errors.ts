@@ -1,37 +1,40 @@
 import { AWAY, type ExplainError, type Explanation, explainServer } from "../driver/errors.js";
 
-/** By SQLSTATE: a whole code, or the class that its first two characters name. */
+/** Server errors by SQLSTATE: a full code or a prefix of two or three characters. */
 const SERVER_ERRORS: Record<string, Explanation> = {
   "08": { message: "lost the connection" },
   "22": {
     message: "cannot store a value of this request",
-    hint: "a NUL character, for instance, has no place in it",
+    hint: "NUL characters, for example, cannot be stored",
     code: "invalid_request",
   },
-  "25006": { message: "is read-only", hint: "let checkpointer_uri name the primary server, not a standby" },
+  "25006": { message: "is read-only", hint: "set checkpointer_uri to the primary server, not a standby" },
   "28": { message: "refused the login", hint: "check user and password in checkpointer_uri" },
   "3D000": {
-    message: "has no database of this name",
-    hint: "create it, or correct the path of checkpointer_uri",
+    message: "has no database with this name",
+    hint: "create it, or correct the database name in checkpointer_uri",
   },
-  "40": { message: "gave up a transaction that met another one", hint: "try again" },
-  "42P01": { message: "lacks a table of graph-serve", hint: "restart the server: it makes what is missing" },
+  "40": { message: "aborted a transaction that conflicted with another one", hint: "try again" },
+  "42P01": {
+    message: "is missing a table of graph-serve",
+    hint: "restart the server: it creates missing tables",
+  },
   "42501": {
-    message: "denies the user a right",
-    hint: "grant CREATE on the schema for the first start, and the tables' rights later",
+    message: "denied the user a permission",
+    hint: "grant CREATE on the schema for the first start; later, privileges on its tables are enough",
   },
   "53100": { message: "has no disk space left", hint: "free some space; nothing stored is lost" },
   "53200": {
-    message: "has no memory left",
-    hint: "raise max_locks_per_transaction when many threads are in use",
+    message: "is out of memory",
+    hint: "raise max_locks_per_transaction if many threads are in use",
   },
   "53300": {
-    message: "has no connection left",
+    message: "has no free connection",
     hint: "lower checkpointer_options.pool_max_size or raise max_connections",
   },
-  "54": { message: "has no room for a value of this size", code: "payload_too_large" },
+  "54": { message: "cannot store a value of this size", code: "payload_too_large" },
   "57014": {
-    message: "took too long over a statement",
+    message: "cancelled a statement that took too long",
     hint: "raise checkpointer_options.statement_timeout_ms",
   },
   "57P": { message: "is shutting down or starting up", hint: "try again" },
@@ -40,13 +43,13 @@ const SERVER_ERRORS: Record<string, Explanation> = {
 const NETWORK_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
 
-/** What pg says without a code. */
+/** Errors of pg without a code, by message. */
 const DRIVER_ERRORS: [RegExp, Explanation][] = [
   [/pool after calling end|Client was closed/, { message: "is no longer in use: the storage is closed" }],
   [/Query read timeout/, { message: "did not answer in time" }],
   [
     /timeout exceeded when trying to connect/,
-    { message: "gave no free connection in time", hint: "raise checkpointer_options.pool_max_size" },
+    { message: "had no free connection in time", hint: "raise checkpointer_options.pool_max_size" },
   ],
   [
     /connection terminated|not queryable|connection timeout|Connection ended|timeout expired/i,
@@ -59,7 +62,7 @@ const DRIVER_ERRORS: [RegExp, Explanation][] = [
   [/SASL|password/i, { message: "refused the login", hint: "check user and password in checkpointer_uri" }],
 ];
 
-/** What an error of pg means, said of the server at `address`. */
+/** Explains errors of pg for the server at `address`. */
 export const explainPostgres = (address: string): ExplainError =>
   explainServer(`PostgreSQL at ${address}`, meaningOf);
 

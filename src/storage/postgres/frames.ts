@@ -25,21 +25,22 @@ import {
 } from "./options.js";
 import { PostgresPool } from "./pool.js";
 
-/** Connections for frames, beside the one that hears hints. */
+/** Maximum number of connections, in addition to the one that listens for hints. */
 const POOL_SIZE = 3;
-/** Parts that are read of one run at once, and runs that are asked for in one statement. */
-const PARTS = 16;
-const ASKS = 100;
-/** Names of one hint, in characters: the server takes less than 8000 bytes. */
-const LONGEST_HINT = 7_500;
+/** Maximum number of parts per read of a run. */
+const MAX_PARTS = 16;
+/** Maximum number of reads per statement. */
+const MAX_READS = 100;
+/** Maximum length of a hint, in characters: the server accepts less than 8000 bytes. */
+const MAX_HINT_LENGTH = 7_500;
 const EVERYTHING = "*";
 const SWEEP_MS = 60_000;
-const LONGEST_PAUSE = 2_000;
+const MAX_BACKOFF_MS = 2_000;
 
 type Driver = Pick<PostgresDriver, "Pool" | "Client">;
 
-/** One that was asked for, and who asked. */
-interface Ask {
+/** A pending call of `read`. */
+interface PendingRead {
   runId: string;
   after: number;
   resolve: (page: FramePage | undefined) => void;
@@ -58,22 +59,22 @@ interface PartRow {
 }
 
 /**
- * Frames in unlogged tables: nothing of them is written ahead, and a crash of the server empties them. A part is one row,
- * so that one statement and one commit carry what all runs of a process have to say; its hint is the same commit's, and no
- * commit of a run's. Hints come by LISTEN; behind a pooler that does not pass them on, readers look more often.
+ * Frames in unlogged tables: they bypass the write-ahead log, and a crash of the server empties them. A part is one row, so
+ * one statement and one commit store the frames of all runs of a process. The hint is sent by the same commit. Hints
+ * arrive through LISTEN. Behind a pooler that does not forward them, readers poll more often.
  */
 export class PostgresFrames implements FrameBus {
   readonly kind = "postgres";
-  /** Twenty statements a second, and as many hints, which the server gives out one commit after the other. */
+  /** At most 20 statements per second, and as many hints: the server serializes commits that send notifications. */
   readonly paceMs = 50;
   readonly location: string;
   readonly #pool: PostgresPool;
   readonly #sql: ReturnType<typeof statements>;
   readonly #hints: Hints;
   readonly #sweeping: NodeJS.Timeout;
-  readonly #lost = new Set<() => void>();
+  readonly #lossListeners = new Set<() => void>();
   #tables: Promise<unknown> | undefined;
-  #asked: Ask[] = [];
+  #pending: PendingRead[] = [];
   #isReading = false;
   #isAway = false;
 
@@ -97,8 +98,8 @@ export class PostgresFrames implements FrameBus {
     uri: string,
     checkpointer_options: StorageOptions["checkpointer_options"],
   ): Promise<PostgresFrames> {
-    const place = { checkpointer_scheme: "postgres", checkpointer_uri: uri, max_queued_runs: 0 };
-    const options = readPostgresOptions({ ...place, checkpointer_options });
+    const address = { checkpointer_scheme: "postgres", checkpointer_uri: uri, max_queued_runs: 0 };
+    const options = readPostgresOptions({ ...address, checkpointer_options });
     return new PostgresFrames(await loadDriver(), options);
   }
 
@@ -114,25 +115,25 @@ export class PostgresFrames implements FrameBus {
     ]);
     const next = new Map(rows.map(({ part, next }) => [part, next]));
     return parts.map(({ attempt }, index) => {
-      const place = next.get(index) ?? null;
-      return place === null ? undefined : firstIdOf(attempt) + place;
+      const offset = next.get(index) ?? null;
+      return offset === null ? undefined : firstIdOf(attempt) + offset;
     });
   }
 
-  /** What is asked while a statement is under way goes together into the next. */
+  /** Reads that are requested while a statement is in flight share the next statement. */
   read(runId: string, after: number): Promise<FramePage | undefined> {
     return new Promise((resolve, reject) => {
-      this.#asked.push({ runId, after, resolve, reject });
+      this.#pending.push({ runId, after, resolve, reject });
       void this.#readNext();
     });
   }
 
-  listen(name: HintName, hear: () => void): () => void {
-    return this.#hints.listen(name, hear);
+  listen(name: HintName, listener: () => void): () => void {
+    return this.#hints.listen(name, listener);
   }
 
-  onLoss(hear: () => void): void {
-    this.#lost.add(hear);
+  onLoss(listener: () => void): void {
+    this.#lossListeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -142,43 +143,43 @@ export class PostgresFrames implements FrameBus {
   }
 
   async #readNext(): Promise<void> {
-    if (this.#isReading || this.#asked.length === 0) return;
+    if (this.#isReading || this.#pending.length === 0) return;
     this.#isReading = true;
-    const asks = this.#asked.splice(0, ASKS);
+    const reads = this.#pending.splice(0, MAX_READS);
     try {
-      const pages = await this.#read(asks);
-      asks.forEach(({ resolve }, index) => resolve(pages[index]));
+      const pages = await this.#read(reads);
+      reads.forEach(({ resolve }, index) => resolve(pages[index]));
     } catch (error) {
-      for (const { reject } of asks) reject(error);
+      for (const { reject } of reads) reject(error);
     } finally {
       this.#isReading = false;
       void this.#readNext();
     }
   }
 
-  async #read(asks: readonly Ask[]): Promise<(FramePage | undefined)[]> {
-    const attempts = asks.map(({ after }) => attemptOf(after));
-    const places = asks.map(({ after }, index) => after - firstIdOf(attempts[index] ?? 1));
+  async #read(reads: readonly PendingRead[]): Promise<(FramePage | undefined)[]> {
+    const attempts = reads.map(({ after }) => attemptOf(after));
+    const offsets = reads.map(({ after }, index) => after - firstIdOf(attempts[index] ?? 1));
     const rows = await this.#query<PartRow>(this.#sql.read, [
-      asks.map(({ runId }) => runId),
+      reads.map(({ runId }) => runId),
       attempts,
-      places,
+      offsets,
     ]);
-    return asks.map(({ after }, index) => {
+    return reads.map(({ after }, index) => {
       const own = rows.filter(({ ask }) => ask === index + 1);
       const [first] = own;
       if (!first) return undefined;
       const frames = own.reduce((frames: RunFrame[], row) => {
-        const seen = frames.at(-1)?.id ?? after;
-        // A part is there twice, and once longer, when its writer did not hear that it had been stored.
-        return frames.concat(framesOf(row).filter(({ id }) => id > seen));
+        const last = frames.at(-1)?.id ?? after;
+        // A writer that got no answer stores a part again, possibly longer, so parts can overlap.
+        return frames.concat(framesOf(row).filter(({ id }) => id > last));
       }, []);
       const next = firstIdOf(first.attempt) + first.next;
       return { about: first.about, frames, next, is_ended: first.ended };
     });
   }
 
-  /** The tables are made when they are first needed, and again should they be gone. */
+  /** Creates the tables before the first statement, and again after an error. */
   async #query<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
     try {
       this.#tables ??= this.#pool.transaction((query) => query(this.#sql.tables));
@@ -195,7 +196,7 @@ export class PostgresFrames implements FrameBus {
   }
 
   #notifyLoss(): void {
-    for (const hear of this.#lost) hear();
+    for (const listener of this.#lossListeners) listener();
   }
 
   async #sweep(): Promise<void> {
@@ -215,7 +216,7 @@ async function loadDriver(): Promise<Driver> {
   }
 }
 
-/** `place` and what follows count within the attempt. */
+/** The row of a part. `first` and `start` are offsets within the attempt. */
 function rowOf({ run_id, attempt, about, first, from, frames, is_last }: FramePart, part: number) {
   const base = firstIdOf(attempt);
   return {
@@ -231,7 +232,7 @@ function framesOf({ of_attempt, start, frames }: PartRow): RunFrame[] {
   return frames.map(([event, data], index) => ({ id: first + index, event, data }));
 }
 
-/** Names of what readers may wait for; empty where nothing is new. */
+/** The names that readers may be waiting for; empty if nothing is new. */
 function hintOf(parts: readonly FramePart[]): string {
   const names = parts.flatMap(({ run_id, attempt, about, from, frames, is_last }): HintName[] => [
     ...(frames.length > 0 || is_last ? [`run:${run_id}` as const] : []),
@@ -239,13 +240,13 @@ function hintOf(parts: readonly FramePart[]): string {
     ...(from === firstIdOf(attempt) ? [`thread:${about.thread_id}` as const] : []),
   ]);
   const text = names.join();
-  return text.length > LONGEST_HINT ? EVERYTHING : text;
+  return text.length > MAX_HINT_LENGTH ? EVERYTHING : text;
 }
 
 /**
- * `gs_frame_runs` says what is known of a run and which frame comes next, `gs_frames` has the parts, by attempt and the
- * place of their last frame. Of two processes that write for one run, the later attempt has the row; of one attempt, what
- * was given up may be stored after what was tried again, and takes nothing back.
+ * `gs_frame_runs` has one row per run, with the offset of its next frame. `gs_frames` has the parts, by attempt and offset
+ * of the last frame. If two processes write for one run, the later attempt wins. Within an attempt, a statement that timed
+ * out may be executed after its retry; it does not reduce `next`.
  */
 function statements(schema: string) {
   const [runs, frames] = [tableIn(schema, "gs_frame_runs"), tableIn(schema, "gs_frames")];
@@ -295,22 +296,22 @@ function statements(schema: string) {
       JOIN ${runs} AS r ON r.run_id = a.run_id AND r.expires_at > now()
       LEFT JOIN LATERAL (
         SELECT * FROM ${frames} AS f WHERE f.run_id = a.run_id AND (f.attempt, f.last) > (a.attempt, a.place)
-        ORDER BY f.attempt, f.last LIMIT ${PARTS}
+        ORDER BY f.attempt, f.last LIMIT ${MAX_PARTS}
       ) AS f ON true ORDER BY a.ask, f.attempt, f.last`,
     sweep: `WITH gone AS (DELETE FROM ${runs} WHERE expires_at < now() RETURNING run_id)
       DELETE FROM ${frames} AS f USING gone WHERE f.run_id = gone.run_id`,
   };
 }
 
-/** Hints of all processes, on a connection of their own that is made again whenever it is lost. */
+/** Hints of all processes, on a dedicated connection that is reopened whenever it is lost. */
 class Hints {
   readonly channel: string;
-  /** Whether they come through: a pooler takes LISTEN and passes nothing on. */
+  /** Whether hints arrive: a pooler may accept LISTEN without forwarding notifications. */
   isListening = false;
   readonly #create: () => Client;
   readonly #send: (channel: string, text: string) => Promise<unknown>;
   readonly #onLoss: () => void;
-  readonly #heard = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<() => void>>();
   readonly #self = `self:${crypto.randomUUID()}`;
   #client: Client | undefined;
   #isClosed = false;
@@ -328,12 +329,12 @@ class Hints {
     void this.#keepConnected();
   }
 
-  listen(name: string, hear: () => void): () => void {
-    const listeners = this.#heard.get(name) ?? new Set();
-    this.#heard.set(name, listeners.add(hear));
+  listen(name: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
     return () => {
-      listeners.delete(hear);
-      if (listeners.size === 0 && this.#heard.get(name) === listeners) this.#heard.delete(name);
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(name) === listeners) this.#listeners.delete(name);
     };
   }
 
@@ -355,11 +356,11 @@ class Hints {
         failures += 1;
       }
       this.isListening = false;
-      await sleep(Math.min(50 * 2 ** failures, LONGEST_PAUSE), undefined, { ref: false });
+      await sleep(Math.min(50 * 2 ** failures, MAX_BACKOFF_MS), undefined, { ref: false });
     }
   }
 
-  /** Resolves when it is connected, with what resolves when that is over. */
+  /** Connect and listen. `over` resolves when the connection ends. */
   async #connect(): Promise<{ over: Promise<void> }> {
     const client = this.#create();
     this.#client = client;
@@ -367,7 +368,7 @@ class Hints {
       client.on("error", () => resolve());
       client.on("end", () => resolve());
     });
-    client.on("notification", ({ payload = "" }) => this.#hear(payload));
+    client.on("notification", ({ payload = "" }) => this.#dispatch(payload));
     try {
       await client.connect();
       await client.query(`LISTEN "${this.channel}"`);
@@ -376,14 +377,14 @@ class Hints {
       throw error;
     }
     this.#send(this.channel, this.#self).catch(() => undefined);
-    // What came in between was not heard.
-    this.#hear(EVERYTHING);
+    // Hints may have been lost while there was no connection.
+    this.#dispatch(EVERYTHING);
     return { over };
   }
 
-  #hear(payload: string): void {
+  #dispatch(payload: string): void {
     if (payload === this.#self) this.isListening = true;
-    const names = payload === EVERYTHING ? [...this.#heard.keys()] : payload.split(",");
-    for (const name of names) for (const hear of this.#heard.get(name) ?? []) hear();
+    const names = payload === EVERYTHING ? [...this.#listeners.keys()] : payload.split(",");
+    for (const name of names) for (const listener of this.#listeners.get(name) ?? []) listener();
   }
 }

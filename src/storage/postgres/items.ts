@@ -5,25 +5,25 @@ import { toJsonColumn } from "./rows.js";
 
 const COLUMNS = "namespace, key, value, created_at, updated_at, ttl_minutes";
 
-/** Items of the long-term memory in a PostgreSQL schema. */
+/** Long-term memory in a PostgreSQL schema. */
 export function createPostgresItems({ query }: PostgresPool, schema: string): ItemTable {
   const items = tableIn(schema, "gs_items");
-  const lives = (at: string) => `(expires_at IS NULL OR expires_at > ${at})`;
-  const get = `SELECT ${COLUMNS} FROM ${items} WHERE namespace = $1 AND key = $2 AND ${lives("$3")}`;
-  // What has expired is gone: an item put in its place is a new one.
+  const isLive = (at: string) => `(expires_at IS NULL OR expires_at > ${at})`;
+  const get = `SELECT ${COLUMNS} FROM ${items} WHERE namespace = $1 AND key = $2 AND ${isLive("$3")}`;
+  // An expired item counts as deleted: overwriting it creates a new item.
   const put = `INSERT INTO ${items} AS kept (${COLUMNS}, expires_at) VALUES ($1, $2, $3, $4, $4, $5, $6)
     ON CONFLICT (namespace, key) DO UPDATE SET
       created_at = CASE WHEN kept.expires_at <= excluded.updated_at THEN excluded.created_at ELSE kept.created_at END,
       value = excluded.value, updated_at = excluded.updated_at,
       ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
-  // "/" follows "." in the order of characters, so this range is what begins with the namespace and a full stop.
+  // "/" is the character after ".", so this range contains all names that start with the namespace and a full stop.
   const page = `SELECT ${COLUMNS}, expires_at FROM ${items}
     WHERE ($5 = '' OR namespace = $5 OR (namespace > $5 || '.' AND namespace < $5 || '/'))
-      AND ($1::text IS NULL OR (namespace, key) > ($1, $2)) AND ${lives("$3")} ORDER BY namespace, key LIMIT $4`;
+      AND ($1::text IS NULL OR (namespace, key) > ($1, $2)) AND ${isLive("$3")} ORDER BY namespace, key LIMIT $4`;
   const restore = `INSERT INTO ${items} (${COLUMNS}, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created_at = excluded.created_at,
       updated_at = excluded.updated_at, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
-  const namespaces = `SELECT DISTINCT namespace FROM ${items} WHERE ${lives("$1")} ORDER BY namespace`;
+  const namespaces = `SELECT DISTINCT namespace FROM ${items} WHERE ${isLive("$1")} ORDER BY namespace`;
   return {
     get: async (namespace, key, at) => (await query<ItemRow>(get, [namespace, key, at]))[0],
     async put({ namespace, key, value, updated_at, ttl_minutes, expires_at }) {

@@ -7,10 +7,10 @@ import { Stopwatch } from "../../support/stopwatch.js";
 import { type ExplainError, storageError } from "../driver/errors.js";
 import { CONNECT_TIMEOUT } from "./options.js";
 
-/** What a session can be told about a lock; `key` is the lock's, the flag of those who wait for it follows from it. */
+/** Commands for a lock. They take the key of the lock, from which the key of its waiter flag is derived. */
 type LockCommand = "try" | "raiseFlag" | "lowerFlag" | "unlock" | "wakeOthers" | "wakeAll";
 
-/** They take no lock that stays. */
+/** Commands that leave no lock behind. */
 const RELEASING: ReadonlySet<LockCommand> = new Set<LockCommand>(["unlock", "lowerFlag", "wakeOthers"]);
 
 interface Request {
@@ -20,16 +20,18 @@ interface Request {
   reject: (error: Error) => void;
 }
 
-/** A session beats when it was silent for so many ticks, and is dead when an answer is overdue for so many. */
-const SILENT_TICKS = 3;
+/** Ticks without a statement after which a session sends a heartbeat. */
+const HEARTBEAT_TICKS = 3;
+/** Ticks without an answer after which a session counts as lost. */
 const OVERDUE_TICKS = 5;
-const TICK = 1000;
-/** A session that the server answered so many milliseconds ago still stands: the server waits 15 s for a silent one. */
-const FRESH = 5000;
+const TICK_MS = 1000;
+/** Milliseconds after an answer during which the session is known to be alive: the server waits 15 s for a silent client. */
+const FRESH_MS = 5000;
 
 /**
- * Who waits for a lock holds its flag, a shared lock under the complement of the key. Whoever unlocks then tries the
- * flag: nobody is woken when nobody waits. Raising before trying and unlocking before looking leave no gap between.
+ * A waiter holds the flag of the lock, a shared lock under the complement of the key. A process that unlocks then tries
+ * the flag, and sends a notification only if there are waiters. Waiters raise the flag before they try the lock, and the
+ * unlock precedes the check of the flag, so no wake-up is lost.
  */
 const ANSWERS = `SELECT CASE command
     WHEN 'try' THEN pg_try_advisory_lock(key)
@@ -41,19 +43,19 @@ const ANSWERS = `SELECT CASE command
     WHEN 'wakeAll' THEN pg_notify($3, key::text)::text = ''
   END AS answer FROM unnest($1::text[], $2::bigint[]) AS asked (command, key)`;
 
-/** Long waits are wanted here; a peer that vanished is to be noticed by the server in 15 s, later than by us. */
+/** Disables timeouts, because sessions are often idle. The server detects a lost client after 15 s, later than the client. */
 const SETTINGS = `SELECT set_config(name, value, false) FROM (VALUES ('statement_timeout', '0'),
     ('idle_session_timeout', '0'), ('tcp_keepalives_idle', '6'), ('tcp_keepalives_interval', '3'),
     ('tcp_keepalives_count', '3'), ('tcp_user_timeout', '15000')) AS wanted (name, value)
   WHERE name IN (SELECT name FROM pg_catalog.pg_settings)`;
 
-/** Whether the server had no room for another lock: its lock table is shared by all that use it. */
+/** Whether the lock table of the server is full. All clients of the server share it. */
 export const isOutOfLocks = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === "53200";
 
 /**
- * The locks of this process, for as long as one connection lives: the server frees them all when it ends. What is asked
- * while a statement is under way goes together into the next.
+ * The locks of this process on one connection. The server frees all of them when the connection ends. Commands requested
+ * while a statement is in flight share the next statement.
  */
 export class LockSession {
   readonly #client: Client;
@@ -61,28 +63,29 @@ export class LockSession {
   readonly #lost = new AbortController();
   readonly #wakers = new Map<string, Set<() => void>>();
   readonly #ticking: NodeJS.Timeout;
-  /** Keys that are locked, and keys whose flag is raised. */
+  /** Keys that are locked. */
   readonly #held = new Set<string>();
+  /** Keys whose flag is raised. */
   readonly #flags = new Set<string>();
   #queue: Request[] = [];
-  #underWay: readonly Request[] = [];
+  #inFlight: readonly Request[] = [];
   #ticks = 0;
-  /** When the statement was sent that was answered last. */
+  /** Started when the most recently answered statement was sent. */
   #answered = new Stopwatch();
 
   private constructor(client: Client, channel: string) {
     this.#client = client;
     this.#channel = channel;
-    // Every lease listens.
+    // Every lease adds a listener.
     setMaxListeners(0, this.lost);
     client.on("notification", ({ payload }) => this.#wake(payload));
     client.on("error", () => this.#lose());
     client.on("end", () => this.#lose());
-    this.#ticking = setInterval(() => this.#tick(), TICK);
+    this.#ticking = setInterval(() => this.#tick(), TICK_MS);
     this.#ticking.unref();
   }
 
-  /** Connect, and listen for unlocks. Rejects with the driver's error; the client is then closed. */
+  /** Connect and listen for unlocks. Rejects with the driver's error, after closing the client. */
   static async open(client: Client, channel: string, check: (client: Client) => Promise<void>) {
     client.on("error", () => undefined);
     try {
@@ -97,33 +100,33 @@ export class LockSession {
     }
   }
 
-  /** Aborts when the connection ended: all locks are then gone. */
+  /** Aborts when the connection ends, which frees all locks. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Carry commands out in their order, in one statement. Rejects with `lost`'s reason when the connection ends. */
-  ask(key: string, ...commands: LockCommand[]): Promise<boolean[]> {
+  /** Execute commands in order, in one statement. Rejects with the reason of `lost` when the connection ends. */
+  request(key: string, ...commands: LockCommand[]): Promise<boolean[]> {
     return new Promise((resolve, reject) => {
       if (this.lost.aborted) {
         reject(this.lost.reason as Error);
         return;
       }
       this.#queue.push({ commands, key, resolve, reject });
-      if (this.#underWay.length === 0) void this.#send();
+      if (this.#inFlight.length === 0) void this.#send();
     });
   }
 
-  /** As `confirm` of a lease. */
+  /** See `ThreadLease.confirm`. */
   confirm(): Promise<void> | undefined {
-    if (this.lost.aborted || this.#answered.elapsed() < FRESH) return undefined;
-    return this.ask("0").then(
+    if (this.lost.aborted || this.#answered.elapsed() < FRESH_MS) return undefined;
+    return this.request("0").then(
       () => undefined,
       () => undefined,
     );
   }
 
-  /** Call `wake` whenever another session unlocks `key`, until the returned function is called. */
+  /** Call `wake` whenever another session unlocks `key`. Returns a function that unsubscribes. */
   onUnlock(key: string, wake: () => void): () => void {
     const wakers = this.#wakers.get(key) ?? new Set();
     this.#wakers.set(key, wakers.add(wake));
@@ -140,36 +143,38 @@ export class LockSession {
 
   async #send(): Promise<void> {
     while (this.#queue.length > 0 && !this.lost.aborted) {
-      const requests = (this.#underWay = this.#queue);
+      const requests = (this.#inFlight = this.#queue);
       this.#queue = [];
       try {
-        await this.#carryOut(requests);
+        await this.#execute(requests);
       } catch (error) {
-        // Which commands were carried out is unknown: only the session's end is sure to undo them.
+        // It is unknown which commands were executed. Only ending the session reliably undoes them.
         for (const { reject } of requests) reject(error as Error);
         this.#lose();
       }
-      this.#underWay = [];
+      this.#inFlight = [];
     }
   }
 
-  /** Rejects when it is not known what became of the commands. */
-  async #carryOut(requests: readonly Request[]): Promise<void> {
+  /** Rejects if it is unknown which commands were executed. */
+  async #execute(requests: readonly Request[]): Promise<void> {
     try {
       const answers = await this.#command(requests);
       for (const request of requests) {
         const own = answers.splice(0, request.commands.length);
-        this.#note(request, own);
+        this.#record(request, own);
         request.resolve(own);
       }
     } catch (error) {
       if (!isOutOfLocks(error)) throw error;
-      await this.#takeBack(requests);
-      const left = requests.filter(({ commands }) => !commands.every((command) => RELEASING.has(command)));
+      await this.#rollBack(requests);
+      const remaining = requests.filter(
+        ({ commands }) => !commands.every((command) => RELEASING.has(command)),
+      );
       for (const request of requests)
-        if (!left.includes(request)) request.resolve(request.commands.map(() => true));
-      const [only] = left;
-      if (requests.length > 1) for (const request of left) await this.#carryOut([request]);
+        if (!remaining.includes(request)) request.resolve(request.commands.map(() => true));
+      const [only] = remaining;
+      if (requests.length > 1) for (const request of remaining) await this.#execute([request]);
       else only?.reject(error as Error);
     }
   }
@@ -188,7 +193,7 @@ export class LockSession {
     return rows.map(({ answer }) => answer);
   }
 
-  #note({ commands, key }: Request, answers: readonly boolean[]): void {
+  #record({ commands, key }: Request, answers: readonly boolean[]): void {
     for (const [index, command] of commands.entries()) {
       if (command === "try" && answers[index]) this.#held.add(key);
       if (command === "unlock") this.#held.delete(key);
@@ -198,36 +203,37 @@ export class LockSession {
   }
 
   /**
-   * Of a statement that was refused for want of memory, some commands may have been carried out: advisory locks outlast
-   * it. What it took is given back. What it was to release is released, which takes no memory, and whoever waits is woken.
+   * Roll back a statement that failed because the lock table is full. Some of its commands may have taken effect, because
+   * session-level advisory locks survive a failed statement. Locks it acquired are released. Locks it should release are
+   * released too, which needs no memory, and their waiters are woken.
    */
-  async #takeBack(requests: readonly Request[]): Promise<void> {
+  async #rollBack(requests: readonly Request[]): Promise<void> {
     const keys = [...new Set(requests.map(({ key }) => key))];
-    const asked = (key: string) =>
+    const requested = (key: string) =>
       new Set(requests.filter((request) => request.key === key).flatMap(({ commands }) => commands));
-    await this.#command(keys.map((key) => ({ key, commands: this.#backFrom(key, asked(key)) })));
+    await this.#command(keys.map((key) => ({ key, commands: this.#rollbackCommands(key, requested(key)) })));
     for (const key of keys) {
-      if (asked(key).has("unlock")) this.#held.delete(key);
-      if (asked(key).has("lowerFlag")) this.#flags.delete(key);
+      if (requested(key).has("unlock")) this.#held.delete(key);
+      if (requested(key).has("lowerFlag")) this.#flags.delete(key);
     }
   }
 
-  #backFrom(key: string, asked: ReadonlySet<LockCommand>): LockCommand[] {
-    const isReleased = asked.has("unlock");
+  #rollbackCommands(key: string, requested: ReadonlySet<LockCommand>): LockCommand[] {
+    const isReleased = requested.has("unlock");
     const commands: LockCommand[] = [];
-    if (isReleased || (asked.has("try") && !this.#held.has(key))) commands.push("unlock");
-    if (asked.has("lowerFlag") || (asked.has("raiseFlag") && !this.#flags.has(key)))
+    if (isReleased || (requested.has("try") && !this.#held.has(key))) commands.push("unlock");
+    if (requested.has("lowerFlag") || (requested.has("raiseFlag") && !this.#flags.has(key)))
       commands.push("lowerFlag");
     if (isReleased) commands.push("wakeAll");
     return commands;
   }
 
-  /** Counts turns of the event loop, not time: an answer that a busy process has not read yet is not overdue. */
+  /** Counts timer ticks, not time: an answer that a busy process has not read yet is not overdue. */
   #tick(): void {
     this.#ticks += 1;
-    if (this.#underWay.length > 0) {
+    if (this.#inFlight.length > 0) {
       if (this.#ticks >= OVERDUE_TICKS) this.#lose();
-    } else if (this.#ticks >= SILENT_TICKS) this.ask("0").catch(() => undefined);
+    } else if (this.#ticks >= HEARTBEAT_TICKS) this.request("0").catch(() => undefined);
   }
 
   #wake(key = ""): void {
@@ -237,34 +243,35 @@ export class LockSession {
   #lose(): void {
     if (this.lost.aborted) return;
     clearInterval(this.#ticking);
-    this.#lost.abort(new Error("the connection of the thread locks ended"));
+    this.#lost.abort(new Error("the connection of the thread locks was lost"));
     const reason = this.lost.reason as Error;
-    for (const { reject } of [...this.#underWay, ...this.#queue]) reject(reason);
+    for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(reason);
     this.#queue = [];
     for (const wakers of this.#wakers.values()) for (const wake of wakers) wake();
-    // Not a farewell: the server may be out of reach, and must not find the locks alive.
+    // Destroy the socket instead of closing it gracefully: the server may be unreachable, and it must free the locks.
     const { connection } = this.#client as unknown as { connection?: { stream?: { destroy(): void } } };
     connection?.stream?.destroy();
   }
 }
 
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 2000;
+/** Backoff between attempts to reconnect. */
+const MIN_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 2000;
 
 interface LockConnectionOptions {
   createClient: () => Client;
   channel: string;
   explain: ExplainError;
-  /** True when the connection is known to lead to the server itself. */
+  /** Whether the connection is known to bypass any pooler. */
   isDirect: boolean;
 }
 
-/** Keeps one lock session alive: when it is lost, the next is opened, with longer and longer pauses between attempts. */
+/** Keeps a lock session open: a lost session is reopened with exponential backoff. */
 export class LockConnection {
   readonly #options: LockConnectionOptions;
   readonly #closing = new AbortController();
   #current: Promise<LockSession>;
-  #fault: unknown;
+  #error: unknown;
 
   private constructor(options: LockConnectionOptions, first: LockSession) {
     this.#options = options;
@@ -273,7 +280,7 @@ export class LockConnection {
   }
 
   /**
-   * @throws ConfigError when the connection goes through a pooler (`config_invalid`)
+   * @throws ConfigError if the connection goes through a pooler (`config_invalid`)
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
   static async open(options: LockConnectionOptions): Promise<LockConnection> {
@@ -285,20 +292,20 @@ export class LockConnection {
   }
 
   /**
-   * The session of now, or the next one.
-   * @throws StorageUnavailableError when there is none within 10 s (`storage_unavailable`)
+   * The current session, or the next one while it is being reopened.
+   * @throws StorageUnavailableError if no session is available within 10 s (`storage_unavailable`)
    */
   async session(): Promise<LockSession> {
     const session = await withTimeout(CONNECT_TIMEOUT, this.#current);
     if (session) return session;
-    const explained = this.#options.explain(this.#fault);
+    const explained = this.#options.explain(this.#error);
     throw new StorageUnavailableError(explained?.message ?? "the thread locks cannot be reached", {
       hint: explained?.hint,
-      cause: this.#fault,
+      cause: this.#error,
     });
   }
 
-  /** The error in plain words, where it is the driver's. */
+  /** Converts a driver's error to a storage error; see `storageError`. */
   explained(error: unknown): unknown {
     return storageError(error, this.#options.explain);
   }
@@ -318,8 +325,8 @@ export class LockConnection {
   }
 
   async #reopen(): Promise<LockSession> {
-    for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-      await sleep(pause, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
+    for (let backoff = MIN_BACKOFF_MS; ; backoff = Math.min(2 * backoff, MAX_BACKOFF_MS)) {
+      await sleep(backoff, undefined, { signal: this.#closing.signal, ref: false }).catch(() => undefined);
       if (this.#closing.signal.aborted) throw closedError();
       try {
         const session = await openSession(this.#options);
@@ -327,7 +334,7 @@ export class LockConnection {
         this.#watch(session);
         return session;
       } catch (error) {
-        this.#fault = error;
+        this.#error = error;
       }
     }
   }
@@ -339,15 +346,15 @@ function openSession({ createClient, channel, isDirect }: LockConnectionOptions)
   });
 }
 
-/** A pooler would hand each statement to another server process: locks would be taken in one and looked for in another. */
+/** A pooler assigns each statement to another server process, so session-level locks would not work. */
 async function refusePooler(client: Client): Promise<void> {
   const { processID } = client as unknown as { processID?: number };
   const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
   if (rows[0]?.pid === processID) return;
   throw new ConfigError(
-    "checkpointer_uri leads through a connection pooler, where thread locks do not hold",
+    "checkpointer_uri points to a connection pooler, but thread locks need a direct connection",
     {
-      hint: "set checkpointer_options.lock_uri to the server itself, and checkpointer_options.prepare to false",
+      hint: "set checkpointer_options.lock_uri to a URI of the server itself, and checkpointer_options.prepare to false",
     },
   );
 }

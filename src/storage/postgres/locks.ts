@@ -2,17 +2,16 @@ import type { RemoteLock, RemoteLocks } from "../locks/shared-locks.js";
 import { isOutOfLocks, type LockConnection, type LockSession } from "./lock-session.js";
 import { lockKey } from "./options.js";
 
-/** A waiter looks by itself after so many milliseconds, should it not be woken. */
-const FIRST_LOOK = 250;
-const LAST_LOOK = 1000;
+/** Poll intervals of a waiter, in case a wake-up is lost. */
+const MIN_POLL_MS = 250;
+const MAX_POLL_MS = 1000;
 
 /**
- * Session-level advisory locks of the server, which frees them when this process or its connection dies.
+ * Session-level advisory locks. The server frees them when this process or its connection dies.
  *
- * When the connection is lost, `lost` of every lock aborts, within 8 s at the latest; a server that the loss is hidden
- * from keeps the locks for 15 s, so that the runs here have ended before another process can begin. A server that
- * ended the connection itself frees the locks at once: what runs here learns of it within milliseconds, and may
- * overlap for as long.
+ * When the connection is lost, `lost` of every lock aborts within 8 s. A server that cannot detect the loss keeps the locks
+ * for 15 s, so runs in this process end before another process can start. If the server closes the connection itself, it
+ * frees the locks immediately. This process notices within milliseconds; runs may overlap for that time.
  */
 export class PostgresLocks implements RemoteLocks {
   readonly #connection: LockConnection;
@@ -25,7 +24,7 @@ export class PostgresLocks implements RemoteLocks {
 
   async take(threadId: string): Promise<RemoteLock | undefined> {
     const key = this.#keyOf(threadId);
-    const [session, [isOurs]] = await this.#inSession((one) => one.ask(key, "try"));
+    const [session, [isOurs]] = await this.#inSession((one) => one.request(key, "try"));
     return isOurs ? lockOf(session, key) : undefined;
   }
 
@@ -44,7 +43,7 @@ export class PostgresLocks implements RemoteLocks {
     return lockKey("thread", this.#schema, threadId);
   }
 
-  /** What `work` gives, with the session that it was done in: done again in the next one when that was lost meanwhile. */
+  /** Returns the result of `work` and its session. If the session is lost, `work` is retried in the next one. */
   async #inSession<T>(
     work: (session: LockSession) => Promise<T>,
     signal?: AbortSignal,
@@ -65,55 +64,60 @@ const lockOf = (session: LockSession, key: string): RemoteLock => ({
   lost: session.lost,
   confirm: () => session.confirm(),
   async free() {
-    const [, othersWait] = await session.ask(key, "unlock", "wakeOthers").catch(() => []);
+    const [, othersWait] = await session.request(key, "unlock", "wakeOthers").catch(() => []);
     return othersWait ?? false;
   },
 });
 
 interface Waiting {
-  /** Leave the first chance to others. */
+  /** Let other processes try first. */
   yields: boolean;
   signal: AbortSignal | undefined;
 }
 
-/** Resolves when the session has the lock. */
+/** Resolves when the session has acquired the lock. */
 async function waitOn(session: LockSession, key: string, { yields, signal }: Waiting): Promise<void> {
-  const bell = new Wakeup(signal);
-  const forget = session.onUnlock(key, () => bell.wake());
+  const wakeup = new Wakeup(signal);
+  const unsubscribe = session.onUnlock(key, () => wakeup.wake());
   let isRaised: boolean | undefined;
   let isOurs: boolean | undefined;
   try {
-    [isRaised, isOurs] = await askForRoom(session, key, "raiseFlag", ...(yields ? [] : (["try"] as const)));
-    for (let pause = yields ? LAST_LOOK : FIRST_LOOK; !isOurs; pause = Math.min(2 * pause, LAST_LOOK)) {
-      await bell.wait(pause);
-      if (!isRaised) [isRaised, isOurs] = await askForRoom(session, key, "raiseFlag", "try");
-      else [isOurs] = await askForRoom(session, key, "try");
+    [isRaised, isOurs] = await requestIfRoom(
+      session,
+      key,
+      "raiseFlag",
+      ...(yields ? [] : (["try"] as const)),
+    );
+    for (let poll = yields ? MAX_POLL_MS : MIN_POLL_MS; !isOurs; poll = Math.min(2 * poll, MAX_POLL_MS)) {
+      await wakeup.wait(poll);
+      if (!isRaised) [isRaised, isOurs] = await requestIfRoom(session, key, "raiseFlag", "try");
+      else [isOurs] = await requestIfRoom(session, key, "try");
     }
   } finally {
-    forget();
-    bell.close();
-    if (isRaised) session.ask(key, "lowerFlag").catch(() => undefined);
+    unsubscribe();
+    wakeup.close();
+    if (isRaised) session.request(key, "lowerFlag").catch(() => undefined);
   }
 }
 
-/** As `session.ask`; nothing is had where the server has no room for a lock now, but who waits may have it later. */
-async function askForRoom(
+/** As `session.request`, but resolves to an empty list if the server's lock table is full: the caller retries later. */
+async function requestIfRoom(
   session: LockSession,
-  ...asked: Parameters<LockSession["ask"]>
+  ...request: Parameters<LockSession["request"]>
 ): Promise<(boolean | undefined)[]> {
   try {
-    return await session.ask(...asked);
+    return await session.request(...request);
   } catch (error) {
     if (isOutOfLocks(error)) return [];
     throw error;
   }
 }
 
-/** Ends a wait before its time; a ring that nobody waits for is kept for the next wait. */
+/** Ends a wait early. A wake-up without a waiter ends the next wait. */
 class Wakeup {
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.wake();
-  #rung = false;
+  #isWoken = false;
   #end: (() => void) | undefined;
 
   constructor(signal: AbortSignal | undefined) {
@@ -122,14 +126,14 @@ class Wakeup {
   }
 
   wake(): void {
-    this.#rung = true;
+    this.#isWoken = true;
     this.#end?.();
   }
 
-  /** Resolves when the bell rings or the time is over. Rejects with the signal's reason. */
+  /** Resolves on a wake-up or after `ms` milliseconds. Rejects with the signal's reason when aborted. */
   async wait(ms: number): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (!this.#rung) {
+    if (!this.#isWoken) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
         this.#end = () => {
@@ -138,7 +142,7 @@ class Wakeup {
         };
       });
     }
-    this.#rung = false;
+    this.#isWoken = false;
     this.#end = undefined;
     this.#signal?.throwIfAborted();
   }

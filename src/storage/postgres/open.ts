@@ -34,13 +34,13 @@ import { PostgresThreads } from "./threads.js";
 import { createPostgresTimers } from "./timers.js";
 
 /**
- * All of a storage in one schema of a PostgreSQL database, on one pool of connections, and thread locks that hold across
- * all processes on the schema, on one connection of their own. Several processes may start at the same moment.
+ * Open a storage in one schema of a PostgreSQL database. It uses a connection pool, and a dedicated connection for the
+ * thread locks, which are shared by all processes on the schema. Several processes may start at the same time.
  *
- * Behind pgbouncer in transaction mode, set `prepare: false`, which does without named statements and start-up
- * parameters, and `lock_uri` to the server itself: the locks are the one thing that needs a session of its own.
- * @throws ConfigError when the URI or an option is wrong (`config_invalid`)
- * @throws StorageUnavailableError when the server cannot be used, or pg not loaded (`storage_unavailable`)
+ * Behind pgbouncer in transaction mode, set `prepare: false`, which avoids named statements and start-up parameters, and
+ * set `lock_uri` to the server itself: only the locks need their own session.
+ * @throws ConfigError if the URI or an option is invalid (`config_invalid`)
+ * @throws StorageUnavailableError if the server cannot be used or pg cannot be loaded (`storage_unavailable`)
  */
 export async function openPostgres(storageOptions: StorageOptions): Promise<Storage> {
   const options = readPostgresOptions(storageOptions);
@@ -72,7 +72,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
   }
 }
 
-/** Makes the tables and opens the locks; who only reads needs neither. */
+/** Create or migrate the tables and open the locks. A read-only storage does neither. */
 async function prepare(
   pool: PostgresPool,
   driver: PostgresDriver,
@@ -97,7 +97,7 @@ async function prepare(
   };
 }
 
-/** @throws as `openPostgres` */
+/** Open only the rows, read-only. @throws as `openPostgres` */
 export async function openPostgresRows(storageOptions: StorageOptions): Promise<RowStorage> {
   const options = readPostgresOptions(storageOptions);
   const driver = await loadPostgresDriver();
@@ -111,14 +111,14 @@ export async function openPostgresRows(storageOptions: StorageOptions): Promise<
   }
 }
 
-const placeOf = (driver: PostgresDriver, { uri }: PostgresOptions) =>
+const addressIn = (driver: PostgresDriver, { uri }: PostgresOptions) =>
   addressOf(driver, { connectionString: uri }, "checkpointer_uri");
 
 const openPool = (driver: PostgresDriver, options: PostgresOptions) =>
-  new PostgresPool(driver, options, explainPostgres(placeOf(driver, options).server));
+  new PostgresPool(driver, options, explainPostgres(addressIn(driver, options).server));
 
 function rowsOf(pool: PostgresPool, driver: PostgresDriver, options: PostgresOptions) {
-  const { server, database } = placeOf(driver, options);
+  const { server, database } = addressIn(driver, options);
   return {
     scheme: "postgres",
     location: `postgresql://${server}/${database}`,
@@ -128,7 +128,6 @@ function rowsOf(pool: PostgresPool, driver: PostgresDriver, options: PostgresOpt
   };
 }
 
-/** A lock for each thread in flight, and one more while others wait for it, in a table that the whole server shares. */
 async function timeOf({ query }: PostgresPool): Promise<number> {
   const [row] = await query<{ ms: number }>(
     "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS ms",
@@ -136,6 +135,7 @@ async function timeOf({ query }: PostgresPool): Promise<number> {
   return row?.ms ?? Date.now();
 }
 
+/** Each locked thread takes one lock, and one more while others wait for it. The whole server shares the lock table. */
 async function lockTableFinding({ query }: PostgresPool): Promise<StorageFinding> {
   const [row] = await query<{ room: number; used: number }>(
     `SELECT current_setting('max_locks_per_transaction')::int
@@ -147,12 +147,12 @@ async function lockTableFinding({ query }: PostgresPool): Promise<StorageFinding
   return {
     name: "lock table",
     ok: isRoomy,
-    detail: `${used} of about ${room} locks are in use; a thread in flight takes one`,
-    ...(!isRoomy && { fix: "raise max_locks_per_transaction of the server, and restart it" }),
+    detail: `${used} of about ${room} locks are in use; each running thread takes one`,
+    ...(!isRoomy && { fix: "raise max_locks_per_transaction on the server and restart it" }),
   };
 }
 
-/** LangGraph's packages are loaded with it. */
+/** Loads LangGraph's packages. */
 async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { FastPostgresSaver }] = await Promise.all([
     import("../saver/checkpointer.js"),
@@ -190,7 +190,7 @@ function openLocks(driver: PostgresDriver, { uri, lockUri, schema }: PostgresOpt
   });
 }
 
-/** What the tables of a schema stand at. The official saver numbers its versions from 0; here they begin with 1. */
+/** Versions of the tables in a schema. The official saver numbers its versions from 0; the result counts from 1. */
 export async function postgresSchema(storageOptions: StorageOptions): Promise<SchemaState> {
   const options = readPostgresOptions({ ...storageOptions, readOnly: true });
   const driver = await loadPostgresDriver();
@@ -219,14 +219,14 @@ async function saverVersion({ query }: PostgresPool, table: string): Promise<num
   return (row?.v ?? -1) + 1;
 }
 
-/** How many versions the installed saver knows: what its set-up would note on an empty schema. */
+/** Number of versions of the installed saver: the migrations that its `setup` would record in an empty schema. */
 async function saverVersions({ PostgresSaver }: PostgresDriver): Promise<number> {
-  let noted = 0;
+  let recorded = 0;
   const query = async (text: string) => {
-    if (/^\s*INSERT INTO .*checkpoint_migrations/.test(text)) noted += 1;
+    if (/^\s*INSERT INTO .*checkpoint_migrations/.test(text)) recorded += 1;
     return { rows: [] };
   };
   const pool = { connect: async () => ({ query, release: () => undefined }) };
   await new PostgresSaver(pool as never, undefined, { schema: "public" }).setup();
-  return noted;
+  return recorded;
 }

@@ -4,26 +4,27 @@ import type { Client, ClientConfig, Pool, PoolConfig } from "pg";
 import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
 import type { StorageOptions } from "../contract/storage.js";
 
-/** How long a connection may take to come about, and a caller waits for a free one, in milliseconds. */
+/** Timeout to connect and to wait for a free connection, in milliseconds. */
 export const CONNECT_TIMEOUT = 10_000;
+/** In milliseconds. */
 const STATEMENT_TIMEOUT = 10_000;
-/** Connections (docs/specification.md#storage, 6). */
+/** Default maximum number of connections (docs/specification.md#storage, 6). */
 const POOL_SIZE = 10;
 
 export interface PostgresOptions {
   uri: string;
-  /** Most connections of the pool; the lock's connection comes on top. */
+  /** Maximum number of pooled connections, without the connection of the locks. */
   poolSize: number;
-  /** Schema of all tables, made when it is missing. */
+  /** Schema of all tables. Created if it does not exist. */
   schema: string;
-  /** Longest time of a statement, in milliseconds. */
+  /** Statement timeout, in milliseconds. */
   statementTimeout: number;
   /**
    * False for a pool behind pgbouncer in transaction mode: no named statements, and no start-up parameters, which
-   * pgbouncer refuses; the server then does not watch the statements' time, only this process does.
+   * pgbouncer rejects. The statement timeout is then enforced only by this process, not by the server.
    */
   prepare: boolean;
-  /** Connection string of the lock's connection, which must not go through a pooler. */
+  /** Connection string for the locks, which must not go through a pooler. */
   lockUri: string | undefined;
   readOnly: boolean;
 }
@@ -31,7 +32,7 @@ export interface PostgresOptions {
 const OPTION_NAMES = ["pool_max_size", "schema", "statement_timeout_ms", "prepare", "lock_uri"];
 
 /**
- * The options of this backend, checked.
+ * Validate the options of this backend.
  * @throws ConfigError (`config_invalid`)
  */
 export function readPostgresOptions({
@@ -57,16 +58,17 @@ export function readPostgresOptions({
   };
 }
 
-/** Where a connection string leads: the parts that are safe to print. */
+/** The parts of a connection string that are safe to print. */
 interface Address {
-  /** `host:port`, or the folder of a Unix socket. */
+  /** `host:port`, or the directory of a Unix socket. */
   server: string;
   database: string;
 }
 
 /**
- * Where the connection string leads.
- * @throws ConfigError when it is malformed (`config_invalid`); the message does not repeat it
+ * The address of a connection string.
+ * @param setting name of the setting, for the error message
+ * @throws ConfigError if it is malformed (`config_invalid`); the message does not contain the connection string
  */
 export function addressOf(
   { Client }: Pick<PostgresDriver, "Client">,
@@ -77,8 +79,8 @@ export function addressOf(
     const { host, port, database } = new Client(config);
     return { server: host.startsWith("/") ? host : `${host}:${port}`, database: database ?? "" };
   } catch (cause) {
-    throw new ConfigError(`${setting} is not a valid connection string of PostgreSQL`, {
-      hint: "write postgresql://user:password@host:5432/database, special characters percent-encoded",
+    throw new ConfigError(`${setting} is not a valid PostgreSQL connection string`, {
+      hint: "use postgresql://user:password@host:5432/database, with special characters percent-encoded",
       cause,
     });
   }
@@ -101,13 +103,13 @@ function flag(options: Options, name: string, fallback: boolean): boolean {
 function schemaName(value: unknown = "public"): string {
   const fits = typeof value === "string" && value !== "" && Buffer.byteLength(value) <= 63;
   if (fits && !value.includes("\0") && !value.includes('"')) return value;
-  throw invalid("schema", "must be the name of a schema: 1 to 63 bytes, no quotes");
+  throw invalid("schema", "must be the name of a schema: 1 to 63 bytes, without quotes");
 }
 
 function lockUri(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && isPostgresUri(value)) return value;
-  throw invalid("lock_uri", "must be a connection string of PostgreSQL");
+  throw invalid("lock_uri", "must be a PostgreSQL connection string");
 }
 
 const invalid = (name: string, why: string) => new ConfigError(`checkpointer_options.${name} ${why}`);
@@ -119,8 +121,8 @@ export interface PostgresDriver {
 }
 
 /**
- * The packages of this backend, loaded when it is first opened.
- * @throws StorageUnavailableError when one is missing (`storage_unavailable`)
+ * Load the packages of this backend.
+ * @throws StorageUnavailableError if one is missing (`storage_unavailable`)
  */
 export async function loadPostgresDriver(): Promise<PostgresDriver> {
   try {
@@ -135,14 +137,13 @@ export async function loadPostgresDriver(): Promise<PostgresDriver> {
   }
 }
 
-/** The 64-bit key of an advisory lock, as decimal text; other users of the database are told apart by it. */
+/** The 64-bit key of an advisory lock, as a decimal string. Hashed, so that it does not collide with keys of other applications. */
 export function lockKey(...parts: readonly string[]): string {
   const text = JSON.stringify(["graph-serve", ...parts]);
   return createHash("sha256").update(text).digest().readBigInt64BE(0).toString();
 }
 
-/** The name of a table of `schema` for SQL. */
+/** The qualified name of a table, for SQL. */
 export const tableIn = (schema: string, table: string): string => `"${schema}".${table}`;
 
-/** Whether `uri` names a PostgreSQL database. */
 export const isPostgresUri = (uri: string): boolean => /^postgres(ql)?:\/\//i.test(uri);

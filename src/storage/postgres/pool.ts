@@ -2,16 +2,16 @@ import type { Pool, QueryResultRow } from "pg";
 import { type ExplainError, guarded } from "../driver/errors.js";
 import { CONNECT_TIMEOUT, type PostgresDriver, type PostgresOptions } from "./options.js";
 
-/** Runs one statement and gives its rows. */
+/** Runs one statement and returns its rows. */
 export type Query = <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** How long a statement may be overdue at this end: then the connection is given up as dead. */
-const GRACE = 1000;
+/** Milliseconds after the server's statement timeout until a connection counts as dead. */
+const GRACE_MS = 1000;
 
 /**
- * The connections that rows and checkpoints share. Nothing of a session is relied on between statements, so that a
- * pooler may hand each transaction to another server process. Errors of the driver surface as `storage_unavailable`;
- * a connection that broke is replaced by the next call.
+ * The connection pool for rows and checkpoints. It relies on no session state between statements, so a connection pooler
+ * may assign each transaction to another server process. Errors of the driver surface as `storage_unavailable`; the next
+ * call replaces a broken connection.
  */
 export class PostgresPool {
   readonly explain: ExplainError;
@@ -25,30 +25,30 @@ export class PostgresPool {
       connectionString: options.uri,
       max: options.poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT,
-      query_timeout: options.statementTimeout + GRACE,
+      query_timeout: options.statementTimeout + GRACE_MS,
       ...(options.prepare && { statement_timeout: options.statementTimeout }),
       ...(options.prepare && options.readOnly && { options: "-c default_transaction_read_only=on" }),
       keepAlive: true,
       application_name: "graph-serve",
     });
-    // Without a listener the loss of an idle connection would end the process; the pool has dropped it already.
+    // Without a listener, the loss of an idle connection would end the process. The pool has already removed it.
     this.#pool.on("error", () => undefined);
   }
 
-  /** Run a statement that is often used: it is parsed once a connection. */
+  /** Run a frequent statement: it is parsed once per connection. */
   readonly query: Query = (text, values = []) => this.#query(text, values, this.#nameOf(text));
 
-  /** Run a statement whose plan depends on its values: it is planned each time. */
+  /** Run a statement whose plan depends on its values: it is planned for each call. */
   readonly queryOnce: Query = (text, values = []) => this.#query(text, values, undefined);
 
-  /** Run statements on one connection, all or nothing. `timeout` replaces the statements' own, in milliseconds. */
+  /** Run statements in one transaction. `timeout`, in milliseconds, overrides the statement timeout. */
   async transaction<T>(work: (query: Query) => Promise<T>, timeout?: number): Promise<T> {
     return guarded(this.explain, async () => {
       const client = await this.#pool.connect();
       let broken: Error | undefined;
       const onError = (error: Error) => void (broken = error);
       client.on("error", onError);
-      const settings = timeout === undefined ? {} : { query_timeout: timeout + GRACE };
+      const settings = timeout === undefined ? {} : { query_timeout: timeout + GRACE_MS };
       const query: Query = async (text, values = []) => {
         const { rows } = await client.query({ text, values: [...values], ...settings });
         return rows as never;
@@ -60,7 +60,7 @@ export class PostgresPool {
         await query("COMMIT");
         return result;
       } catch (error) {
-        // What the transaction did goes with its connection.
+        // Closing the connection rolls the transaction back.
         broken ??= error as Error;
         throw error;
       } finally {

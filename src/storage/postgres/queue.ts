@@ -16,13 +16,14 @@ import { storePatch, toRunColumns, threadAssignments, toJsonColumn } from "./row
 import { runValue } from "./runs.js";
 import { CALLER, callerOf } from "./schema.js";
 
-/** Callers with a run that can begin who are looked at: those that follow the one who was served last. */
-const MOST_CALLERS = 50;
+/** Maximum number of callers with ready runs per query, beginning after the caller served last. */
+const MAX_CALLERS = 50;
 
-/** Hints that one process sends in a second at most: the server gives them out one commit after the other. */
-const RING_MS = 50;
+/** Minimum interval between notifications of a process: the server serializes commits that send notifications. */
+const NOTIFY_MS = 50;
 
-interface Place {
+/** The checks and the result of an acceptance. */
+interface Placement {
   before: number;
   fits: boolean;
   begins: boolean;
@@ -31,12 +32,12 @@ interface Place {
   stored: boolean;
 }
 
-/** What a run that is there already is told when it is accepted; the names of its row and thread come first. */
+/** Columns that the acceptance of an existing row sets. The ids of run and thread come first. */
 const TAKEN_COLUMNS = ["run_id", "thread_id", "updated_at", "owner", "attempt", "resumption"] as const;
 
 /**
- * The queue is in the rows of runs. Which process executes one is settled by the lock of its thread, and by the holder in
- * its row: the queue only says which are first. Hints travel on the connection of the locks, which passes a pooler by.
+ * The queue consists of the run rows. The thread lock and the holder in the row decide which process executes a run; the
+ * queue only decides which runs are ready. Notifications use the connection of the locks, which bypasses poolers.
  */
 export class PostgresQueue implements RunQueue {
   readonly #pool: PostgresPool;
@@ -59,20 +60,31 @@ export class PostgresQueue implements RunQueue {
   async accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance> {
     const { queued, mostBefore, mostWaiting = null, mostOfCaller = null, from } = options;
     const stored = toRunColumns(row);
-    const own = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
-    const values = [...own, storePatch(thread), toJsonColumn(queued), mostBefore, mostWaiting, mostOfCaller];
+    const params = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
+    const values = [
+      ...params,
+      storePatch(thread),
+      toJsonColumn(queued),
+      mostBefore,
+      mostWaiting,
+      mostOfCaller,
+    ];
     if (from) values.push(from.owner, from.attempt);
     const sql = from ? this.#sql.acceptHeld : this.#sql.accept;
-    const [place] = await this.#pool.query<Place>(sql, values);
-    return place ? acceptanceOf(place) : { became: "no_thread" };
+    const [placement] = await this.#pool.query<Placement>(sql, values);
+    return placement ? acceptanceOf(placement) : { became: "no_thread" };
   }
 
-  readyRuns(limit: number, except: readonly string[], served: readonly string[] = []): Promise<ReadyRun[]> {
-    return this.#pool.query<ReadyRun>(this.#sql.heads, [limit, except, served]);
+  readyRuns(
+    limit: number,
+    except: readonly string[],
+    recentCallers: readonly string[] = [],
+  ): Promise<ReadyRun[]> {
+    return this.#pool.query<ReadyRun>(this.#sql.readyRuns, [limit, except, recentCallers]);
   }
 
   async stats(): Promise<QueueStats> {
-    const [row] = await this.#pool.query<QueueStats>(this.#sql.figures, []);
+    const [row] = await this.#pool.query<QueueStats>(this.#sql.stats, []);
     return row ?? { waiting: 0, ready: 0, oldest_seconds: 0 };
   }
 
@@ -86,15 +98,15 @@ export class PostgresQueue implements RunQueue {
     this.#notifying = setTimeout(() => {
       this.#notifying = undefined;
       if (this.#isNotifiedAgain) this.notify();
-    }, RING_MS).unref();
+    }, NOTIFY_MS).unref();
     this.#isNotifiedAgain = false;
   }
 
-  listen(hear: () => void): () => void {
-    this.#listeners.add(hear);
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
     if (!this.#isListening) void this.#keepListening();
     this.#isListening = true;
-    return () => this.#listeners.delete(hear);
+    return () => this.#listeners.delete(listener);
   }
 
   close(): void {
@@ -104,36 +116,36 @@ export class PostgresQueue implements RunQueue {
 
   async #notifyNow(): Promise<void> {
     try {
-      await (await this.#connection.session()).ask(this.#key, "wakeAll");
+      await (await this.#connection.session()).request(this.#key, "wakeAll");
     } catch {
-      // Others look now and then.
+      // Other processes poll.
     }
   }
 
-  /** Whenever the connection is another one, what came in between was not heard. */
+  /** Wakes the listeners after each reconnect, because notifications may have been lost in between. */
   async #keepListening(): Promise<void> {
     while (!this.#isClosed) {
       try {
         const session = await this.#connection.session();
-        const forget = session.onUnlock(this.#key, () => this.#wakeListeners());
+        const unsubscribe = session.onUnlock(this.#key, () => this.#wakeListeners());
         this.#wakeListeners();
         await new Promise<void>((resolve) => {
           if (session.lost.aborted) resolve();
           session.lost.addEventListener("abort", () => resolve(), { once: true });
         });
-        forget();
+        unsubscribe();
       } catch {
-        // It is tried again by the connection itself, with pauses; its `session` waits for that.
+        // The connection retries with backoff, and `session` waits for it.
       }
     }
   }
 
   #wakeListeners(): void {
-    for (const hear of this.#listeners) hear();
+    for (const listener of this.#listeners) listener();
   }
 }
 
-function acceptanceOf({ before, fits, begins, has_room, caller_has_room, stored }: Place): Acceptance {
+function acceptanceOf({ before, fits, begins, has_room, caller_has_room, stored }: Placement): Acceptance {
   if (stored) return { became: begins ? "begun" : "queued", before };
   if (!fits) return { became: "thread_full" };
   if (begins || (has_room && caller_has_room)) return { became: "not_held" };
@@ -150,16 +162,16 @@ function statements(schema: string) {
       const [names, texts] = [Object.keys(values).join(", "), Object.values(values).join(", ")];
       return `INSERT INTO ${runs} (${names}) SELECT ${texts} FROM place WHERE ${ACCEPTED} RETURNING 1`;
     }),
-    // Its place is behind all that were accepted before now, whenever its row was made.
+    // A new `seq` puts the run behind all runs accepted so far, regardless of when its row was created.
     acceptHeld: acceptance(schema, TAKEN_COLUMNS, ({ run_id, thread_id, ...values }, next) => {
       const assignments = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
       return `UPDATE ${runs} AS r SET seq = DEFAULT, ${assignments.join(", ")} FROM place
         WHERE r.run_id = ${run_id} AND r.thread_id = ${thread_id} AND r.status = 'pending'
           AND r.owner = $${next} AND r.attempt = $${next + 1}::integer AND ${ACCEPTED} RETURNING 1`;
     }),
-    heads: readyRunsOf(runs, isFirst),
-    // It is ready since it was accepted, or given back, or since the run before it ended.
-    figures: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
+    readyRuns: readyRunsOf(runs, isFirst),
+    // A run becomes ready when it is accepted or requeued, or when the previous run of its thread ends.
+    stats: `SELECT count(*)::integer AS waiting, count(*) FILTER (WHERE is_first)::integer AS ready,
         greatest(0, coalesce(extract(epoch FROM now() - min(since::timestamptz) FILTER (WHERE is_first)), 0))::float8
           AS oldest_seconds
       FROM (
@@ -167,15 +179,16 @@ function statements(schema: string) {
           SELECT before.updated_at FROM ${runs} AS before
           WHERE before.thread_id = r.thread_id AND before.status NOT IN ('pending', 'running')
           ORDER BY before.created_at DESC, before.run_id DESC LIMIT 1)) AS since
-        FROM ${runs} AS r WHERE ${WAITS}
+        FROM ${runs} AS r WHERE ${IS_QUEUED}
       ) AS waiting`,
   };
 }
 
 /**
- * Only a run that is stored and begins changes its thread. Acceptance counts what came before after it has the thread's
- * row, and in a function, whose queries see what was committed until then: of two runs that are accepted at once, the one
- * that `seq` has first is seen by the other. `store` gets the columns' values, and the number of the next parameter.
+ * The statement that accepts a run. Only a run that begins applies the whole patch to its thread. Earlier runs are counted
+ * after the thread's row is locked, and in a function, so that the count includes everything committed before the lock was
+ * acquired: of two runs accepted concurrently, the one with the higher `seq` sees the other. `store` receives the values
+ * of the columns and the number of the next parameter.
  */
 function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
   schema: string,
@@ -184,7 +197,7 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
 ): string {
   const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
   const [patch, queued, mostBefore, mostWaiting, mostOfCaller] = [1, 2, 3, 4, 5].map(
-    (place) => `$${columns.length + place}`,
+    (index) => `$${columns.length + index}`,
   );
   const caller = callerOf(`${queued}::json`);
   const roomFor = (most: string | undefined, which: string) =>
@@ -197,8 +210,10 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
   };
   const given = (column: string) => runValue(column, (columns as readonly string[]).indexOf(column) + 1);
   const valueOf = (column: Column) => {
-    const other = whileQueued[column];
-    return other === undefined ? given(column) : `CASE WHEN begins THEN ${given(column)} ELSE ${other} END`;
+    const queuedValue = whileQueued[column];
+    return queuedValue === undefined
+      ? given(column)
+      : `CASE WHEN begins THEN ${given(column)} ELSE ${queuedValue} END`;
   };
   const values = Object.fromEntries(columns.map((column) => [column, valueOf(column)]));
   return `WITH thread AS (
@@ -207,8 +222,8 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
       SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
     ), place AS MATERIALIZED (
       SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("owner")} <> '' AS begins,
-        ${roomFor(mostWaiting, WAITS)} AS has_room,
-        ${caller} = '' OR ${roomFor(mostOfCaller, `${WAITS} AND ${CALLER} = ${caller}`)} AS caller_has_room
+        ${roomFor(mostWaiting, IS_QUEUED)} AS has_room,
+        ${caller} = '' OR ${roomFor(mostOfCaller, `${IS_QUEUED} AND ${CALLER} = ${caller}`)} AS caller_has_room
       FROM earlier
     ), stored AS (
       ${store(values as Record<Column, string>, columns.length + 6)}
@@ -221,25 +236,25 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
     ) SELECT place.*, EXISTS (SELECT FROM stored) AS stored FROM place`;
 }
 
-/** From one caller who waits to the next, by the index: however many runs each has. `isFirst` is of `r`. */
+/** Uses the index to skip from caller to caller, however many runs each has queued. `isFirst` refers to `r`. */
 function readyRunsOf(runs: string, isFirst: string): string {
   const nextCaller = (caller: string) =>
-    `(SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
+    `(SELECT ${CALLER} FROM ${runs} WHERE ${IS_QUEUED} AND ${CALLER} > ${caller} ORDER BY ${CALLER} LIMIT 1)`;
   const ready = (caller: string, most: string) =>
     `SELECT run_id, thread_id, seq, ${IS_SUSPECT} AS is_suspect FROM ${runs} AS r
-      WHERE ${WAITS} AND ${CALLER} = ${caller} AND thread_id <> ALL ($2::text[]) AND ${isFirst}
+      WHERE ${IS_QUEUED} AND ${CALLER} = ${caller} AND thread_id <> ALL ($2::text[]) AND ${isFirst}
       ORDER BY ${CALLER}, seq LIMIT ${most}`;
   return `WITH RECURSIVE after (caller) AS (
-        SELECT ${nextCaller(LAST_SERVED)}
+        SELECT ${nextCaller(LAST_CALLER)}
         UNION ALL SELECT ${nextCaller("after.caller")} FROM after WHERE after.caller IS NOT NULL
       ), up_to (caller) AS (
-        SELECT (SELECT ${CALLER} FROM ${runs} WHERE ${WAITS} ORDER BY ${CALLER} LIMIT 1)
-        UNION ALL SELECT ${nextCaller("up_to.caller")} FROM up_to WHERE up_to.caller <= ${LAST_SERVED}
+        SELECT (SELECT ${CALLER} FROM ${runs} WHERE ${IS_QUEUED} ORDER BY ${CALLER} LIMIT 1)
+        UNION ALL SELECT ${nextCaller("up_to.caller")} FROM up_to WHERE up_to.caller <= ${LAST_CALLER}
       ), callers AS MATERIALIZED (
         SELECT caller FROM (
           SELECT caller FROM after WHERE caller IS NOT NULL
-          UNION ALL SELECT caller FROM up_to WHERE caller <= ${LAST_SERVED}) AS waiting
-        CROSS JOIN LATERAL (${ready("waiting.caller", "1")}) AS any_ready LIMIT ${MOST_CALLERS}
+          UNION ALL SELECT caller FROM up_to WHERE caller <= ${LAST_CALLER}) AS waiting
+        CROSS JOIN LATERAL (${ready("waiting.caller", "1")}) AS any_ready LIMIT ${MAX_CALLERS}
       ), busy AS MATERIALIZED (
         SELECT ${CALLER} AS caller, count(*) AS runs FROM ${runs} WHERE ${IN_FLIGHT} GROUP BY 1
       ) SELECT run_id, thread_id, callers.caller, is_suspect AS "isSuspect" FROM callers LEFT JOIN busy USING (caller)
@@ -250,12 +265,13 @@ function readyRunsOf(runs: string, isFirst: string): string {
       ORDER BY coalesce(busy.runs, 0) + place, coalesce(array_position($3::text[], callers.caller), 0), seq LIMIT $1`;
 }
 
-/** The caller who was served last, of the third parameter. */
-const LAST_SERVED = "coalesce(($3::text[])[cardinality($3::text[])], '')";
-/** The place of a run that is accepted. */
+/** The caller served last: the last element of the third parameter. */
+const LAST_CALLER = "coalesce(($3::text[])[cardinality($3::text[])], '')";
+/** Condition on `place`: the run is accepted. */
 const ACCEPTED = "fits AND (begins OR (has_room AND caller_has_room))";
-/** As the indexes of those that wait, and of those in flight, have it. */
-const WAITS = "owner = '' AND status IN ('pending', 'running')";
-/** See `deathsOf`. */
+/** Queued runs. Must match the condition of the index `gs_runs_waiting_of`. */
+const IS_QUEUED = "owner = '' AND status IN ('pending', 'running')";
+/** See `crashesOf`. */
 const IS_SUSPECT = "attempt > coalesce((resumption ->> 'given_back')::integer, 0)";
+/** Must match the condition of the index `gs_runs_in_flight_of`. */
 const IN_FLIGHT = "owner <> '' AND status = 'running'";

@@ -1,9 +1,9 @@
-/** Rows as PostgreSQL keeps them: what goes into statements, what comes out. */
+/** Conversion of rows to and from columns of PostgreSQL. */
 import { expiryOf } from "../rows/rows.js";
 import type { TtlColumns } from "../rows/sql-rows.js";
 import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../contract/storage.js";
 
-/** pg parses JSON columns itself. */
+/** A thread as columns. pg parses JSON columns itself. */
 export interface ThreadColumns extends Omit<ThreadRow, "ttl">, TtlColumns {}
 
 /** In the order of `THREAD_COLUMNS`. */
@@ -61,12 +61,12 @@ export const toRunColumns = (row: RunRow): unknown[] => [
   row.tasks ? toJsonColumn(row.tasks) : null,
 ];
 
-/** A patch as one JSON parameter: a key that is left out is not there. */
+/** A patch as one JSON parameter, without undefined keys. */
 export const storePatch = (patch: ThreadPatch | RunPatch): string => toJsonColumn(patch);
 
 /**
- * Assignments of a patched thread; `patch` is an expression of type json. The end of the time to live follows from
- * the new update and the time that applies then.
+ * SQL assignments that patch a thread; `patch` is an expression of type json. The expiry is computed from the new
+ * `updated_at` and the new time to live.
  */
 export function threadAssignments(patch: string): string {
   const given = (key: string) => `(${patch} -> '${key}') IS NOT NULL`;
@@ -86,7 +86,7 @@ export function threadAssignments(patch: string): string {
     expires_at = 1000 * extract(epoch FROM (${patch} ->> 'updated_at')::timestamptz) + 60000 * (${minutes})`;
 }
 
-/** Assignments of a patched run; `patch` is an expression of type json. */
+/** SQL assignments that patch a run; `patch` is an expression of type json. */
 export function runAssignments(patch: string): string {
   const json = (key: string) =>
     `${key} = CASE WHEN (${patch} -> '${key}') IS NULL THEN r.${key}
@@ -104,7 +104,7 @@ export function runAssignments(patch: string): string {
 
 export const toJsonColumn = (value: unknown): string => storableJson(JSON.stringify(value));
 
-/** JSON that PostgreSQL takes: it has no place for NUL, nor for half a surrogate pair. */
+/** JSON that PostgreSQL accepts: NUL characters and lone surrogates become U+FFFD. */
 export function storableJson(json: string): string {
   if (!/\\u(0000|d[89a-f])/.test(json)) return json;
   return json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, "$1\uFFFD");

@@ -24,16 +24,16 @@ const stored = STORED_RUN_COLUMNS.join(", ");
 const JSON_COLUMNS = ["metadata", "kwargs", "usage", "fault", "resumption", "tasks"];
 const typeOf = (column: string): string =>
   JSON_COLUMNS.includes(column) ? "json" : column === "attempt" ? "integer" : "text";
-/** A column's value, as this parameter. */
-export const runValue = (column: string, place: number): string => `$${place}::${typeOf(column)}`;
+/** The parameter with this number, cast to the type of the column. */
+export const runValue = (column: string, parameter: number): string => `$${parameter}::${typeOf(column)}`;
 const values = STORED_RUN_COLUMNS.map((column, index) => runValue(column, index + 1)).join(", ");
 const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
 const UNFINISHED = "IN ('pending', 'running')";
-/** Two parameters from this one on are a holder, or null. */
+/** Whether the run belongs to the holder in parameters `owner` and `owner + 1`; true if they are null. */
 const isHeldBy = (owner: number) =>
   `($${owner}::text IS NULL OR (r.owner = $${owner} AND r.attempt = $${owner + 1}::integer))`;
 
-/** Run rows of a PostgreSQL schema: one statement a method, wherever that is possible. */
+/** Run rows in a PostgreSQL schema: one statement per method where possible. */
 export class PostgresRuns implements RunTable {
   readonly #pool: PostgresPool;
   readonly #sql: Required<Record<keyof RunTable, string>>;
@@ -53,7 +53,7 @@ export class PostgresRuns implements RunTable {
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
           WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
         ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`,
-      // A run that lost its thread to a later one has no say in what becomes of the thread.
+      // If a later run has the thread, the outcome does not change the thread.
       settle: `WITH run AS (
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
           WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
@@ -98,7 +98,7 @@ export class PostgresRuns implements RunTable {
     return (await this.#pool.query(this.#sql.take, values)).length > 0;
   }
 
-  /** One outcome is one statement; several are one transaction, in their order. */
+  /** One outcome is one statement. Several are executed in order, in one transaction. */
   async settle(outcomes: readonly RunOutcome[]): Promise<void> {
     const [first, ...others] = outcomes;
     if (!first) return;

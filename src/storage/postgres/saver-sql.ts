@@ -1,22 +1,22 @@
-/** The statements of the checkpointer, over the tables that the official PostgresSaver made: `s` is the schema. */
+/** SQL of the checkpointer, on the tables of the official PostgresSaver. `s` is the name of the schema. */
 import { TASKS } from "@langchain/langgraph-checkpoint";
 import { OWN_CHANNELS } from "../../models/channels.js";
 import { tableIn } from "./options.js";
 
-/** A row of `readCheckpoints`: of a checkpoint, of a channel's value, of a pending write, or of an old pending send. */
+/** A row of `readCheckpoints`: a checkpoint, a channel value, a pending write, or a pending send of the old format. */
 export interface CheckpointRow {
   kind: "checkpoint" | "value" | "write" | "send";
   thread_id: string;
   checkpoint_ns: string;
-  /** Of the checkpoint, of the write's, or of the checkpoint that sent; null for a value. */
+  /** The checkpoint itself, or that of the write or send; null for a value. */
   checkpoint_id: string | null;
-  /** Place in the page, or of the write in its task. */
+  /** Position in the page, or of the write in its task. */
   place: number | null;
   /** Channel of a value or a write. */
   channel: string | null;
   /** Version of a value, task of a write or send, parent of a checkpoint. */
   detail: string | null;
-  /** Serialisation of `blob`; the metadata of a checkpoint. */
+  /** Serialization type of `blob`; for a checkpoint, its metadata as JSON. */
   type: string | null;
   /** JSON of a checkpoint. */
   checkpoint: string | null;
@@ -24,9 +24,9 @@ export interface CheckpointRow {
 }
 
 /**
- * Reads a page of checkpoints with their values and writes. The page is chosen first; values are then fetched one by
- * one by their whole key, each version once however many checkpoints share it: a join would be planned over all
- * values of the thread. `needed` leaves values out; its keys are a parameter.
+ * Reads a page of checkpoints with their values and writes. The page is selected first. Values are then looked up one at a
+ * time by their full key, each version once even if several checkpoints share it; a join would be planned over all values
+ * of the thread. `needed` limits the channels whose values are read; `keys` is the placeholder of a parameter.
  */
 export function readCheckpoints(
   s: string,
@@ -69,23 +69,26 @@ export function readCheckpoints(
     ) AS w (_t, _n, _c, task_id, idx, channel, type, blob) WHERE (p.checkpoint ->> 'v')::numeric < 4`;
 }
 
-/** A value out of the one parameter that holds the bytes of all; an empty slot has no bytes. */
+/** Extracts one value from the parameter that holds the bytes of all values; null for an empty slot. */
 const SLICE = "CASE WHEN length >= 0 THEN substring($5::bytea FROM start + 1 FOR length) END";
 
-/** What belongs to no run or edit, to a run of its lease owner, and to an edit whose thread is unchanged. */
+/** Entries without a run or edit, of a run that its holder still has, or of an edit whose thread is unchanged. */
 const IS_HELD =
   "(run IS NULL OR run IN (SELECT run_id FROM held)) AND (edit IS NULL OR thread IN (SELECT thread_id FROM edited))";
 
 /**
- * Stores checkpoints, values and writes, all or nothing. What is stored already stays, but for checkpoints and for
- * writes that are to be replaced. What is of a run that is not its holder's any more is left out; the statement gives
- * the runs that are. Their rows are locked until it is committed, so that whoever takes one over finds all that the
- * one before stored. An edit is stored while its thread's row is the version that it read under its lease; it becomes
- * a new version, so that of two edits one is refused whatever becomes of their locks. A checkpoint is left out if its
- * namespace has a newer one than its writer knows. Parameters: JSON arrays of checkpoints, values, writes to keep and
- * writes to replace (see ./writer.ts); the bytes of values and writes; a JSON array of runs with their holders; a JSON
- * array of edits. Gives a row for each run that is held, each edit that is stored, with the new version of its thread,
- * and each checkpoint that is stored.
+ * Stores checkpoints, values and writes, all or nothing. Existing rows are kept, except for checkpoints and for writes
+ * to be replaced.
+ *
+ * - Entries of a run are skipped if its holder no longer has it. Rows of held runs are locked until the commit, so that a
+ *   process that takes over a run finds everything its previous holder stored.
+ * - Entries of an edit are skipped unless the row of the thread still has the version that was read under the lease. The
+ *   edit creates a new version, so one of two concurrent edits is refused even if both lost their locks.
+ * - A checkpoint is skipped if its namespace has a newer one than its writer knows.
+ *
+ * Parameters: JSON arrays of checkpoints, values, writes to keep and writes to replace (see ./writer.ts); the bytes of
+ * values and writes; a JSON array of runs with their holders; a JSON array of edits. Returns a row for each held run, each
+ * stored edit, with the new version of its thread, and each stored checkpoint.
  */
 export function storeBatch(s: string): string {
   const writes = (parameter: string, conflict: string) => `
@@ -133,18 +136,18 @@ export function storeBatch(s: string): string {
     UNION ALL SELECT 'checkpoint', checkpoint_id, NULL FROM stored_checkpoints`;
 }
 
-/** A WITH clause that deletes all of a thread's checkpoints; parameter 1 is the thread. */
+/** A WITH clause that deletes all checkpoints of a thread. Parameter 1 is the thread id. */
 export function deleteCheckpoints(s: string): string {
   const remove = (table: string) => `DELETE FROM ${tableIn(s, table)} WHERE thread_id = $1`;
   return `WITH blobs AS (${remove("checkpoint_blobs")}), writes AS (${remove("checkpoint_writes")}),
     checkpoints AS (${remove("checkpoints")})`;
 }
 
-/** Parameter 1 is the thread. */
+/** Namespaces of the checkpoints of a thread. Parameter 1 is the thread id. */
 export const namespaces = (s: string): string =>
   `SELECT DISTINCT checkpoint_ns FROM ${tableIn(s, "checkpoints")} WHERE thread_id = $1`;
 
-/** Deletes what `WrapOptions.keepOnly` says. Parameters: thread; namespaces and ids of the checkpoints to keep. */
+/** SQL of `WrapOptions.keepOnly`. Parameters: thread id; namespaces and ids of the checkpoints to keep. */
 export function keepCheckpoints(s: string): string {
   const keep = "SELECT * FROM unnest($2::text[], $3::text[])";
   return `WITH kept AS MATERIALIZED (
@@ -165,6 +168,6 @@ export function keepCheckpoints(s: string): string {
       AND (checkpoint_ns, parent_checkpoint_id) NOT IN (${keep})`;
 }
 
-/** The version of a thread's row, which every change of it makes a new one of. Parameter 1 is the thread. */
+/** The version of a thread's row; every update changes it. Parameter 1 is the thread id. */
 export const threadVersion = (s: string): string =>
   `SELECT xmin::text AS version FROM ${tableIn(s, "gs_threads")} WHERE thread_id = $1`;

@@ -31,15 +31,15 @@ import * as sql from "./saver-sql.js";
 import type { CheckpointRow } from "./saver-sql.js";
 import { type EditGuard, PostgresWriter, type Serialized } from "./writer.js";
 
-/** Checkpoints that one statement of a list reads, with all their values. */
+/** Maximum number of checkpoints per statement in `list`, because each comes with all its values. */
 const PAGE = 25;
-/** A version below ten million keeps its fraction in full. */
+/** Resolution of the random fraction of versions: exact for versions below ten million. */
 const FRACTIONS = 1e9;
 
 /**
- * A checkpointer on the tables of the official PostgresSaver, which reads what this one writes and the other way
- * round. Every call is one statement, all or nothing, and calls that meet share one: a superstep's checkpoint takes its
- * values along, the writes of tasks that ended meanwhile, and what other runs have to store.
+ * A checkpointer on the tables of the official PostgresSaver; each can read what the other wrote. Every call is one atomic
+ * statement, and concurrent calls share a statement: it stores the checkpoint of a superstep with its values, the writes
+ * of tasks that have just finished, and entries of other runs.
  */
 export class FastPostgresSaver extends BaseCheckpointSaver {
   readonly #pool: PostgresPool;
@@ -63,12 +63,12 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Values are kept by channel and version, once for all checkpoints of a thread. Two branches of its history count on
-   * from the same version: a fraction by chance tells their values apart.
+   * Values are stored by channel and version, shared by all checkpoints of a thread. Two branches of its history continue
+   * from the same version; a random fraction keeps their versions distinct.
    */
   override getNextVersion(current: number | undefined): number {
     if (typeof current === "string")
-      throw new Error("this thread's versions are texts, written by LangGraph for Python");
+      throw new Error("this thread has string versions, which LangGraph for Python writes");
     return Math.floor(current ?? 0) + 1 + Math.floor(Math.random() * FRACTIONS) / FRACTIONS;
   }
 
@@ -81,11 +81,11 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { limit = Infinity, before, filter } = options;
     const place = (config.configurable ?? {}) as Partial<CheckpointRef>;
-    // Ids order the checkpoints of one namespace only.
+    // Ids are ordered only within a namespace.
     const isPaged = place.thread_id !== undefined && place.checkpoint_ns !== undefined;
     let end = before?.configurable?.checkpoint_id as string | undefined;
-    for (let left = limit; left > 0; left -= PAGE) {
-      const size = isPaged ? Math.min(left, PAGE) : limit;
+    for (let remaining = limit; remaining > 0; remaining -= PAGE) {
+      const size = isPaged ? Math.min(remaining, PAGE) : limit;
       const needed = readingOf(config).channels;
       const tuples = await this.#read(place, { limit: size, before: end, filter, needed });
       yield* tuples;
@@ -156,7 +156,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     await this.#pool.query(this.#sql.delete, [threadId]);
   }
 
-  /** Deletes a thread's checkpoints and writes but these; see `WrapOptions.keepOnly`. */
+  /** See `WrapOptions.keepOnly`. */
   async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
     const namespaces = keep.map(({ checkpoint_ns }) => checkpoint_ns);
     await this.#pool.query(this.#sql.prune, [
@@ -166,7 +166,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     ]);
   }
 
-  /** Namespaces of a thread's checkpoints. */
+  /** See `WrapOptions.namespaces`. */
   async namespaces(threadId: string): Promise<string[]> {
     const rows = await this.#pool.query<{ checkpoint_ns: string }>(this.#sql.namespaces, [threadId]);
     return rows.map(({ checkpoint_ns }) => checkpoint_ns);
@@ -205,20 +205,20 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 
 interface PageOptions {
   limit: number;
-  /** Only checkpoints with lesser ids. */
+  /** Only checkpoints with smaller ids. */
   before?: string;
   filter?: Record<string, unknown>;
   needed?: NeededChannels;
 }
 
-/** A channel whose value is gone. */
+/** The value of a channel without a value. */
 const EMPTY: Serialized = { type: "empty", bytes: undefined };
 
-// Checkpoints from the rows that hold them.
+// Conversion of rows to checkpoints.
 
 type Write = NonNullable<CheckpointTuple["pendingWrites"]>[number];
 
-/** The checkpoints of a page in its order, whole. */
+/** The checkpoints of a page, in order, with their values and writes. */
 async function tuplesOf(
   rows: readonly CheckpointRow[],
   serde: SerializerProtocol,
@@ -298,6 +298,6 @@ async function loadValues(
 
 function load({ type, blob }: CheckpointRow, serde: SerializerProtocol): Promise<unknown> {
   const data = blob ?? new Uint8Array();
-  // Bytes are handed on as they are: what went in was no Buffer.
+  // pg returns a Buffer, but the stored value was a plain Uint8Array.
   return serde.loadsTyped(type ?? "json", type === "bytes" ? new Uint8Array(data) : data) as Promise<unknown>;
 }

@@ -3,28 +3,29 @@ import { DELAYED_OWNER } from "../contract/timers.js";
 import { lockKey, type PostgresDriver } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 
-/** Longest time of the set-up, waiting for another process that is at it included, in milliseconds. */
-const SETUP_TIMEOUT = 300_000;
+/** Timeout of the migration, including the wait for another process that migrates, in milliseconds. */
+const MIGRATION_TIMEOUT = 300_000;
 
 /**
- * On whose behalf a run of `gs_runs` is executed, as its indexes have it: of one length, whatever the scope's, and the same
- * in whatever order its fields are. The expression of the index stands by itself in MIGRATIONS.
+ * SQL expression for the caller of a run: a hash, so that its length is fixed and the order of the scope's fields does not
+ * matter. Must match the index expression in MIGRATIONS, which repeats it because released migrations never change.
  */
 export const callerOf = (resumption: string): string =>
   `(coalesce(md5((${resumption} -> 'caller' -> 'scope')::jsonb::text), ''))`;
 export const CALLER = callerOf("resumption");
 
 /**
- * One entry a version, never changed once released; `s` is the quoted schema. Tables of ours begin with `gs_`: the
- * checkpoint saver's are in the same schema. Texts that are compared sort bytewise, whatever the database's language.
+ * One entry per version, never changed after its release; `s` is the quoted schema. Table names start with `gs_`, because
+ * the tables of the checkpoint saver are in the same schema. Columns that are compared use bytewise collation, regardless
+ * of the database's locale.
  *
- * `gs_fact_counts` counts the threads that state a fact, which is a top-level metadata entry with a scalar value, and
- * under the empty fact all threads: a total is then not counted row by row. Threads share out among 16 slots, so that
- * transactions that count the same fact seldom wait for each other; half of each page is left for changed counts. `gs_runs.seq` orders runs as they were accepted,
- * whatever the processes' clocks say.
+ * `gs_fact_counts` counts the threads of each fact, and all threads under the empty fact, so that totals need no scan. A
+ * fact is a label: a top-level metadata entry with a scalar value. Counts are spread over 16 slots, so that transactions
+ * that count the same fact rarely wait for each other. The fill factor leaves room for updated counts. `gs_runs.seq` is
+ * the order of acceptance, independent of the processes' clocks.
  */
 const MIGRATIONS: readonly ((s: string) => string)[] = [
-  // eslint-disable-next-line max-lines-per-function -- one text, a statement after another
+  // eslint-disable-next-line max-lines-per-function -- one sequence of SQL statements
   (s) => `
   CREATE TABLE ${s}.gs_threads (
     thread_id text COLLATE "C" PRIMARY KEY,
@@ -163,12 +164,12 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
       AND owner <> '${DELAYED_OWNER.id}');
   END $$;
   `,
-  // Until now a run that never began ended with what it would have gone on with: it did not die.
+  // Earlier versions kept `resumption` on failed runs that never started. Clear it: those runs are not dead.
   (s) => `
   UPDATE ${s}.gs_runs SET resumption = NULL WHERE status = 'error' AND resumption IS NOT NULL;
   CREATE INDEX gs_runs_dead ON ${s}.gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
   `,
-  // So that the callers who wait, and how much each has in flight, are known without a look at every run.
+  // Indexes for the callers with queued runs and the number of runs each has in flight.
   (s) => `
   CREATE INDEX gs_runs_waiting_of
     ON ${s}.gs_runs ((coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), '')), seq)
@@ -179,14 +180,14 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   `,
 ];
 
-/** Version of the tables that this release reads and writes. */
+/** Table version that this release reads and writes. */
 export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Make the schema and all tables, and bring them up to date: one transaction under an advisory lock of its own, so
- * that of processes that start together one does the work and the others find it done. A user without the right to
- * create anything passes when nothing is missing.
- * @throws StorageUnavailableError when the tables are of a later version (`storage_unavailable`)
+ * Create the schema and all tables, or migrate them to the current version. Everything happens in one transaction under
+ * an advisory lock: if several processes start at the same time, one migrates and the others wait. The privilege to
+ * create objects is needed only if something is missing.
+ * @throws StorageUnavailableError if the tables have a later version (`storage_unavailable`)
  */
 export async function migratePostgres(
   pool: PostgresPool,
@@ -198,12 +199,12 @@ export async function migratePostgres(
     await createSchema(query, schema);
     await migrateRows(query, `"${schema}"`);
     await migrateCheckpoints(query, driver, schema);
-  }, SETUP_TIMEOUT);
+  }, MIGRATION_TIMEOUT);
 }
 
 /**
- * Make sure that all is there and of this release, and change nothing.
- * @throws StorageUnavailableError when it is not (`storage_unavailable`)
+ * Check that the tables exist and have the current version, without changing anything.
+ * @throws StorageUnavailableError if they do not (`storage_unavailable`)
  */
 export async function requireTables({ query }: PostgresPool, schema: string): Promise<void> {
   const table = `"${schema}".gs_schema`;
@@ -211,9 +212,9 @@ export async function requireTables({ query }: PostgresPool, schema: string): Pr
   if (version > MIGRATIONS.length) throw newerSchema(version);
   if (version === MIGRATIONS.length) return;
   throw new StorageUnavailableError(
-    `schema "${schema}" of the database holds no tables of graph-serve, or those of an earlier release`,
+    `schema "${schema}" of the database has no tables of graph-serve, or tables of an earlier release`,
     {
-      hint: "check checkpointer_uri and checkpointer_options.schema; graph-serve migrate up makes what is missing",
+      hint: "check checkpointer_uri and checkpointer_options.schema; graph-serve migrate up creates missing tables and migrates existing ones",
     },
   );
 }
@@ -234,8 +235,9 @@ async function migrateRows(query: Query, s: string): Promise<void> {
 }
 
 /**
- * The official saver's own set-up, inside our transaction. By itself it fails when several processes are at it, and it
- * creates its schema and its table of versions by trial and error, which a transaction does not survive.
+ * Runs the official saver's `setup` inside our transaction, because it fails if several processes run it concurrently. It
+ * creates its schema and its migration table by trial and error, and an error would abort the transaction, so both are
+ * created beforehand.
  */
 async function migrateCheckpoints(query: Query, { PostgresSaver }: PostgresDriver, schema: string) {
   await createTable(query, `"${schema}".checkpoint_migrations`, "v integer PRIMARY KEY");
@@ -264,8 +266,8 @@ export async function versionOf(query: Query, table: string): Promise<number> {
 
 function newerSchema(version: number): StorageUnavailableError {
   return new StorageUnavailableError(
-    `the database was written by a later graph-serve: its tables are of version ${version}, ` +
-      `this release knows version ${MIGRATIONS.length}`,
+    `the database was written by a later graph-serve: its tables have version ${version}, ` +
+      `this release supports version ${MIGRATIONS.length}`,
     { hint: "upgrade graph-serve, or set checkpointer_options.schema to another schema" },
   );
 }

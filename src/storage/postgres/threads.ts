@@ -24,7 +24,7 @@ import { deleteCheckpoints } from "./saver-sql.js";
 const columns = THREAD_COLUMNS.join(", ");
 const values = THREAD_COLUMNS.map((_, index) => `$${index + 1}`).join(", ");
 
-/** Thread rows of a PostgreSQL schema: one statement a method, wherever that is possible. */
+/** Thread rows in a PostgreSQL schema: one statement per method where possible. */
 export class PostgresThreads implements ThreadTable {
   readonly #pool: PostgresPool;
   readonly #search: PostgresSearch;
@@ -39,7 +39,7 @@ export class PostgresThreads implements ThreadTable {
       get: `SELECT ${columns} FROM ${threads} WHERE thread_id = $1`,
       update: `UPDATE ${threads} AS t SET ${threadAssignments("$2::json")} WHERE thread_id = $1 RETURNING ${columns}`,
       delete: `${deleteCheckpoints(schema)} DELETE FROM ${threads} WHERE thread_id = $1 RETURNING 1`,
-      // A run that waits in the queue has its thread, busy or not.
+      // A thread with a queued run does not expire, whether or not it is busy.
       expired: `SELECT ${columns} FROM ${threads} AS t WHERE expires_at < $1 AND status <> 'busy' AND NOT EXISTS (
           SELECT FROM ${runs} AS r WHERE r.thread_id = t.thread_id AND r.owner = '' AND r.status IN ('pending', 'running'))
         ORDER BY expires_at LIMIT $2`,
@@ -60,7 +60,7 @@ export class PostgresThreads implements ThreadTable {
     return stored && fromThreadColumns(stored);
   }
 
-  /** Its runs go with it, by their foreign key, and in the same statement what checkpoints are left of it. */
+  /** The foreign key deletes the runs. The same statement deletes any remaining checkpoints. */
   async delete(threadId: string): Promise<boolean> {
     return (await this.#pool.query(this.#sql.delete, [threadId])).length > 0;
   }
@@ -79,24 +79,24 @@ export class PostgresThreads implements ThreadTable {
   }
 }
 
-/** Offsets up to here are cheaper to skip than to be asked about first. */
+/** Offsets up to this one are cheaper to skip than to estimate the number of matches first. */
 const SHALLOW = 100;
-/** Elements of a filter's list that the server compares: it compares each with each of the stored ones. */
-const LONGEST_LIST = 16;
-/** Threads whose metadata are read at once to be compared here. */
-const COMPARED = 50;
+/** Maximum length of a list in a filter that the server compares: it compares each element with each stored element. */
+const MAX_LIST_LENGTH = 16;
+/** Number of threads per statement whose metadata is read to be compared in this process. */
+const COMPARE_BATCH = 50;
 
 /**
- * Searches whose time does not grow with the threads that there are: totals are kept where the filter is a single
- * fact, pages come from an index in order, from their nearer end, and threads that few facts lead to are looked up.
- * Every search is one statement, so that page and total are of one moment.
+ * Searches whose time does not grow with the total number of threads. For a filter with at most one label, the total is
+ * stored. Pages are read from an ordered index, starting from the nearer end. If few threads match, they are looked up
+ * through the metadata index. Page and total come from one statement, so they are consistent.
  */
 class PostgresSearch {
   readonly #pool: PostgresPool;
   readonly #threads: string;
   readonly #counts: string;
   readonly #facts: string;
-  /** How many threads there were lately. */
+  /** Number of threads found by the latest search. */
   #all: number | undefined;
 
   constructor(pool: PostgresPool, schema: string) {
@@ -138,15 +138,15 @@ class PostgresSearch {
     return { rows: stored.map(fromThreadColumns), total: ids.length };
   }
 
-  /** Ids of the threads that match; the server is asked for the first elements of lists, the rest is compared here. */
+  /** Ids of matching threads. The server compares the first elements of long lists; this process compares the rest. */
   async #compared({ metadata, ...filter }: ThreadFilter): Promise<string[]> {
     const match = new Match({ ...filter, metadata: shortened(metadata) });
     const sql = `SELECT thread_id FROM ${this.#threads} WHERE ${match.indexed}`;
     const found = await this.#pool.query<{ thread_id: string }>(sql, match.values);
     const isWanted = containing(metadata);
     const ids: string[] = [];
-    for (let start = 0; start < found.length; start += COMPARED) {
-      const batch = found.slice(start, start + COMPARED).map(({ thread_id }) => thread_id);
+    for (let start = 0; start < found.length; start += COMPARE_BATCH) {
+      const batch = found.slice(start, start + COMPARE_BATCH).map(({ thread_id }) => thread_id);
       const rows = await this.#pool.query<Pick<ThreadRow, "thread_id" | "metadata">>(
         `SELECT thread_id, metadata FROM ${this.#threads} WHERE thread_id = ANY ($1::text[])`,
         [batch],
@@ -156,7 +156,7 @@ class PostgresSearch {
     return ids;
   }
 
-  /** The number of threads that the search before found tells the nearer end. */
+  /** The total of the previous search decides which end of the index is nearer. */
   async #searchAll(query: ThreadQuery, match: Match): Promise<ThreadPage> {
     if (query.offset > SHALLOW) this.#all ??= (await this.#estimate(query)).all;
     const fromEnd = query.offset > SHALLOW && query.offset > (this.#all ?? 0) / 2;
@@ -165,7 +165,7 @@ class PostgresSearch {
     return found;
   }
 
-  /** At most how many threads match, and how many there are; read from counts that are kept. */
+  /** An upper limit of matching threads, and the number of all threads, from stored counts. */
   async #estimate({ metadata = {} }: ThreadFilter): Promise<{ all: number; matching: number }> {
     const sql = `SELECT coalesce(min(threads), 0) AS matching, coalesce(max(threads), 0) AS all FROM (
       SELECT (SELECT coalesce(sum(threads), 0) FROM ${this.#counts} AS c WHERE c.fact = f.fact) AS threads
@@ -176,7 +176,7 @@ class PostgresSearch {
     return { all: Number(row?.all ?? 0), matching: Number(row?.matching ?? 0) };
   }
 
-  /** A page of few threads: all of them are fetched, by the index of their metadata, then sorted. */
+  /** A page when few threads match: all of them are read through the metadata index, then sorted. */
   #fewPage({ sortBy, sortOrder, limit, offset }: ThreadQuery, match: Match): string {
     const order = orderBy(sortBy, sortOrder === "asc");
     return `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${this.#threads} AS t WHERE ${match.indexed}),
@@ -184,13 +184,13 @@ class PostgresSearch {
       SELECT (SELECT count(*) FROM found) AS total, page.* FROM (SELECT 1) AS one LEFT JOIN page ON true ORDER BY ${order}`;
   }
 
-  /** A page of an index in order; from the end, when that is nearer, for an OFFSET walks over all that it skips. */
+  /** A page in index order, read from the end if that is nearer, because OFFSET reads all rows it skips. */
   #orderedPage({ sortBy, sortOrder, limit, offset }: ThreadQuery, match: Match, fromEnd: boolean): string {
     const order = orderBy(sortBy, (sortOrder === "asc") !== fromEnd);
     const [size, skipped] = [match.add(limit), match.add(offset)];
-    const left = `(SELECT n FROM total) - ${skipped}::bigint`;
+    const remaining = `(SELECT n FROM total) - ${skipped}::bigint`;
     const window = fromEnd
-      ? `LIMIT greatest(0, least(${size}::bigint, ${left})) OFFSET greatest(0, ${left} - ${size}::bigint)`
+      ? `LIMIT greatest(0, least(${size}::bigint, ${remaining})) OFFSET greatest(0, ${remaining} - ${size}::bigint)`
       : `LIMIT ${size} OFFSET ${skipped}`;
     return `WITH total AS MATERIALIZED (SELECT ${this.#total(match)} AS n),
       page AS (SELECT ${columns} FROM ${this.#threads} AS t WHERE ${match.scanned} ORDER BY ${order} ${window})
@@ -198,7 +198,7 @@ class PostgresSearch {
   }
 
   #total(match: Match): string {
-    if (!match.kept) return `(SELECT count(*) FROM ${this.#threads} AS t WHERE ${match.indexed})`;
+    if (!match.hasStoredTotal) return `(SELECT count(*) FROM ${this.#threads} AS t WHERE ${match.indexed})`;
     const fact = match.metadata
       ? `(SELECT f FROM ${this.#facts}(${match.metadata}) AS f WHERE f <> '')`
       : "''::bytea";
@@ -214,22 +214,24 @@ class PostgresSearch {
   }
 }
 
-/** Whether there is a list of more elements than the server is to compare. */
+/** Whether the filter contains a list that is too long for the server to compare. */
 function hasLongList(filter: unknown): boolean {
   if (typeof filter !== "object" || filter === null) return false;
-  return (Array.isArray(filter) && filter.length > LONGEST_LIST) || Object.values(filter).some(hasLongList);
+  return (
+    (Array.isArray(filter) && filter.length > MAX_LIST_LENGTH) || Object.values(filter).some(hasLongList)
+  );
 }
 
-/** What a value that contains the filter contains all the more. */
+/** A weaker filter with shorter lists: every value that contains `filter` contains it too. */
 function shortened<T>(filter: T): T {
-  if (Array.isArray(filter)) return filter.slice(0, LONGEST_LIST).map(shortened) as T;
+  if (Array.isArray(filter)) return filter.slice(0, MAX_LIST_LENGTH).map(shortened) as T;
   if (typeof filter !== "object" || filter === null) return filter;
   return Object.fromEntries(
     Object.entries(filter).map(([key, value]) => [key, shortened(value as unknown)]),
   ) as T;
 }
 
-/** The order that the index of this field has, one way or the other. */
+/** The ORDER BY expressions that match the index of this field. */
 function orderBy(field: ThreadQuery["sortBy"], ascending: boolean): string {
   const direction = ascending ? "ASC" : "DESC";
   const nulls = field === "state_updated_at" ? (ascending ? " NULLS FIRST" : " NULLS LAST") : "";
@@ -238,20 +240,20 @@ function orderBy(field: ThreadQuery["sortBy"], ascending: boolean): string {
     : `${field} ${direction}${nulls}, thread_id ${direction}`;
 }
 
-/** The WHERE of a filter, with its values. */
+/** The WHERE condition of a filter, with its parameters. */
 class Match {
   readonly values: unknown[] = [];
-  /** The filter's metadata as an expression; undefined when it asks for none. */
+  /** The filter's metadata as an SQL expression; undefined if the filter has none. */
   readonly metadata: string | undefined;
-  /** True when the number of matching threads is kept, and need not be counted. */
-  readonly kept: boolean;
-  /** True when every thread matches. */
+  /** Whether the number of matching threads is stored and does not have to be counted. */
+  readonly hasStoredTotal: boolean;
+  /** Whether every thread matches. */
   readonly isAll: boolean;
-  /** True when the metadata asked for holds no fact: nothing is known of how many threads match. */
+  /** Whether the metadata filter has no label, so that the number of matches cannot be estimated. */
   readonly isOpaque: boolean;
-  /** Leaves the way to the planner. */
+  /** The condition, with the choice of index left to the planner. */
   readonly indexed: string;
-  /** Keeps the planner from the metadata's index, for a page of many threads that comes in order by itself. */
+  /** The same condition, but without the metadata index: for pages of many matches, read in index order. */
   readonly scanned: string;
 
   constructor({ ids, metadata = {}, scope, status }: ThreadFilter) {
@@ -262,15 +264,15 @@ class Match {
       ...(scope === undefined ? [] : [`(scope IS NULL OR scope = ${this.add(scope)})`]),
     ];
     this.metadata = facts.length > 0 || rest ? `${this.add(toJsonColumn(metadata))}::jsonb` : undefined;
-    this.kept = tests.length === 0 && !rest && facts.length <= 1;
-    this.isAll = this.kept && !this.metadata;
+    this.hasStoredTotal = tests.length === 0 && !rest && facts.length <= 1;
+    this.isAll = this.hasStoredTotal && !this.metadata;
     this.isOpaque = rest !== undefined && facts.length === 0;
     const contained = this.metadata && `metadata @> ${this.metadata}`;
     this.indexed = [...tests, ...(contained ? [contained] : ["true"])].join(" AND ");
     this.scanned = [...tests, ...(contained ? [`(${contained}) IS TRUE`] : ["true"])].join(" AND ");
   }
 
-  /** Adds a value and returns the parameter that stands for it. */
+  /** Adds a value and returns the placeholder of its parameter. */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }

@@ -11,19 +11,19 @@ interface Request {
   reject: (error: unknown) => void;
 }
 
-/** Statements under way at once: a further one would rather carry fewer entries than store them sooner. */
-const LANES = 3;
+/** Maximum number of concurrent statements. More would only reduce the batch size, not the latency. */
+const MAX_CONCURRENT = 3;
 
 /**
- * Stores checkpoints and writes. What comes while statements are under way goes together into the next: under load one
- * round trip and one commit serve many runs. A call resolves when what it asked for is committed, never before; those
- * of one thread are committed in their order.
+ * Stores checkpoints and writes in batches. Requests that arrive while statements are in flight share the next statement:
+ * under load, one round trip and one commit serve many runs. A call resolves only after its entries are committed. Requests
+ * of one thread are committed in order.
  */
 export class PostgresWriter {
   readonly #pool: PostgresPool;
   readonly #sql: string;
   #waiting: Request[] = [];
-  #underWay = 0;
+  #inFlight = 0;
   readonly #busyThreads = new Set<string>();
 
   constructor(pool: PostgresPool, schema: string) {
@@ -39,58 +39,58 @@ export class PostgresWriter {
   }
 
   #next(): void {
-    if (this.#underWay >= LANES || this.#waiting.length === 0) return;
-    const [batch, taken] = this.#take();
-    if (taken.length > 0) void this.#send(batch, taken);
+    if (this.#inFlight >= MAX_CONCURRENT || this.#waiting.length === 0) return;
+    const [batch, requests] = this.#take();
+    if (requests.length > 0) void this.#send(batch, requests);
   }
 
-  /** What fits into one statement; a thread's requests wait for those of it that are under way. */
+  /** Takes the requests that fit into one statement. A request waits while an earlier one of its thread is in flight. */
   #take(): [Batch, Request[]] {
     const batch = new Batch();
-    const taken: Request[] = [];
-    const left: Request[] = [];
-    const passedOver = new Set(this.#busyThreads);
+    const requests: Request[] = [];
+    const remaining: Request[] = [];
+    const blocked = new Set(this.#busyThreads);
     for (const request of this.#waiting) {
-      if (!passedOver.has(request.threadId) && batch.add(request.entries)) taken.push(request);
+      if (!blocked.has(request.threadId) && batch.add(request.entries)) requests.push(request);
       else {
-        passedOver.add(request.threadId);
-        left.push(request);
+        blocked.add(request.threadId);
+        remaining.push(request);
       }
     }
-    this.#waiting = left;
-    return [batch, taken];
+    this.#waiting = remaining;
+    return [batch, requests];
   }
 
-  async #send(batch: Batch, taken: readonly Request[]): Promise<void> {
-    const threads = new Set(taken.map(({ threadId }) => threadId));
+  async #send(batch: Batch, requests: readonly Request[]): Promise<void> {
+    const threads = new Set(requests.map(({ threadId }) => threadId));
     for (const threadId of threads) this.#busyThreads.add(threadId);
-    this.#underWay += 1;
+    this.#inFlight += 1;
     try {
-      await this.#store(batch, taken);
+      await this.#store(batch, requests);
     } finally {
-      this.#underWay -= 1;
+      this.#inFlight -= 1;
       for (const threadId of threads) this.#busyThreads.delete(threadId);
       this.#next();
     }
   }
 
-  async #store(batch: Batch, taken: readonly Request[]): Promise<void> {
+  async #store(batch: Batch, requests: readonly Request[]): Promise<void> {
     try {
       const stored = new Stored(await this.#pool.query<StoredRow>(this.#sql, batch.parameters));
-      for (const { threadId, entries, resolve, reject } of taken) {
-        const refusal = stored.refusalOf(threadId, entries);
-        if (refusal) reject(refusal);
+      for (const { threadId, entries, resolve, reject } of requests) {
+        const error = stored.errorFor(threadId, entries);
+        if (error) reject(error);
         else resolve();
       }
     } catch (error) {
-      if (taken.length > 1 && isOfTheServer(error)) await this.#storeOneByOne(taken);
-      else for (const { reject } of taken) reject(error);
+      if (requests.length > 1 && isServerError(error)) await this.#storeOneByOne(requests);
+      else for (const { reject } of requests) reject(error);
     }
   }
 
-  /** One request that the server refuses must not fail those that happened to be with it. */
-  async #storeOneByOne(taken: readonly Request[]): Promise<void> {
-    for (const request of taken) {
+  /** A request that the server refuses must not fail the other requests of its batch. */
+  async #storeOneByOne(requests: readonly Request[]): Promise<void> {
+    for (const request of requests) {
       const batch = new Batch();
       batch.add(request.entries);
       await this.#store(batch, [request]);
@@ -98,8 +98,8 @@ export class PostgresWriter {
   }
 }
 
-/** Whether the server answered: then it stored nothing of the statement. */
-function isOfTheServer(error: unknown): boolean {
+/** Whether the error is the server's answer, so that nothing of the statement was stored. */
+function isServerError(error: unknown): boolean {
   const cause = error instanceof GraphServeError ? error.cause : error;
   return typeof cause === "object" && cause !== null && "severity" in cause;
 }
@@ -110,7 +110,7 @@ interface StoredRow {
   version: string | null;
 }
 
-/** What a statement says of what it has stored. */
+/** The result of a statement: what it stored. */
 class Stored {
   readonly #runs = new Set<string>();
   readonly #checkpoints = new Set<string>();
@@ -124,8 +124,8 @@ class Stored {
     }
   }
 
-  /** Why nothing of these entries was stored; undefined if they were. Notes the new version of an edited thread. */
-  refusalOf(threadId: string, { run, edit, checkpoints }: Entries): Error | undefined {
+  /** The reason why the entries were not stored; undefined if they were. Updates the version of an edited thread. */
+  errorFor(threadId: string, { run, edit, checkpoints }: Entries): Error | undefined {
     if (run && !this.#runs.has(run.run_id)) return new RunTakenError(run.run_id);
     if (edit) {
       const version = this.#versions.get(threadId);
@@ -137,14 +137,14 @@ class Stored {
   }
 }
 
-/** The version of a thread's row as an edit knows it. */
+/** The version of a thread's row that an edit is based on. */
 export interface EditGuard {
   version: string;
 }
 
-// What one statement of the checkpointer stores.
+// Entries of a statement.
 
-/** A serialised value; without bytes it stands for an empty slot. */
+/** A serialized value; undefined bytes mean an empty slot. */
 export interface Serialized {
   type: string;
   bytes: Uint8Array | undefined;
@@ -155,7 +155,7 @@ interface CheckpointEntry {
   ns: string;
   id: string;
   parent: string | undefined;
-  /** The greatest id in its namespace that its writer knows; undefined if it did not say. */
+  /** The greatest checkpoint id in the namespace that the writer knows; undefined to skip the check. */
   known: string | undefined;
   /** JSON. */
   checkpoint: string;
@@ -172,24 +172,24 @@ interface WriteEntry {
   idx: number;
   channel: string;
   value: Serialized;
-  /** Whether it takes the place of what is stored under its key. */
+  /** Whether it overwrites a stored write with the same key. */
   replace: boolean;
 }
 
-/** What a call asks to be stored: one checkpoint, or the writes of one task. */
+/** The entries of one call: a checkpoint, or the writes of a task. */
 interface Entries {
-  /** Stored only while the run is this holder's. */
+  /** If set, stored only while this holder has the run. */
   run: HeldRun | undefined;
-  /** Stored only while the thread's row is of this version. */
+  /** If set, stored only if the thread's row has this version. */
   edit: EditGuard | undefined;
   checkpoints: CheckpointEntry[];
   writes: WriteEntry[];
 }
 
-/** Bytes after which a statement takes no more in. */
-const FULL = 1_000_000;
+/** Size of a batch, in bytes, at which it accepts no further entries. */
+const MAX_BATCH_BYTES = 1_000_000;
 
-/** Entries that fit into one statement: no two of them have one key, and together they are of bearable size. */
+/** Entries for one statement, with distinct keys and a limited total size. */
 class Batch {
   readonly #keys = new Set<string>();
   readonly #checkpoints: string[] = [];
@@ -201,10 +201,11 @@ class Batch {
   readonly #edits: string[] = [];
   #end = 0;
 
-  /** Take entries in, all of them; false when a key of theirs is taken or the batch is full, and then none. */
+  /** Adds all entries. Returns false, and adds none, if one of their keys exists or the batch is full. */
   add({ run, edit, checkpoints, writes }: Entries): boolean {
-    if (this.#end >= FULL) return false;
+    if (this.#end >= MAX_BATCH_BYTES) return false;
     const other = run && this.#runs.get(run.run_id);
+    // The holder is checked once per run, so all entries of a run in a batch need the same attempt.
     if (run && other && other.attempt !== run.attempt) return false;
     const keys = [
       ...checkpoints.map(({ thread, ns, id }) => JSON.stringify([thread, ns, id])),
@@ -219,7 +220,7 @@ class Batch {
     for (const entry of checkpoints) this.#addCheckpoint(entry, owner);
     for (const { value, replace, ...write } of writes) {
       (replace ? this.#replacedWrites : this.#keptWrites).push(
-        JSON.stringify({ ...owner, ...write, ...this.#place(value) }),
+        JSON.stringify({ ...owner, ...write, ...this.#slice(value) }),
       );
     }
     return true;
@@ -238,11 +239,11 @@ class Batch {
     const key = JSON.stringify({ ...owner, known, thread, ns, id, parent });
     this.#checkpoints.push(`${key.slice(0, -1)},"checkpoint":${checkpoint},"metadata":${metadata}}`);
     for (const { value, ...slot } of values) {
-      this.#values.push(JSON.stringify({ ...owner, thread, ns, ...slot, ...this.#place(value) }));
+      this.#values.push(JSON.stringify({ ...owner, thread, ns, ...slot, ...this.#slice(value) }));
     }
   }
 
-  #place({ type, bytes }: Serialized) {
+  #slice({ type, bytes }: Serialized) {
     const start = this.#end;
     if (bytes) {
       this.#bytes.push(bytes);

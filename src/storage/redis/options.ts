@@ -78,7 +78,7 @@ export async function loadRedisDriver(setting = "checkpointer_scheme redis"): Pr
     const { createClient, RESP_TYPES } = await import("redis");
     return { createClient, RESP_TYPES };
   } catch (cause) {
-    throw new StorageUnavailableError(`${setting} needs the package redis, which cannot be loaded`, {
+    throw new StorageUnavailableError(`${setting} needs redis, which does not load`, {
       hint: "run: npm install redis",
       cause,
     });

@@ -1,4 +1,4 @@
-/** Long-term memory in the memory of this process. */
+/** Long-term memory, kept in process memory. */
 import type { ItemPage, ItemRow, ItemTable, StoredItem } from "../contract/storage.js";
 
 type ItemKey = Pick<ItemRow, "namespace" | "key">;

@@ -3,7 +3,7 @@ import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
 const keyOf = ({ kind, id }: Pick<TimerRow, "kind" | "id">): string => `${kind} ${id}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Timers in the memory of this process. There are few of them, so every query scans all rows. */
+/** Timers, kept in process memory. There are few of them, so every query scans all rows. */
 export function createMemoryTimers(): TimerTable {
   const rows = new Map<string, TimerRow>();
 

@@ -89,8 +89,7 @@ function countDown(step: number): void {
   const deadline = Atomics.load(state, DEADLINE);
   if (deadline === 0) return;
   endsInMs = (endsInMs ?? deadline + SPARE_MS) - step;
-  if (endsInMs <= 0)
-    void end("graceful shutdown exceeded its time limit: killing the process", () => true);
+  if (endsInMs <= 0) void end("graceful shutdown exceeded its time limit: killing the process", () => true);
 }
 
 async function name(own: { culprit: Culprit }): Promise<void> {

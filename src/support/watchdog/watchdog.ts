@@ -103,10 +103,7 @@ export class Watchdog {
       });
       // The server keeps serving without it.
       this.#worker.once("error", (err) => {
-        observers.logger.warn(
-          { err },
-          "the watchdog has stopped: event loop stalls are no longer logged",
-        );
+        observers.logger.warn({ err }, "the watchdog has stopped: event loop stalls are no longer logged");
         clearInterval(this.#timer);
         resolve();
       });

@@ -1,4 +1,4 @@
-/** One case, once undisturbed and once broken and taken up again: both must come to the same end. */
+/** Runs a case twice, once normally and once with an injected failure and a resume; both must have the same outcome. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,12 +24,12 @@ interface FaultContext {
   session: Session;
   config: LoadedConfig;
   fault: InjectedFault;
-  /** Folder of this case alone, for its databases. */
+  /** Separate folder for the databases of this case. */
   folder: string;
   signal: AbortSignal;
 }
 
-/** How a case ended, as far as two runs of it can be compared. */
+/** The comparable parts of a case's outcome. */
 interface Ending {
   status: string;
   values: unknown;
@@ -38,9 +38,9 @@ interface Ending {
 interface FaultOutcome {
   failures: Failure[];
   note?: string;
-  /** True when the run came to its end before the fault: nothing was shown. */
+  /** True if the run ended before the failure, so that nothing was tested. */
   missed?: boolean;
-  /** What cannot be opened at all. */
+  /** Error of a graph, storage or server that failed to open. */
   fault?: GraphServeError;
 }
 
@@ -49,7 +49,7 @@ async function runWithFault({ file, one }: PlannedCase, context: FaultContext): 
     folder: folderOf(file),
     ...(file.source.graph !== undefined && { graph: file.source.graph }),
   };
-  // What is expected of the undisturbed run is for a test without a fault.
+  // Expectations are checked by tests without a fault; here only the two outcomes are compared.
   const steps = one.steps.map((step): CaseStep => ({ ...step, expect: undefined }));
   const runs = new DurableRuns(graphOfRequest(context.config, request), steps, context);
   const fail = (message: string, values: object = {}): FaultOutcome => ({
@@ -60,11 +60,11 @@ async function runWithFault({ file, one }: PlannedCase, context: FaultContext): 
   try {
     const undisturbed = await runs.undisturbed();
     const broken = await runs.broken();
-    if (!broken) return { failures: [], missed: true, note: "the run came to its end before the fault" };
+    if (!broken) return { failures: [], missed: true, note: "the run ended before the failure was injected" };
     const difference = firstDifference(normalized(undisturbed), normalized(broken), []);
-    if (!difference) return { failures: [], note: `broken at ${faultText(context.fault)}, same end` };
+    if (!difference) return { failures: [], note: `failure at ${faultText(context.fault)}, same outcome` };
     const { path, expected, actual } = difference;
-    return fail(`taken up again, the run ends otherwise: ${path.join(".")} differs`, { expected, actual });
+    return fail(`the resumed run has a different outcome: ${path.join(".")} differs`, { expected, actual });
   } catch (error) {
     if (context.signal.aborted) return { failures: [] };
     const { failures } = fail(errorMessage(error));
@@ -87,12 +87,12 @@ class DurableRuns {
     return this.#with("undisturbed.db", (graph) => this.#finish(graph, newId(), this.#steps));
   }
 
-  /** Undefined when the place of the fault was not reached. */
+  /** Undefined if the failure was not reached. */
   async broken(): Promise<Ending | undefined> {
     const { fault } = this.#context;
     const threadId = fault.kind === "disconnect" ? await this.#leave() : await this.#kill(fault);
     if (threadId === undefined) return undefined;
-    // Another service on the same storage, as after a restart.
+    // Open another service on the same storage, as after a restart.
     return this.#with("broken.db", async (graph) => {
       const { next, interrupts } = await graph.client.threads.getState(threadId);
       const isOpen = next.length > 0 && interrupts.length === 0;
@@ -101,7 +101,7 @@ class DurableRuns {
     });
   }
 
-  /** The client leaves when the first node has ended. */
+  /** Disconnects the client after the first node. */
   #leave(): Promise<string | undefined> {
     return this.#with("broken.db", async (graph) => {
       const [step] = this.#steps;
@@ -116,7 +116,7 @@ class DurableRuns {
     });
   }
 
-  /** The process is killed by the system, so that nothing of it can tidy up. */
+  /** Kills the process with a signal that it cannot handle, so that it cannot clean up. */
   async #kill(fault: InjectedFault): Promise<string | undefined> {
     const { session, config, signal } = this.#context;
     const [step] = this.#steps;
@@ -126,7 +126,7 @@ class DurableRuns {
         "run",
         this.#graph.source,
         ...(file === undefined ? [] : ["--config", file]),
-        // Messages as well: models answer in another way when they are not streamed.
+        // Include messages, because models behave differently when they are not streamed.
         ...["--jsonl", "--stream", "tasks,checkpoints,messages-tuple", "--durability", "sync"],
         ...["--input", JSON.stringify(step?.input ?? null)],
         ...(step?.config ? ["--run-config", JSON.stringify(step.config)] : []),
@@ -183,7 +183,7 @@ class DurableRuns {
 
 const isResult = (task: unknown): boolean => isRecord(task) && "result" in task;
 
-/** Names the event at which the process dies. */
+/** Returns a predicate for the event at which the process is killed. */
 function placeOf(fault: InjectedFault): (event: PrintedEvent) => boolean {
   let hasEnded = false;
   return ({ event, data }) => {
@@ -192,7 +192,7 @@ function placeOf(fault: InjectedFault): (event: PrintedEvent) => boolean {
       const { step } = isRecord(data.metadata) ? data.metadata : {};
       return event === "checkpoints" && typeof step === "number" && step >= 1;
     }
-    // What the node wrote is stored when the superstep after it begins, or the run ends.
+    // The node's writes are stored when the next superstep starts, or when the run ends.
     const isNext = event === "end" || (event === "tasks" && !isResult(data));
     if (hasEnded && isNext) return true;
     hasEnded ||= event === "tasks" && data.name === fault.node && isResult(data);
@@ -247,15 +247,15 @@ function reportOf(cases: CaseResult[], fault: string, durationMs: number, signal
   return {
     cases,
     durationMs,
-    faults: isShown ? [] : [`no case was broken at ${fault}: none reached it`],
+    faults: isShown ? [] : [`no case reached the failure ${fault}`],
     ...(signal.aborted && { stoppedBy: String(signal.reason) }),
   };
 }
 
 function whySkipped({ file, one }: PlannedCase): string | undefined {
   if (one.skip) return "skip";
-  if (file.source.mock !== undefined) return "a broken run asks twice, which a recording has no answer to";
-  return one.steps[0]?.input === undefined ? "it does not begin with an input" : undefined;
+  if (file.source.mock !== undefined) return "a resumed run repeats model calls, which the recording does not contain";
+  return one.steps[0]?.input === undefined ? "its first step has no input" : undefined;
 }
 
 function resultOf(
@@ -280,11 +280,11 @@ function resultOf(
 function addTimeout(result: CaseResult, { one }: PlannedCase, seconds: number): void {
   result.status = "failed";
   result.failures = [
-    { expectation: "timeout", message: `the case did not end within ${seconds} s`, location: one.location },
+    { expectation: "timeout", message: `the case did not finish within ${seconds} s`, location: one.location },
   ];
 }
 
-/** Where a run is broken. */
+/** Where a failure is injected. */
 export type InjectedFault =
   | { kind: "kill-after"; node: string }
   /** The process dies as it writes a checkpoint. */
@@ -298,7 +298,7 @@ export function parseInjectedFault(text: string): InjectedFault {
   if (node !== undefined) return { kind: "kill-after", node };
   if (text === "checkpoint-write" || text === "disconnect") return { kind: text };
   throw new InvalidRequestError(`unknown fault "${text}"`, undefined, {
-    hint: "there are kill-after=NODE, checkpoint-write and disconnect",
+    hint: "valid values: kill-after=NODE, checkpoint-write, disconnect",
   });
 }
 

@@ -1,4 +1,4 @@
-/** A run in a process of its own, which is killed in the middle. */
+/** Starts a run in a child process and kills the process during the run. */
 import { spawn } from "node:child_process";
 import { extname } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,13 +7,13 @@ import { GraphServeError } from "../../../support/errors.js";
 import { isRecord } from "../../../models/common.js";
 
 interface KilledRun {
-  /** Undefined when the process ended before it had begun a run. */
+  /** Undefined if the process exited before it started a run. */
   threadId?: string;
-  /** False when the run came to its end first. */
+  /** False if the run ended first. */
   wasKilled: boolean;
 }
 
-/** What `graph-serve run --jsonl` prints. */
+/** A line of `graph-serve run --jsonl`. */
 export interface PrintedEvent {
   event: string;
   data: unknown;
@@ -24,7 +24,7 @@ interface KilledRunOptions {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
-  /** True at the event where the process is to die. */
+  /** Whether the process must be killed at this event. */
   isPlace: (event: PrintedEvent) => boolean;
 }
 
@@ -32,11 +32,11 @@ const EXTENSION = extname(import.meta.url);
 const MAIN = fileURLToPath(new URL(`../../main${EXTENSION}`, import.meta.url));
 
 /**
- * Run the command line in a child, and kill it at the place.
- * @throws GraphServeError when the child cannot begin (`run_failed`)
+ * Runs the command line in a child process and kills it at the given event.
+ * @throws GraphServeError if the child fails to start the run (`run_failed`)
  */
 export async function killRunAt({ argv, cwd, env, signal, isPlace }: KilledRunOptions): Promise<KilledRun> {
-  // Our own sources are TypeScript.
+  // When run from sources, the child needs a TypeScript loader.
   const loader = EXTENSION === ".ts" ? ["--import", import.meta.resolve("tsx")] : [];
   const child = spawn(process.execPath, [...loader, MAIN, ...argv], {
     cwd,
@@ -60,6 +60,6 @@ export async function killRunAt({ argv, cwd, env, signal, isPlace }: KilledRunOp
   }
   await ended;
   if (result.threadId === undefined && !signal.aborted)
-    throw new GraphServeError("run_failed", `the run could not begin: ${said.trim()}`);
+    throw new GraphServeError("run_failed", `the run could not start: ${said.trim()}`);
   return result;
 }

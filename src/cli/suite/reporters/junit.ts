@@ -1,4 +1,4 @@
-/** JUnit XML: a suite a file, a case a case, the failure with what was expected, the nodes as its output. */
+/** JUnit XML: one suite per case file, with failures and, as output, the executed nodes. */
 import type { CaseResult } from "../../../testing/cases/result.js";
 import { shortPath } from "../../session/report-error.js";
 import { failureLines, type Reporter, type Reporting } from "./reporter.js";
@@ -49,7 +49,7 @@ function testCase(result: CaseResult, suiteName: string, cwd: string): string {
   if (isSkipped(result)) children.push(element("skipped", { message: note ?? result.status }, []));
   const [first, ...more] = failures;
   if (first) {
-    // One outcome a case, which is what readers take; its text has them all.
+    // JUnit readers expect one failure per case; its text contains all of them.
     const message = more.length > 0 ? `${first.message} (and ${more.length} more)` : first.message;
     const text = failures.map((failure) => failureLines(failure, cwd).join("\n")).join("\n\n");
     const type = fault ? fault.code : first.expectation;
@@ -59,7 +59,7 @@ function testCase(result: CaseResult, suiteName: string, cwd: string): string {
   return element("testcase", { name, classname: suiteName, time: seconds(durationMs) }, children);
 }
 
-/** What the suite as a whole does not fulfil, so that no reader of the file takes it for passed. */
+/** Failures of the whole suite, such as low coverage, as a separate suite, so that the report does not look passed. */
 function faultSuite(faults: readonly string[]): string {
   const cases = faults.map((message) =>
     element("testcase", { name: message, classname: "suite", time: "0.000" }, [
@@ -89,7 +89,7 @@ function element(
   return children.length === 0 ? `${open}/>` : `${open}>${children.join("\n")}</${name}>`;
 }
 
-// All that XML 1.0 has no place for, not even escaped, lone surrogates among it.
+// Characters that XML 1.0 does not allow even if escaped, including lone surrogates.
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 const ENTITIES: Record<string, string> = {
   "&": "&amp;",
@@ -102,7 +102,7 @@ const ENTITIES: Record<string, string> = {
   "\r": "&#13;",
 };
 
-/** Text for XML, in an attribute as well as between tags. */
+/** Escapes text for XML attributes and content. */
 export function escapeXml(text: string): string {
   return text.replace(NOT_XML, "\ufffd").replace(/[&<>"'\t\n\r]/g, (char) => ENTITIES[char] ?? char);
 }

@@ -1,4 +1,4 @@
-/** For people: a line a case as it ends, then what failed, then the sum. Also the one with dots. */
+/** The `list` and `dot` reporters: one line or dot per case, then failures and totals. Also github, json and tap. */
 import { type CaseResult, type CaseStatus, countStatus } from "../../../testing/cases/result.js";
 import { escapeControl } from "../../../view/text.js";
 import { errorDocument, shortPath } from "../../session/report-error.js";
@@ -45,7 +45,7 @@ function caseLine({ status, name, durationMs, tokens, note }: CaseResult): strin
   return `  ${MARKS[status].padEnd(4)}  ${name}  ${facts.join(", ")}`.trimEnd();
 }
 
-/** What failed, what was not reached, and the numbers. */
+/** Failures, coverage and totals. */
 function summary(report: SuiteReport, reporting: Reporting): string {
   const lines = report.cases
     .filter(({ status }) => status === "failed")
@@ -57,7 +57,7 @@ function summary(report: SuiteReport, reporting: Reporting): string {
     ...coverageLines(report),
     ...report.faults.map((fault) => `${reporting.colors.red("fail")}  ${fault}`),
   );
-  if (report.stoppedBy !== undefined) lines.push(`stopped by ${report.stoppedBy}: this is what was done`);
+  if (report.stoppedBy !== undefined) lines.push(`stopped by ${report.stoppedBy}: these are the results so far`);
   lines.push("", `${sum.join(", ") || "no cases"} in ${Math.round(report.durationMs)} ms`);
   return `${lines.join("\n")}\n`;
 }
@@ -87,7 +87,7 @@ function coverageLines({ coverage }: SuiteReport): string[] {
   return ["", `coverage  ${Math.round(coverage.nodePercent)} % of the nodes`, ...lines];
 }
 
-// GitHub Actions annotations: each failure appears at its line of the pull request.
+// GitHub Actions annotations: each failure is shown at its line in the pull request.
 
 export function githubReporter(reporting: Reporting): Reporter {
   const list = listReporter(reporting);
@@ -122,7 +122,7 @@ function command(name: string, properties: Record<string, string>, text: string)
 const data = (text: string): string =>
   text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 
-/** One document with everything. */
+/** One JSON document with all results. */
 export function jsonReporter({ write }: Reporting): Reporter {
   return {
     ended({ cases, durationMs, stoppedBy, coverage, faults }) {
@@ -149,8 +149,6 @@ export function jsonReporter({ write }: Reporting): Reporter {
     },
   };
 }
-
-// TAP, version 14.
 
 export function tapReporter({ write, cwd }: Reporting): Reporter {
   let count = 0;
@@ -179,7 +177,7 @@ export function tapReporter({ write, cwd }: Reporting): Reporter {
   };
 }
 
-/** A YAML block; JSON is YAML. */
+/** A YAML block; JSON is valid YAML. */
 function diagnostics({ failures, nodes }: CaseResult, cwd: string): string {
   const shown = failures.map(({ location, ...failure }) => ({
     ...failure,

@@ -7,19 +7,19 @@ import type { Colors } from "../../terminal/print.js";
 export const REPORTERS = ["list", "dot", "json", "junit", "github", "tap"] as const;
 export type ReporterName = (typeof REPORTERS)[number];
 
-/** What a reporter has besides the results. */
+/** Output options of a reporter. */
 export interface Reporting {
-  /** Takes text; whole lines end with a newline. */
+  /** Writes text; complete lines end with a newline. */
   write: (text: string) => void;
   colors: Colors;
   cwd: string;
-  /** Commands in a text, as this program was called. */
+  /** Rewrites commands in a text to the way this program was called. */
   asCalled: (text: string) => string;
 }
 
 export interface SuiteReport extends SuiteResult {
   coverage?: { graphs: GraphCoverage[]; nodePercent: number };
-  /** What the suite has to say beside its cases, such as a coverage that is too low. */
+  /** Failures of the whole suite, such as low coverage. */
   faults: string[];
 }
 
@@ -29,12 +29,12 @@ export interface Reporter {
   ended(report: SuiteReport): void;
 }
 
-// A failed expectation in words: case, expectation, expected and actual, file and line.
+// Formats a failed expectation: case, expectation, expected and actual values, file and line.
 
 const LONGEST = 1_000;
 const NO_COLORS = picocolors.createColors(false);
 
-/** The lines of a failure, without colours. */
+/** The lines of a failure, without colors. */
 export function failureLines(
   { expectation, message, expected, actual, step, location, fault }: Failure,
   cwd: string,
