@@ -248,6 +248,16 @@ export const SettingsSchema = Type.Object(
   { additionalProperties: false, title: "graph-serve settings" },
 );
 
+/**
+ * Settings as a configuration file contains them; all are optional. See docs/settings.md for their
+ * units and defaults.
+ * @example
+ * ```ts
+ * import type { SettingsInput } from "graph-serve";
+ *
+ * const settings: SettingsInput = { graphs: { agent: "./src/agent.ts:graph" }, run_timeout_seconds: 60 };
+ * ```
+ */
 export type SettingsInput = Static<typeof SettingsSchema>;
 
 export type SettingName = keyof SettingsInput;
@@ -296,6 +306,16 @@ type WithDefault =
  * All settings with their defaults; frozen.
  * `graphs` maps each id to `path:export`; `graph_descriptions` maps the ids that have a description
  * to it.
+ * @example
+ * ```ts
+ * import { openService, type Settings } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const settings: Partial<Settings> = { max_active_runs: 20, run_timeout_seconds: 60 };
+ * const service = await openService({ graphs: { agent: graph }, settings });
+ * service.settings.checkpointer_scheme; // => "memory"
+ * await service.close();
+ * ```
  */
 export type Settings = Readonly<
   Required<Pick<SettingsInput, WithDefault>> &

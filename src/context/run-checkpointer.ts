@@ -13,6 +13,7 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
+import { callSafely } from "../support/call-safely.js";
 import { nextTurn } from "../support/event-loop.js";
 import { ORIGIN_KEY } from "../storage/saver/checkpointer.js";
 import { isNeeded, type NeededChannels, readingOf } from "../storage/saver/saver-parts.js";
@@ -248,15 +249,6 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 function readyToWrite({ before, lease }: WatchedRun): Promise<void> | undefined {
   const pending = before?.();
   return pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
-}
-
-/** Turns an exception of `work` into a rejection. */
-function callSafely<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return work();
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
 }
 
 const hideOrigin = (tuple: CheckpointTuple): CheckpointTuple =>

@@ -65,7 +65,21 @@ export interface ServedGraph {
 /** Why a factory is called, in the terms of LangGraph's server. */
 export type AccessContext = "threads.create_run" | "threads.update" | "threads.read" | "assistants.read";
 
-/** Second argument of a factory. */
+/**
+ * Second argument of a graph factory.
+ * @example
+ * ```ts
+ * import { openService, type FactoryRuntime } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const agent = (_config: object, { access_context }: FactoryRuntime) => {
+ *   if (access_context === "threads.create_run") console.log("connect to tools");
+ *   return graph;
+ * };
+ * const service = await openService({ graphs: { agent } });
+ * await service.close();
+ * ```
+ */
 export interface FactoryRuntime {
   /** Lets a factory skip what only a run needs, such as connections to tools. */
   access_context: AccessContext;

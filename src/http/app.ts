@@ -42,10 +42,27 @@ interface AppOptions {
 }
 
 /**
- * An Express application that serves `service`. It can be mounted in another application under any
- * prefix. It handles every path below its mount point: unknown paths return 404. The caller must
- * close the service.
+ * Creates an Express application that serves `service`. It can be mounted in another application
+ * under any prefix. It handles every path below its mount point: unknown paths return 404.
+ * @param service an open service; the caller must close it
+ * @param options whether to check the Host header, serve the Studio, or reject changes
+ * @returns the application
  * @throws ConfigError for a service that was opened without its auth function (`config_invalid`)
+ * @example
+ * ```ts
+ * import express from "express";
+ * import { once } from "node:events";
+ * import { createApp, openService } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const service = await openService({ graphs: { agent: graph } });
+ * const app = express();
+ * app.use("/agents", createApp(service));
+ * const server = app.listen(0, "127.0.0.1");
+ * await once(server, "listening");
+ * server.close();
+ * await service.close();
+ * ```
  */
 export function createApp(
   service: Service,

@@ -43,7 +43,21 @@ const DRAIN_STEP_MS = 20;
 
 /**
  * Serves `service` on an address.
+ * @param service an open service; closing the server closes it
+ * @param options host and port to listen on; port 0 picks a free port
+ * @returns the server, after it has started to listen
  * @throws ConfigError if the server cannot listen on the address (`config_invalid`)
+ * @example
+ * ```ts
+ * import { openService, startServer } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const service = await openService({ graphs: { agent: graph } });
+ * const server = await startServer(service, { host: "127.0.0.1", port: 0 });
+ * const response = await fetch(`${server.url}/ok`);
+ * await response.json(); // => { ok: true }
+ * await server.close();
+ * ```
  */
 export async function startServer(service: Service, options: ListenOptions): Promise<RunningServer> {
   const checkHost = mustCheckHost(options.host, service);

@@ -30,6 +30,7 @@ export const AssistantModel = Type.Object(
   },
   { title: "AssistantModel", description: "A named entry point to a graph." },
 );
+/** A named entry point to a graph. Times are ISO 8601. */
 export type Assistant = Static<typeof AssistantModel>;
 
 export const SelectedAssistant = Selected(AssistantModel, "SelectedAssistant");
@@ -60,6 +61,7 @@ export const GraphSchemaModel = Type.Object(
       "JSON schemas derived from the compiled graph; x-unknown marks types that JSON schema cannot express.",
   },
 );
+/** JSON schemas of a graph's input, output, state and context; null for one that it does not declare. */
 export type GraphSchema = Static<typeof GraphSchemaModel>;
 
 export const GraphDrawing = Type.Object(
@@ -69,6 +71,7 @@ export const GraphDrawing = Type.Object(
   },
   { title: "GraphDrawing", description: "Nodes and edges of a graph." },
 );
+/** Nodes and edges of a graph. */
 export type GraphDrawing = Static<typeof GraphDrawing>;
 
 export const SubgraphSchemas = Type.Record(Type.String(), GraphSchemaModel, {

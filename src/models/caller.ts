@@ -2,6 +2,7 @@ import type { JsonObject } from "./common.js";
 
 /** The request as the authentication hook sees it. */
 export interface AuthRequest {
+  /** HTTP method, such as `GET`. */
   method: string;
   /** Path without the query. */
   path: string;
@@ -12,8 +13,15 @@ export interface AuthRequest {
 /**
  * A user, as returned by the hook. Graphs see the whole object as
  * `config.configurable.langgraph_auth_user`.
+ * @example
+ * ```ts
+ * import type { Identity } from "graph-serve";
+ *
+ * const user: Identity = { identity: "ada", metadata: { owner: "ada" }, email: "ada@example.com" };
+ * ```
  */
 export interface Identity {
+  /** Unique id of the user. */
   identity: string;
   /**
    * Scope: written to the metadata of threads that the user creates, and required of every thread
@@ -23,7 +31,19 @@ export interface Identity {
   [field: string]: unknown;
 }
 
-/** Authenticates a request: returns an identity. Returns nothing or throws to reject the request. */
+/**
+ * Authenticates a request: returns an identity. Returns nothing or throws to reject the request.
+ * @example
+ * ```ts
+ * import { openService, type Authenticate } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const authenticate: Authenticate = ({ headers }) =>
+ *   headers.authorization === "Bearer secret-of-ada" ? { identity: "ada" } : null;
+ * const service = await openService({ graphs: { agent: graph }, authenticate });
+ * await service.close();
+ * ```
+ */
 export type Authenticate = (
   request: AuthRequest,
 ) => Identity | null | undefined | Promise<Identity | null | undefined>;

@@ -27,6 +27,7 @@ export interface ToolActivity extends Step {
   state: "done" | "failed";
 }
 
+/** An event inside a run: its start, a finished node or tool call, or its end. `ms` is in milliseconds. */
 export type RunActivity =
   /** The run has acquired its thread; the thread of a stateless run is deleted with the run. */
   | { kind: "begin"; run: Run; stateless: boolean }

@@ -3,8 +3,11 @@ import type { Run } from "./run.js";
 
 /** One frame of a run's event stream; `data` is JSON text on one line. Ids start at 0. */
 export interface RunFrame {
+  /** Number of the frame, from 0. */
   id: number;
+  /** Name of the event, such as `values`. */
   event: string;
+  /** JSON text on one line. */
   data: string;
   /** Time of the event in milliseconds since 1970; unset if unknown. */
   at?: number;
@@ -51,6 +54,7 @@ export class FramesLostError extends Error {
 
 /** A run that has been accepted: lock acquired, row stored. */
 export interface RunStream extends FrameStream {
+  /** Ids of the run and its thread. */
   run: Pick<Run, "run_id" | "thread_id">;
   /** Frames of the run; they end after the `end` or `error` frame. */
   frames: AsyncIterable<readonly RunFrame[]>;

@@ -15,6 +15,7 @@ import {
 import { CheckpointConfigModel } from "./state.js";
 
 export const RUN_STATUSES = ["pending", "running", "success", "error", "timeout", "interrupted"] as const;
+/** Status of a run; `pending` and `running` are the statuses of a run that has not ended. */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 const RunStatusSchema = StringEnum(RUN_STATUSES, { description: "Status of the run." });
 
@@ -33,6 +34,7 @@ export const STREAM_MODES = [
   "checkpoints",
   "tools",
 ] as const;
+/** What a stream contains: LangGraph's stream modes, and `messages-tuple` and `events` of its server. */
 export type StreamMode = (typeof STREAM_MODES)[number];
 
 export const TokenUsage = Type.Object(
@@ -49,6 +51,7 @@ export const TokenUsage = Type.Object(
   },
   { title: "TokenUsage", description: "Tokens used by a run." },
 );
+/** Number of tokens that a run used. */
 export type TokenUsage = Static<typeof TokenUsage>;
 
 const NodeInput = Type.Object(
@@ -156,6 +159,18 @@ export const RunCreateRequest = Type.Object(
   },
   { title: "RunCreateRequest", description: "A run to execute." },
 );
+/**
+ * A run to execute. `after_seconds` is in seconds.
+ * @example
+ * ```ts
+ * import type { RunCreateRequest } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const request: RunCreateRequest = { assistant_id: "agent", input: { name: "Ada" } };
+ * const { answer } = await service.runs.waitStateless(request);
+ * await answer; // => { name: "Ada", greeting: "Hello Ada" }
+ * ```
+ */
 export type RunCreateRequest = Static<typeof RunCreateRequest>;
 
 export const RunModel = Type.Object(
@@ -182,6 +197,7 @@ export const RunModel = Type.Object(
   },
   { title: "RunModel", description: "One execution of a graph against a thread." },
 );
+/** One execution of a graph on a thread. Times are ISO 8601. */
 export type Run = Static<typeof RunModel>;
 
 export const RUN_FIELDS = [

@@ -27,9 +27,13 @@ export type CheckpointSelector = Static<typeof CheckpointConfigModel>;
 
 /** A checkpoint as responses identify it: all four fields are present. */
 export interface CheckpointConfig {
+  /** UUID of the thread. */
   thread_id: string;
+  /** Namespace; empty for the root graph. */
   checkpoint_ns: string;
+  /** Id of the checkpoint; null if the thread has none. */
   checkpoint_id: string | null;
+  /** Checkpoint ids of the parent graphs by namespace. */
   checkpoint_map: JsonObject | null;
 }
 
@@ -70,6 +74,7 @@ export const InterruptModel = Type.Object(
   },
   { title: "InterruptModel", description: "A pending interrupt of the graph." },
 );
+/** A pending interrupt of a graph: its id, and the value passed to `interrupt()`. */
 export type Interrupt = Static<typeof InterruptModel>;
 
 const ThreadTaskModel = Type.Object(
@@ -121,15 +126,25 @@ export const ThreadStateModel = Type.Object(
   },
   { title: "ThreadStateModel", description: "State of a thread at a checkpoint." },
 );
+/** State of a thread at a checkpoint. */
 export interface ThreadState {
+  /** State values in the output schema. */
   values: unknown;
+  /** Nodes that run next. */
   next: string[];
+  /** Tasks of the next superstep. */
   tasks: ThreadTask[];
+  /** This checkpoint; null if the thread has none. */
   checkpoint: CheckpointConfig | null;
+  /** Checkpoint metadata: source, step, parents, run_id and more. */
   metadata: JsonObject;
+  /** When the checkpoint was written, ISO 8601. */
   created_at: string | null;
+  /** The checkpoint before this one. */
   parent_checkpoint: CheckpointConfig | null;
+  /** Open interrupts of all tasks. */
   interrupts: Interrupt[];
+  /** Present if some tasks of the next superstep have ended, but the superstep has not. */
   unfinished_step?: UnfinishedStep;
 }
 

@@ -18,6 +18,7 @@ import { CommandModel } from "./run.js";
 import { InterruptModel } from "./state.js";
 
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
+/** Status of a thread: `busy` during a run, `interrupted` while an interrupt is pending. */
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
@@ -57,6 +58,7 @@ export const ThreadModel = Type.Object(
   },
   { title: "ThreadModel", description: "A conversation and its evolving state." },
 );
+/** A conversation and its state. Times are ISO 8601; the time to live is in minutes. */
 export type Thread = Static<typeof ThreadModel>;
 
 export const SelectedThread = Selected(ThreadModel, "SelectedThread");
@@ -108,6 +110,18 @@ export const ThreadCreateRequest = Type.Object(
   },
   { title: "ThreadCreateRequest", description: "A thread to create." },
 );
+/**
+ * A thread to create. The time to live is in minutes.
+ * @example
+ * ```ts
+ * import type { ThreadCreateRequest } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const request: ThreadCreateRequest = { metadata: { project: "demo" }, ttl: 60 };
+ * const thread = await service.threads.create(request);
+ * thread.status; // => "idle"
+ * ```
+ */
 export type ThreadCreateRequest = Static<typeof ThreadCreateRequest>;
 
 export const ThreadPatchRequest = Type.Object(
@@ -203,6 +217,19 @@ export const ThreadSearchRequest = Type.Object(
   },
   { title: "ThreadSearchRequest", description: "Filters, order, page and fields of a thread search." },
 );
+/**
+ * Filters, order, page and fields of a thread search.
+ * @example
+ * ```ts
+ * import type { ThreadSearchRequest } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * await service.threads.create({ metadata: { project: "search" } });
+ * const request: ThreadSearchRequest = { metadata: { project: "search" }, limit: 10, sort_by: "created_at" };
+ * const { items } = await service.threads.search(request);
+ * items.length; // => 1
+ * ```
+ */
 export type ThreadSearchRequest = Static<typeof ThreadSearchRequest>;
 
 export const ThreadCountRequest = Type.Object(threadFilter, {

@@ -7,6 +7,7 @@ import { VERSION } from "../support/version.js";
 
 /** A graph as the startup banner and `validate` show it. */
 export interface GraphSummary extends GraphOutline {
+  /** Assistant id. */
   id: string;
   /** `path:export`, if it was loaded from a file. */
   source?: string;

@@ -5,6 +5,18 @@ import type { RecoveryPolicy } from "../coordination/recover.js";
 import type { Storage } from "../storage/contract/storage.js";
 import type { Logger } from "../support/log.js";
 
+/**
+ * Options of `openService`.
+ * @example
+ * ```ts
+ * import { openService, type ServiceOptions } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const options: ServiceOptions = { graphs: { agent: graph }, settings: { max_active_runs: 20 } };
+ * const service = await openService(options);
+ * await service.close();
+ * ```
+ */
 export interface ServiceOptions {
   /** Settings that differ from the defaults. */
   settings?: Partial<Settings>;

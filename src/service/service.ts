@@ -59,9 +59,24 @@ type ServiceEvent = "reloaded" | "closing";
 export type CallerService = Operations &
   Pick<Service, "settings" | "logger" | "metrics" | "info" | "initialMessage">;
 
-/** Graphs, storage and the operations on them. Opened by `openService`, closed by its owner. */
+/**
+ * Graphs, storage and the operations on them. Opened by `openService`, closed by its owner.
+ * @example
+ * ```ts
+ * import { openService } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const service = await openService({ graphs: { agent: graph } });
+ * service.graphIds; // => ["agent"]
+ * const { values } = await service.state.get((await service.threads.create({})).thread_id);
+ * values; // => {}
+ * await service.close();
+ * ```
+ */
 export class Service extends Operations {
+  /** All settings with their defaults. */
   readonly settings: Settings;
+  /** The logger of the service; logs nothing unless one was passed. */
   readonly logger: Logger;
   /** Undefined while the setting metrics is off. */
   readonly metrics: Metrics | undefined;
@@ -162,6 +177,7 @@ export class Service extends Operations {
     return serverInfo(this.#langgraphVersion, this.settings);
   }
 
+  /** The setting welcome_message, and the version of this package. */
   initialMessage(): InitialMessage {
     return { message: this.settings.welcome_message, version: VERSION };
   }
@@ -266,7 +282,10 @@ export class Service extends Operations {
     return clock ? [...findings, clock] : findings;
   }
 
-  /** Stops accepting runs, gives those in flight `graceSeconds`, settles their rows and closes the storage. Idempotent. */
+  /**
+   * Stops accepting runs, gives those in flight time to end, settles their rows and closes the storage. Idempotent.
+   * @param graceSeconds time for runs in flight, in seconds; default: the setting shutdown_grace_seconds
+   */
   close(graceSeconds: number = this.settings.shutdown_grace_seconds): Promise<void> {
     this.#closing ??= this.#close(graceSeconds);
     return this.#closing;
@@ -290,7 +309,22 @@ export class Service extends Operations {
 
 /**
  * Loads the graphs, opens the storage and recovers the runs of earlier processes.
- * @throws ConfigError, GraphLoadError, StorageUnavailableError
+ * @param options graphs, settings and hooks
+ * @returns the open service; close it with `close()`
+ * @throws ConfigError for invalid settings or options (`config_invalid`)
+ * @throws GraphLoadError for a graph that cannot be loaded (`graph_load_failed`)
+ * @throws StorageUnavailableError if the storage cannot be reached (`storage_unavailable`)
+ * @example
+ * ```ts
+ * import { openService } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const service = await openService({ graphs: { agent: graph } });
+ * const { thread_id } = await service.threads.create({});
+ * const run = await service.runs.create(thread_id, { assistant_id: "agent", input: { name: "Ada" } });
+ * run.status; // => "success"
+ * await service.close();
+ * ```
  */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const logger = safeLogger(options.logger ?? silentLogger);

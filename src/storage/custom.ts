@@ -17,18 +17,50 @@ import type {
   TimerTable,
 } from "./contract/storage.js";
 
-/** Options passed to the function that opens a custom backend. */
+/**
+ * Options passed to the function that opens a custom backend.
+ * @example
+ * ```ts
+ * import { ConfigError, type CustomStorageOptions } from "graph-serve";
+ *
+ * function regionOf({ checkpointer_options: { region } }: CustomStorageOptions): string {
+ *   if (typeof region === "string") return region;
+ *   throw new ConfigError("checkpointer_options.region is missing");
+ * }
+ * const options = { checkpointer_options: { region: "eu" }, max_queued_runs: 10, cwd: "." };
+ * regionOf({ ...options, checkpointer_scheme: "./my-storage.ts" }); // => "eu"
+ * ```
+ */
 export interface CustomStorageOptions extends StorageOptions {
   /** Directory that relative paths of the configuration are resolved against. */
   cwd: string;
 }
 
 /**
- * The function that a custom storage module exports, as `openStorage` or under the name after the colon in
- * `checkpointer_scheme`: `./my-storage.ts`, `./my-storage.ts:open`, `my-package:openStorage`. It is called once, at
- * startup, and returns a storage that is ready to use: tables created, server connected. `checkpointer_uri` and
- * `checkpointer_options` are passed as configured. Use `createThreadLocks` for in-process locks and `wrapCheckpointer`
- * for the checkpointer. Throw a ConfigError for invalid options and a StorageUnavailableError for an unreachable server.
+ * The function that a custom storage module exports, as `openStorage` or under the name after the
+ * colon in `checkpointer_scheme`: `./my-storage.ts`, `./my-storage.ts:open`, `my-package:openStorage`.
+ * It is called once, at startup, and returns a storage that is ready to use: tables created, server
+ * connected. `checkpointer_uri` and `checkpointer_options` are passed as configured. Use
+ * `createThreadLocks` for in-process locks and `wrapCheckpointer` for the checkpointer. Throw a
+ * ConfigError for invalid options and a StorageUnavailableError for an unreachable server.
+ * @example
+ * ```ts
+ * import { createThreadLocks, wrapCheckpointer, type OpenCustomStorage } from "graph-serve";
+ * import { owners, runs, saver, threads } from "./tables.js";
+ *
+ * export const openStorage: OpenCustomStorage = async ({ max_queued_runs }) => ({
+ *   scheme: "maps",
+ *   durable: false,
+ *   threads,
+ *   runs,
+ *   owners,
+ *   checkpointer: wrapCheckpointer(saver, {
+ *     keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ *   }),
+ *   locks: createThreadLocks({ maxWaiting: max_queued_runs }),
+ *   close: async () => undefined,
+ * });
+ * ```
  */
 export type OpenCustomStorage = (options: CustomStorageOptions) => Storage | Promise<Storage>;
 

@@ -8,6 +8,21 @@ import { isSqliteUri } from "./sqlite/open.js";
 import type { SchemaState } from "./contract/schema-state.js";
 import type { RowStorage, Storage, StorageOptions } from "./contract/storage.js";
 
+/**
+ * Options of `openStorage`.
+ * @example
+ * ```ts
+ * import { openStorage, type OpenOptions } from "graph-serve";
+ *
+ * const options: OpenOptions = {
+ *   checkpointer_scheme: "memory",
+ *   checkpointer_options: {},
+ *   max_queued_runs: 10,
+ * };
+ * const storage = await openStorage(options);
+ * await storage.close();
+ * ```
+ */
 export interface OpenOptions extends StorageOptions {
   /** Directory that a relative path is resolved against; the working directory if omitted. */
   cwd?: string;
@@ -67,10 +82,25 @@ const BACKENDS: Record<string, Backend> = {
 export const STORAGE_SCHEMES: readonly string[] = Object.keys(BACKENDS);
 
 /**
- * Open the storage of a scheme. The scheme alone selects the backend: a URI that belongs to another scheme is ignored
- * (docs/specification.md#storage, 3). A scheme may also name a custom module; see `OpenCustomStorage`.
+ * Opens the storage of a scheme. The scheme alone selects the backend: a URI that belongs to another
+ * scheme is ignored (docs/specification.md#storage, 3). A scheme may also name a custom module; see
+ * `OpenCustomStorage`.
+ * @param options scheme, URI and options of the backend
+ * @returns the open storage; close it with `close()`
  * @throws ConfigError if the scheme is unknown, or a required URI is missing (`config_invalid`)
  * @throws StorageUnavailableError if the storage cannot be reached (`storage_unavailable`)
+ * @example
+ * ```ts
+ * import { openStorage } from "graph-serve";
+ *
+ * const storage = await openStorage({
+ *   checkpointer_scheme: "memory",
+ *   checkpointer_options: {},
+ *   max_queued_runs: 10,
+ * });
+ * await storage.threads.count({}); // => 0
+ * await storage.close();
+ * ```
  */
 export async function openStorage(options: OpenOptions): Promise<Storage> {
   const { backend, own } = choose(options);

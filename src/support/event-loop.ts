@@ -243,9 +243,18 @@ export const currentRun = (): RunContext | undefined => contexts.getStore();
 
 /**
  * Records an unhandled error: logs and counts it, and fails the run that caused it if the run is
- * still active.
- * Call it directly in the process's handler, as in `process.on("unhandledRejection", (error) =>
- * noteUnhandled(error, service))`: the run is only known there.
+ * still active. Call it directly in the process's handler: the run is only known there.
+ * @param error the value that was thrown
+ * @param service the service, or its logger and metrics
+ * @example
+ * ```ts
+ * import { noteUnhandled, openService } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const service = await openService({ graphs: { agent: graph } });
+ * process.on("unhandledRejection", (error) => noteUnhandled(error, service));
+ * await service.close();
+ * ```
  */
 export function noteUnhandled(
   error: unknown,

@@ -1,6 +1,18 @@
 import { tryOr, causesOf, errorMessage, errorName, LONGEST_MESSAGE } from "./errors.js";
 
-/** The logger interface that the service uses; pino implements it. */
+/**
+ * The logger interface that the service uses; pino implements it. `fields` are logged as JSON.
+ * @example
+ * ```ts
+ * import { openService, type Logger } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const log = (level: string) => (fields: object, message: string) => console.log(level, message, fields);
+ * const logger: Logger = { debug: () => undefined, info: log("info"), warn: log("warn"), error: log("error") };
+ * const service = await openService({ graphs: { agent: graph }, logger });
+ * await service.close();
+ * ```
+ */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

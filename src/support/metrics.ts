@@ -97,12 +97,7 @@ export function openMetrics(cwd: string): Metrics {
   const runs = new Counter(define("runs_total", "Runs that ended in this process.", ["graph", "status"]));
   const active = new Gauge(define("runs_active", "Runs that are executing in this process."));
   const duration = new Histogram(
-    define(
-      "run_duration_seconds",
-      "Execution time of runs, without waiting time.",
-      ["graph", "status"],
-      RUN_BUCKETS,
-    ),
+    define("run_duration_seconds", "Run time, excluding waiting time.", ["graph", "status"], RUN_BUCKETS),
   );
   const queue = new Histogram(
     define("run_queue_seconds", "Time that runs waited for their thread.", [], QUEUE_BUCKETS),

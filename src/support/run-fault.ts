@@ -9,6 +9,7 @@ import type { StackFrame } from "./stack.js";
 export interface RunFault {
   /** Such as `TypeError`. */
   name: string;
+  /** Message of the error. */
   message: string;
   /** Name of the node whose task threw the error, if known. */
   node?: string;
@@ -20,6 +21,7 @@ export interface RunFault {
   stack: StackFrame[];
   /** Number of library frames omitted from `stack`. */
   folded: number;
+  /** The error that caused this one. */
   cause?: RunFault;
   /** Errors of several tasks of one superstep, or of any other AggregateError. */
   errors?: RunFault[];

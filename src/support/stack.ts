@@ -7,8 +7,11 @@ import { tryOr } from "./errors.js";
 export interface StackFrame {
   /** Function name; absent if it has none. */
   function?: string;
+  /** Absolute path. */
   file: string;
+  /** Line number, from 1. */
   line: number;
+  /** Column number, from 1. */
   column: number;
 }
 

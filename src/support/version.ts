@@ -8,5 +8,11 @@ function packageVersion(): string {
 /**
  * Version of this package, as reported by the health, info and initial-message endpoints
  * (docs/specification.md#versions, 2).
+ * @example
+ * ```ts
+ * import { VERSION } from "graph-serve";
+ *
+ * /^\d+\.\d+\.\d+/.test(VERSION); // => true
+ * ```
  */
 export const VERSION = packageVersion();

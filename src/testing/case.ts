@@ -1,4 +1,4 @@
-/** Runs one case: its steps on a thread of its own, each with its expectations. */
+/** Runs one case: its steps on a new thread, and their expectations. */
 import type { Client } from "../client/client.js";
 import type { RunCreateRequest, StreamMode } from "../models/run.js";
 import { reportedTokens } from "../models/token-counts.js";
@@ -33,17 +33,17 @@ const USUAL_MODES: readonly StreamMode[] = [
   "tasks",
   "checkpoints",
 ];
-/** All that could show a private key. */
+/** All stream modes that could contain a private key. */
 const ALL_MODES: readonly StreamMode[] = [...USUAL_MODES, "messages", "debug", "events"];
 
 export interface CaseContext {
   graph: Tested;
-  /** Edges of the graph's drawing. */
+  /** Edges of the graph. */
   edges: readonly Edge[];
   snapshots?: SnapshotFile;
-  /** Aborts when the case has to end. */
+  /** Aborts the case. */
   signal: AbortSignal;
-  /** Called with the thread before anything runs on it, and when nothing will run on it any more. */
+  /** Called with the thread before its first run; `end` is called after its last run. */
   onThread?(threadId: string): { end(isFine: boolean): Mismatch[] };
 }
 
@@ -59,8 +59,7 @@ export interface CaseOutcome {
 export const newOutcome = (): CaseOutcome => ({ failures: [], nodes: [], edges: [], tokens: 0 });
 
 /**
- * Run a case to its end, and take it into `outcome`, which can be looked at meanwhile. Steps behind one that failed
- * are skipped: they would show nothing new.
+ * Runs a case and updates `outcome`, which can be read while it runs. Steps after a failed step are skipped.
  */
 export async function runCase(one: Case, context: CaseContext, outcome: CaseOutcome): Promise<void> {
   const threadId = newId();
@@ -110,7 +109,7 @@ async function runStep(
   } catch (error) {
     if (context.signal.aborted) return [];
     if (error instanceof GraphServeError && isOutside(error)) throw error;
-    return [mismatch([], `the run was refused: ${errorMessage(error)}`)];
+    return [mismatch([], `the run was rejected: ${errorMessage(error)}`)];
   }
   run.durationMs = performance.now() - start;
   if (context.signal.aborted) return [];
@@ -127,7 +126,7 @@ async function runStep(
   return found.length > 0 ? withFault(found, run, context) : found;
 }
 
-/** What the run threw belongs to the first of what is wrong with it. */
+/** Attaches the error of the run to the first failure. */
 async function withFault(
   [first, ...others]: Mismatch[],
   { error, runId }: Observation,
@@ -138,7 +137,7 @@ async function withFault(
   return first ? [{ ...first, ...(fault && { fault }) }, ...others] : others;
 }
 
-/** Faults of what runs the case; anything else is the case's own. */
+/** Whether an error comes from the environment instead of the case. */
 const isOutside = ({ code }: GraphServeError): boolean =>
   code === "server_unreachable" || code === "storage_unavailable" || code === "graph_load_failed";
 
@@ -154,13 +153,13 @@ async function judge(
   if (!expect) return unexpectedError(seen);
   const failures = await expectationMismatches(expect, seen);
   if (expect.private) failures.push(...leaks(expect.private, await outputsOf(seen, graph.client, threadId)));
-  // A snapshot of a run that is wrong must not be taken.
+  // Do not store a snapshot of a failed run.
   if (expect.snapshot && snapshots && failures.length === 0)
     failures.push(...snapshots.compare(name, number, seen));
   return failures;
 }
 
-/** All that a client can get to see of the run. */
+/** Everything about the run that clients can receive. */
 async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): Promise<ObservedOutput[]> {
   const [thread, state, history] = await Promise.all([
     threads.get(threadId),
@@ -176,7 +175,7 @@ async function outputsOf({ run }: Seen, { threads }: Client, threadId: string): 
   ];
 }
 
-/** The run that a step asks for. @throws InvalidRequestError when its checkpoint is not there (`invalid_request`) */
+/** The run request of a step. @throws InvalidRequestError if its checkpoint does not exist (`invalid_request`) */
 export async function stepRequest(
   step: CaseStep,
   { graph, threadId }: Pick<StepContext, "graph" | "threadId">,
@@ -208,7 +207,7 @@ export async function stepRequest(
   };
 }
 
-/** Nodes and edges are read from the tasks, final values from the values. */
+/** The stream modes of a step. Nodes and edges are read from `tasks`, final values from `values`. */
 function modesOf({ stream_mode, expect }: CaseStep): StreamMode[] {
   if (expect?.private) return [...ALL_MODES];
   return stream_mode ? [...new Set<StreamMode>([...stream_mode, "values", "tasks"])] : [...USUAL_MODES];
@@ -222,18 +221,18 @@ async function drain(run: Observation, request: RunCreateRequest, context: StepC
     const modes = [request.stream_mode ?? []].flat();
     const isRefused = error instanceof GraphServeError && error.code === "unsupported_option";
     if (!isRefused || !modes.includes("events")) throw error;
-    // A server that hides keys offers no events, since it could not hide keys there.
+    // A server that hides keys does not offer `events`, because it cannot hide keys in them.
     await drain(run, { ...request, stream_mode: modes.filter((mode) => mode !== "events") }, context);
   }
   if (run.status === "running" && !signal.aborted)
-    throw new GraphServeError("server_unreachable", "the stream broke off before the end of the run");
+    throw new GraphServeError("server_unreachable", "the stream ended before the run finished");
 }
 
-// Which checkpoint a step goes back to.
+// The checkpoint that a step starts from.
 
 /**
- * The id of the newest checkpoint that the choice fits.
- * @throws InvalidRequestError when there is none (`invalid_request`)
+ * The id of the newest checkpoint that matches the choice.
+ * @throws InvalidRequestError if none matches (`invalid_request`)
  */
 async function checkpointOfStep(
   choice: CheckpointChoice,
@@ -245,11 +244,11 @@ async function checkpointOfStep(
     typeof choice === "number" ? metadata.step === choice : next.includes(choice.before);
   const id = history.find(fits)?.checkpoint?.checkpoint_id;
   if (id != null) return id;
-  const wanted = typeof choice === "number" ? `of step ${choice}` : `before ${choice.before}`;
+  const wanted = typeof choice === "number" ? `with step ${choice}` : `before ${choice.before}`;
   const there = history.map(
     ({ next, metadata }) => `${String(metadata.step)} (next ${next.join(", ") || "none"})`,
   );
   throw new InvalidRequestError(
-    `the thread has no checkpoint ${wanted}; it has ${there.join("; ") || "none at all"}`,
+    `the thread has no checkpoint ${wanted}; existing steps: ${there.join("; ") || "none"}`,
   );
 }

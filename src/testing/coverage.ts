@@ -1,4 +1,4 @@
-/** Which nodes and conditional edges the cases never reached. */
+/** Coverage of nodes and conditional edges by cases. */
 import { edgesOf, edgeText, END, START, type Edge } from "./edges.js";
 import type { GraphUnderTest } from "./graphs.js";
 import type { CaseOutcome } from "./case.js";
@@ -19,7 +19,7 @@ interface Reached {
 export class Coverage {
   readonly #graphs = new Map<string, Reached>();
 
-  /** Count what a case of the graph has reached. */
+  /** Adds the nodes and edges that a case reached. */
   take(tested: GraphUnderTest, { nodes, edges }: Pick<CaseOutcome, "nodes" | "edges">): void {
     const found = this.#graphs.get(tested.graph);
     const reached = found ?? { tested, nodes: new Set<string>(), edges: new Set<string>() };
@@ -41,7 +41,7 @@ export class Coverage {
     });
   }
 
-  /** Share of nodes that were reached, in per cent, over all graphs; 100 when there are none. */
+  /** Percentage of reached nodes over all graphs; 100 if there are no nodes. */
   get nodePercent(): number {
     const { graphs } = this;
     const sum = (pick: (graph: GraphCoverage) => number) =>

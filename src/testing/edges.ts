@@ -1,4 +1,4 @@
-/** Which edges of a drawing a run has taken. */
+/** Determines which edges of a graph a run took. */
 import type { GraphDrawing } from "../models/assistant.js";
 import type { Observation } from "./observation.js";
 
@@ -11,7 +11,6 @@ export interface Edge {
 export const START = "__start__";
 export const END = "__end__";
 
-/** The edges of a drawing. */
 export function edgesOf({ edges }: GraphDrawing): Edge[] {
   return edges.map(({ source, target, conditional }) => ({
     source: String(source),
@@ -20,15 +19,15 @@ export function edgesOf({ edges }: GraphDrawing): Edge[] {
   }));
 }
 
-/** `plan -> act`; start and end without their underscores. */
+/** Formats an edge as `plan -> act`; start and end without underscores. */
 export const edgeText = ({ source, target }: Pick<Edge, "source" | "target">): string =>
   `${plainName(source)} -> ${plainName(target)}`;
 
 const plainName = (name: string): string => (name === START ? "start" : name === END ? "end" : name);
 
 /**
- * The edges between one superstep and the next, in their order. A run that begins with an input comes from the start;
- * a resumed one has no origin. A node without a successor has taken its edge to the end.
+ * The edges between consecutive supersteps, in order. A run with an input begins at the start node; a resumed run has no
+ * first edge. A node without a successor took its edge to the end.
  */
 export function edgesTaken(
   { supersteps, status }: Pick<Observation, "supersteps" | "status">,

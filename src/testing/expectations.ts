@@ -1,4 +1,4 @@
-/** Compares what was seen of a run with what was expected of it. */
+/** Compares an observed run with its expectations. */
 import type { SettingPath } from "../config/document.js";
 import { isRecord } from "../models/common.js";
 import { reportedTokens } from "../models/token-counts.js";
@@ -8,12 +8,12 @@ import { boundsText, isVerbs, mismatches, within } from "./cases/matcher.js";
 import { baseName, type Observation } from "./observation.js";
 import { bounded, pathText, mismatch, type Mismatch } from "./cases/result.js";
 
-/** All that a step's expectations look at. */
+/** Everything that the expectations of a step are checked against. */
 export interface Seen {
   run: Observation;
-  /** Final values that a client sees. */
+  /** Final values as clients see them. */
   values: unknown;
-  /** Edges taken, as texts. */
+  /** Edges taken, as strings such as `plan -> act`. */
   edges: string[];
 }
 
@@ -31,15 +31,14 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
     return (await Promise.all(found)).flat();
   },
   nodes: (expected: unknown, { run }) =>
-    run.tellsNodes ? matched(["nodes"], expected, run.nodes) : [untold("nodes", expected)],
+    run.reportsNodes ? matched(["nodes"], expected, run.nodes) : [notReported("nodes", expected)],
   edges: (expected: unknown, { run, edges }) =>
-    run.tellsNodes ? matched(["edges"], expected, edges) : [untold("edges", expected)],
+    run.reportsNodes ? matched(["edges"], expected, edges) : [notReported("edges", expected)],
   stream: (expected: NonNullable<Expectation["stream"]>, { run }) => streamFailures(expected, run),
   interrupt: (expected: unknown, { run }) => interruptFailures(expected, run),
   tokens: (expected: NonNullable<Expectation["tokens"]>, { run }) => {
     const { input, output, ...total } = expected;
-    if (!run.usage)
-      return [mismatch(["tokens"], "the server does not report the tokens of a run", { expected })];
+    if (!run.usage) return [mismatch(["tokens"], "the server does not report token usage", { expected })];
     const { input_tokens, output_tokens, total_tokens } = reportedTokens(run.usage);
     return [
       ...bounded(["tokens"], total, total_tokens, "tokens"),
@@ -52,20 +51,20 @@ const CHECKS: Partial<Record<keyof Expectation, Check>> = {
   error: (expected: unknown, { run }) => matched(["error"], expected, run.error),
 };
 
-const untold = (key: "nodes" | "edges", expected: unknown): Mismatch =>
-  mismatch([key], "the server does not report which nodes a run visited", { expected });
+const notReported = (key: "nodes" | "edges", expected: unknown): Mismatch =>
+  mismatch([key], "the server does not report executed nodes", { expected });
 
-/** Every expectation that the run does not meet, snapshots and private keys aside. */
+/** Failed expectations, except those about snapshots and private keys. */
 export async function expectationMismatches(expect: Expectation, seen: Seen): Promise<Mismatch[]> {
   const all: Mismatch[] = [];
   for (const [key, expected] of Object.entries(expect)) {
     all.push(...((await CHECKS[key as keyof Expectation]?.(expected as never, seen)) ?? []));
   }
-  // A run that failed unasked explains the rest.
+  // Report an unexpected error first, because it explains the other failures.
   return expect.status === undefined && expect.error === undefined ? [...unexpectedError(seen), ...all] : all;
 }
 
-/** A run that ended in an error which no expectation speaks of. */
+/** A failure for an error that no expectation covers. */
 export function unexpectedError({ run }: Pick<Seen, "run">): Mismatch[] {
   if (run.status !== "error" && run.status !== "timeout") return [];
   const message = statusMessage("success or interrupted", run);
@@ -73,11 +72,11 @@ export function unexpectedError({ run }: Pick<Seen, "run">): Mismatch[] {
 }
 
 function statusMessage(expected: string, { status, error, interrupts }: Observation): string {
-  if (error !== undefined) return `the run ended as ${status}, not ${expected}: ${error}`;
+  if (error !== undefined) return `the run ended with status ${status} instead of ${expected}: ${error}`;
   if (status === "interrupted" && interrupts.length > 0)
-    return `the run waits for an answer to ${JSON.stringify(interrupts[0]?.value)}, it did not end as ${expected}`;
-  if (expected === "interrupted") return `the run asked nothing, it ended as ${status}`;
-  return `the run ended as ${status}, not ${expected}`;
+    return `the run was interrupted by ${JSON.stringify(interrupts[0]?.value)}, expected status ${expected}`;
+  if (expected === "interrupted") return `the run was not interrupted, it ended with status ${status}`;
+  return `the run ended with status ${status} instead of ${expected}`;
 }
 
 async function interruptFailures(
@@ -87,11 +86,15 @@ async function interruptFailures(
   const [first] = interrupts;
   if (typeof expected === "boolean") {
     if (expected === (first !== undefined)) return [];
-    const message = expected ? `the graph asked nothing, it ended as ${status}` : "the graph asked something";
+    const message = expected
+      ? `the run was not interrupted, it ended with status ${status}`
+      : "the run was interrupted";
     return [mismatch(["interrupt"], message, { expected, actual: first?.value })];
   }
   if (!first)
-    return [mismatch(["interrupt"], `the graph asked nothing, it ended as ${status}`, { expected })];
+    return [
+      mismatch(["interrupt"], `the run was not interrupted, it ended with status ${status}`, { expected }),
+    ];
   if (!isRecord(expected) || isVerbs(expected)) return matched(["interrupt"], expected, first.value);
   const found = Object.entries(expected).map(([path, matcher]) =>
     matched(["interrupt", path], matcher, valueAt(first.value, parsePath(path) ?? [path])),
@@ -109,15 +112,15 @@ async function matched(path: SettingPath, matcher: unknown, actual: unknown): Pr
   }));
 }
 
-// Looks for keys that no client may see in all that a client gets to see.
+// Searches everything that clients receive for private keys.
 
-/** A value that a client receives, with its name. */
+/** A value that clients receive, and its description. */
 export interface ObservedOutput {
   name: string;
   value: unknown;
 }
 
-/** One failure for each key that is in an output: the first place is named, the others are counted. */
+/** One failure per leaked key, with its first location and the number of others. */
 export function leaks(keys: readonly string[], outputs: Iterable<ObservedOutput>): Mismatch[] {
   const places = new Map<string, { place: string; value: unknown }[]>();
   for (const { name, value } of outputs) {
@@ -153,7 +156,7 @@ function walk(
   }
 }
 
-// Expectations on the events of a stream.
+// Expectations about stream events.
 
 type StreamExpectation = NonNullable<Expectation["stream"]>;
 
@@ -164,7 +167,7 @@ function streamFailures({ modes, order, count }: StreamExpectation, run: Observa
   return [
     ...(missing.length > 0
       ? [
-          mismatch(["stream", "modes"], `no event ${missing.join(", ")} came`, {
+          mismatch(["stream", "modes"], `missing stream events: ${missing.join(", ")}`, {
             expected: modes,
             actual: seen,
           }),
@@ -177,7 +180,7 @@ function streamFailures({ modes, order, count }: StreamExpectation, run: Observa
   ];
 }
 
-/** The events must come in this order; others may come between them. */
+/** Checks the order of events; other events may occur between them. */
 function orderFailures(order: readonly string[], { events }: Observation): Mismatch[] {
   const names = events.map(({ event }) => baseName(event));
   let from = 0;
@@ -186,7 +189,7 @@ function orderFailures(order: readonly string[], { events }: Observation): Misma
     if (found < 0) {
       const after = index === 0 ? "" : ` after ${order[index - 1]}`;
       return [
-        mismatch(["stream", "order"], `no ${wanted} came${after}`, {
+        mismatch(["stream", "order"], `missing stream event ${wanted}${after}`, {
           expected: order,
           actual: squeezed(names),
         }),
@@ -197,7 +200,7 @@ function orderFailures(order: readonly string[], { events }: Observation): Misma
   return [];
 }
 
-/** Events of the same name in a row are shown once. */
+/** Collapses consecutive events of the same name. */
 const squeezed = (names: readonly string[]): string[] =>
   names.filter((name, index) => name !== names[index - 1]);
 
@@ -206,7 +209,7 @@ function countFailures(name: string, wanted: number | Bounds, actual: number): M
   if (within(actual, bounds)) return [];
   const text = typeof wanted === "number" ? String(wanted) : boundsText(wanted);
   return [
-    mismatch(["stream", "count", name], `${actual} events ${name}, expected ${text}`, {
+    mismatch(["stream", "count", name], `${actual} ${name} events, expected ${text}`, {
       expected: wanted,
       actual,
     }),

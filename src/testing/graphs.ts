@@ -1,4 +1,4 @@
-/** Opens the graphs that cases run, each once, and closes them at the end. */
+/** Opens each graph of the cases once, and closes them at the end. */
 import { resolve } from "node:path";
 import type { Client } from "../client/client.js";
 import { localClient } from "../client/local.js";
@@ -8,32 +8,32 @@ import type { GraphDrawing } from "../models/assistant.js";
 import type { Service } from "../service/service.js";
 import { ConfigError } from "../support/errors.js";
 
-/** A graph that is ready to be run. */
+/** An open graph. */
 export interface GraphUnderTest {
-  /** The graph as results name it. */
+  /** Name of the graph in results. */
   graph: string;
-  /** The service that runs it, and the assistant that it is there. */
+  /** Client of the service that runs the graph, and its assistant there. */
   client: Client;
   assistantId: string;
   drawing: GraphDrawing;
-  /** Files whose change calls for another run of the cases. */
+  /** Files whose changes require another run of the cases. */
   files(): string[];
   close(): Promise<void>;
 }
 
-/** A graph that a case file names, `folder` being the file's; the default one without a name. */
+/** A graph as named by a case file in `folder`; without a name, the default graph. */
 export interface GraphRequest {
   graph?: string;
   folder: string;
 }
 
-/** What a request leads to: requests of one key share a graph. */
+/** The plan for a request; requests with the same key share a graph. */
 interface GraphPlan {
   key: string;
   open: () => Promise<GraphUnderTest>;
 }
 
-/** @throws ConfigError when the request names no graph (`config_invalid`) */
+/** @throws ConfigError if the graph is unknown (`config_invalid`) */
 export type GraphPlanner = (request: GraphRequest) => GraphPlan;
 
 export class GraphsUnderTest {
@@ -44,7 +44,7 @@ export class GraphsUnderTest {
     this.#plan = plan;
   }
 
-  /** The graph of a request, opened by the first who asks. @throws ConfigError, GraphLoadError */
+  /** The graph of a request; opened on first use. @throws ConfigError, GraphLoadError */
   async open(request: GraphRequest): Promise<GraphUnderTest> {
     const { key, open } = this.#plan(request);
     let opened = this.#open.get(key);
@@ -52,7 +52,7 @@ export class GraphsUnderTest {
     return opened;
   }
 
-  /** Those that were opened without a fault. */
+  /** The graphs that opened successfully. */
   async all(): Promise<GraphUnderTest[]> {
     const settled = await Promise.allSettled(this.#open.values());
     return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -67,13 +67,13 @@ export class GraphsUnderTest {
 
 export type OpenService = (config: Pick<LoadedConfig, "settings" | "baseDir" | "env">) => Promise<Service>;
 
-/** Makes a client of an open service; `leave` closes what it took, but for the service. */
+/** Creates a client for an open service; `leave` closes its resources, except the service. */
 export type Connect = (service: Service) => Promise<{ client: Client; leave: () => Promise<void> }>;
 
 const inProcess: Connect = (service) =>
   Promise.resolve({ client: localClient(service), leave: () => Promise.resolve() });
 
-/** Graphs in this process: each a service with one graph, in memory, called directly unless `connect` says otherwise. */
+/** Graphs in this process: one in-memory service per graph, called directly unless `connect` is given. */
 export function localGraphs(
   config: LoadedConfig,
   open: OpenService,
@@ -112,7 +112,7 @@ async function openLocal(
   }
 }
 
-/** One graph on memory without authentication; the rest as configured. */
+/** The configured settings with one graph, memory as the storage and no authentication. */
 function caseSettings({ settings }: LoadedConfig, id: string, source: string): LoadedConfig["settings"] {
   const { checkpointer_uri: _uri, stream_uri: _stream, api_keys: _keys, auth: _auth, ...rest } = settings;
   return {
@@ -125,8 +125,8 @@ function caseSettings({ settings }: LoadedConfig, id: string, source: string): L
 }
 
 /**
- * The graph that a request names, as a configuration would name it.
- * @throws ConfigError when it is neither a key of the configuration nor a file (`config_invalid`)
+ * The id and source of a request's graph.
+ * @throws ConfigError if it is neither a key of the configuration nor a file (`config_invalid`)
  */
 export function graphOfRequest(
   { settings: { graphs, default_assistant_id } }: LoadedConfig,
@@ -135,7 +135,7 @@ export function graphOfRequest(
   const ids = Object.keys(graphs);
   const id = graph ?? default_assistant_id ?? ids[0];
   if (id === undefined) {
-    throw new ConfigError("the cases name no graph, and there is no configuration with `graphs`", {
+    throw new ConfigError("the case file has no graph, and no configuration with `graphs` was found", {
       hint: "add to the case file: graph: ./graph.ts:graph",
     });
   }

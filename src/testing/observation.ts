@@ -2,7 +2,7 @@
 import { type RunEvent, RunSoFar } from "../client/run-events.js";
 import { isRecord } from "../models/common.js";
 
-/** Nodes that ran in one superstep. */
+/** Nodes of one superstep. */
 type Superstep = string[];
 
 /** A run with all its events and the supersteps they report. */
@@ -18,12 +18,12 @@ export class Observation extends RunSoFar {
   }
 
   /** False if nodes had updates and the server reported no task starts. */
-  get tellsNodes(): boolean {
+  get reportsNodes(): boolean {
     const { tasks, updates } = this.counts;
     return tasks !== undefined || updates === undefined;
   }
 
-  /** How many events have each name, by name; names of a subgraph's events count with the graph's own. */
+  /** Number of events by name; events of subgraphs are counted under the base name. */
   get counts(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { event } of this.events) counts[baseName(event)] = (counts[baseName(event)] ?? 0) + 1;
@@ -49,5 +49,5 @@ export class Observation extends RunSoFar {
   }
 }
 
-/** The name of an event without the subgraph that it comes from. */
+/** The name of an event without its subgraph namespace. */
 export const baseName = (event: string): string => event.split("|", 1)[0] ?? event;

@@ -1,4 +1,4 @@
-/** Case files from code: for those who would rather have their test runner around them. */
+/** Runs case files from code, for use in another test runner. */
 import { dirname, resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
 import { loadConfig } from "../config/load.js";
@@ -10,39 +10,58 @@ import type { SuiteResult } from "./cases/result.js";
 import type { SnapshotPolicy } from "./snapshot.js";
 import { runCaseFiles, withCases } from "./suite.js";
 
+/**
+ * Options of `runCases`.
+ * @example
+ * ```ts
+ * import { runCases, type RunCasesOptions } from "graph-serve/testing";
+ *
+ * const options: RunCasesOptions = { cwd: import.meta.dirname, timeout: 10, snapshots: "check" };
+ * const { cases } = await runCases(options);
+ * cases.length; // => 1
+ * ```
+ */
 export interface RunCasesOptions {
-  /** Folder to work in: the configuration is searched from here; the working directory when left out. */
+  /** Folder in which the configuration is searched. Default: the working directory. */
   cwd?: string;
-  /** Case files or folders; all case files below `cwd` when left out. */
+  /** Case files or folders. Default: all case files below `cwd`. */
   paths?: readonly string[];
   /** Configuration file to read instead of searching for one. */
   config?: string;
-  /** Only the cases whose name fits this text or regular expression. */
+  /** Runs only cases whose name matches this text or regular expression. */
   name?: string;
-  /** Cases at once; 1 when left out. */
+  /** Maximum number of cases that run at the same time. Default: 1. */
   concurrency?: number;
-  /** Further attempts of a case that fails; none when left out. */
+  /** Maximum number of retries of a case that fails. Default: 0. */
   retries?: number;
-  /** Seconds that a case may take; 30 when left out. */
+  /** Timeout of a case in seconds. Default: 30. */
   timeout?: number;
-  /** What becomes of snapshots: `write` the missing (default), `update` all, or only `check`. */
+  /** What to do with snapshots. Default: `write`. */
   snapshots?: SnapshotPolicy;
-  /** Where models and tools answer from: `replay` (default), `record`, `strict`, or `live` for no recording. */
+  /** Source of model and tool responses; `live` calls them without a recording. Default: `replay`. */
   recordings?: RecordingMode | "live";
-  /** Aborts to stop: the case that runs ends, the others are left out. */
+  /** Aborting it stops the suite: the current case ends, the others are skipped. */
   signal?: AbortSignal;
 }
 
-/** What options were called in 0.1.0. */
+/** Names of options in 0.1.0. */
 interface FormerOptions {
-  /** @deprecated Now `recordings`. */
+  /** @deprecated Use `recordings`. */
   tapes?: RunCasesOptions["recordings"];
 }
 
 /**
- * Run case files in this process, as `graph-serve test` does. A case that fails does not throw: each result has its
- * `failures`, an empty list when all is well.
- * @throws ConfigError for a fault of a case file or the configuration (`config_invalid`)
+ * Runs case files in this process, as `graph-serve test` does. A failed case does not throw.
+ * @param options which cases to run, and how; `timeout` is in seconds
+ * @returns one result per case; `failures` is empty for a case that passed
+ * @throws ConfigError for an error in a case file or the configuration (`config_invalid`)
+ * @example
+ * ```ts
+ * import { runCases } from "graph-serve/testing";
+ *
+ * const { cases } = await runCases({ cwd: import.meta.dirname, paths: ["greeting.graph.yaml"] });
+ * cases.map(({ name, status }) => [name, status]); // => [["greets by name", "passed"]]
+ * ```
  */
 export async function runCases(options: RunCasesOptions & FormerOptions = {}): Promise<SuiteResult> {
   const cwd = resolve(options.cwd ?? ".");
@@ -76,7 +95,7 @@ export async function runCases(options: RunCasesOptions & FormerOptions = {}): P
   );
 }
 
-/** As the command line opens them: the env file's variables and the project's copy of LangGraph first. */
+/** Opens services like the command line: sets env file variables and selects the project's copy of LangGraph first. */
 const openGraphs: OpenService = async ({ settings, baseDir, env }) => {
   for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
   const [source = ""] = Object.values(settings.graphs);

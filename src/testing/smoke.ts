@@ -1,4 +1,4 @@
-/** What can be tested of a graph without a case file: it loads, draws, has its schemas, and runs once. */
+/** Smoke tests without a case file: the graph loads, draws, has schemas and runs once. */
 import { UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { errorMessage, GraphServeError } from "../support/errors.js";
@@ -13,7 +13,7 @@ interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | 
   coverage?: Coverage;
 }
 
-/** The checks of one graph; those behind a fault to load are not made. */
+/** Checks one graph; if it fails to load, the other checks are skipped. */
 export async function smokeTest(graph: string, options: SmokeOptions): Promise<CaseResult[]> {
   const results: CaseResult[] = [];
   const check = async (
@@ -77,7 +77,7 @@ async function checked(
   return { ...result, durationMs: performance.now() - start };
 }
 
-/** One run with the smallest input that the schema allows. */
+/** Runs the graph once with a minimal valid input. */
 async function smokeRun(
   graph: string,
   { client, assistantId }: GraphUnderTest,
@@ -87,7 +87,7 @@ async function smokeRun(
   const derived = minimalInput(input_schema);
   if ("why" in derived) {
     return checked(graph, "run", () =>
-      Promise.resolve({ status: "skipped", note: `no input can be derived: ${derived.why}; ${WRITE}` }),
+      Promise.resolve({ status: "skipped", note: `cannot derive an input: ${derived.why}; ${WRITE}` }),
     );
   }
   const file: CaseFile = {
@@ -107,14 +107,14 @@ async function smokeRun(
 
 const WRITE = "write a case file such as agent.graph.yaml with cases: [{ name: runs, input: {...} }]";
 
-// The smallest input that an input schema allows, for a run that only shows that the graph runs.
+// Derives a minimal input from an input schema.
 
 type MinimalInput = { input: unknown } | { why: string };
 
 const MESSAGE = { role: "user", content: "hello" };
 const DEEPEST = 8;
 
-/** An input of the graph, or why none can be derived. */
+/** A minimal input of the graph, or the reason why none can be derived. */
 export function minimalInput(schema: JsonObject | null): MinimalInput {
   if (schema === null) return { why: "the graph declares no input schema" };
   try {
@@ -134,12 +134,12 @@ interface Place {
 }
 
 function derive(given: unknown, place: Place): unknown {
-  if (place.depth > DEEPEST) throw new Underivable(`${place.path} nests without an end`);
+  if (place.depth > DEEPEST) throw new Underivable(`${place.path} is nested too deeply`);
   const schema = resolved(given, place);
   if ("default" in schema) return schema.default;
   if ("const" in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
-  // A list of messages may have no type at run time, but everybody knows what it takes.
+  // A list of messages may have no type at run time, but its format is known.
   if (isMessages(schema, place)) return [MESSAGE];
   const choices = [schema.anyOf, schema.oneOf].find(Array.isArray) as unknown[] | undefined;
   if (choices) return firstDerivable(choices, place);
@@ -147,7 +147,7 @@ function derive(given: unknown, place: Place): unknown {
   const type = types.find((one) => one !== "null") ?? types[0];
   const make = typeof type === "string" ? MAKERS[type] : undefined;
   if (make) return make(schema, place);
-  throw new Underivable(`the type of ${place.path} is not known at run time`);
+  throw new Underivable(`the type of ${place.path} is unknown at run time`);
 }
 
 const MAKERS: Record<string, (schema: JsonObject, place: Place) => unknown> = {
@@ -184,7 +184,8 @@ const FORMATS: Record<string, string> = {
 
 function stringOf({ format, pattern, minLength, maxLength }: JsonObject, { path }: Place): string {
   if (typeof format === "string" && FORMATS[format] !== undefined) return FORMATS[format];
-  if (pattern !== undefined) throw new Underivable(`${path} must fit the pattern ${JSON.stringify(pattern)}`);
+  if (pattern !== undefined)
+    throw new Underivable(`${path} must match the pattern ${JSON.stringify(pattern)}`);
   const least = typeof minLength === "number" ? minLength : 0;
   const text = "hello".padEnd(least, " hello");
   return typeof maxLength === "number" ? text.slice(0, maxLength) : text;
@@ -219,25 +220,25 @@ function arrayOf(schema: JsonObject, place: Place): unknown[] {
 const isMessages = ({ langgraph_type, type = "array" }: JsonObject, { path }: Place): boolean =>
   langgraph_type === "messages" || (path === "input.messages" && type === "array");
 
-/** The keys that are required; where none is said to be, those that have no default. */
+/** Required keys; if the schema does not list any, keys without a default. */
 function objectOf(schema: JsonObject, place: Place): JsonObject {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const names = Object.keys(properties);
   const messages = names.find((name) => isMessages(resolved(properties[name], place), inside(place, name)));
   const required = Array.isArray(schema.required) ? schema.required.map(String) : undefined;
-  // Keys beside the messages of a graph whose types are not known: the input goes into the messages.
+  // If other keys have unknown types, the input consists of messages only.
   const wanted =
     required ?? (messages && schema["x-source"] === "channels" ? [messages] : withoutDefault(schema, place));
   const chosen = messages !== undefined && !wanted.includes(messages) ? [messages, ...wanted] : wanted;
-  // LangGraph takes no empty input.
+  // LangGraph rejects an empty input.
   const some = chosen.length === 0 && place.depth === 0 ? names.slice(0, 1) : chosen;
   return Object.fromEntries(some.map((name) => [name, derive(properties[name], inside(place, name))]));
 }
 
 function withoutDefault(schema: JsonObject, place: Place): string[] {
   const entries = Object.entries(isRecord(schema.properties) ? schema.properties : {});
-  // Read off a channel, a type is the type of its default.
-  // A type without a JSON form cannot be made up.
+  // In schemas inferred from channels, a known type means that the channel has a default. For types without a JSON schema,
+  // no value can be generated.
   const hasDefault = (property: JsonObject) =>
     "default" in property ||
     UNKNOWN in property ||
@@ -249,7 +250,7 @@ function inside({ root, depth, path }: Place, name: string): Place {
   return { root, depth: depth + 1, path: name.startsWith("[") ? path + name : `${path}.${name}` };
 }
 
-/** The schema behind its local references; several that must all hold are read as one. */
+/** Resolves local references and merges `allOf`. */
 function resolved(schema: unknown, { root, depth }: Place): JsonObject {
   if (!isRecord(schema) || depth > 2 * DEEPEST) return {};
   if (typeof schema.$ref === "string") {

@@ -1,4 +1,4 @@
-/** Snapshots: what a run showed, without what is new in every run, kept in a file beside the cases. */
+/** Snapshots: outcomes of runs without values that differ in every run, in a file next to the case file. */
 import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -11,7 +11,10 @@ import type { Redact } from "./cases/redact.js";
 import { firstDifference, sorted, normalized } from "./cases/normalized.js";
 import { mismatch, type Mismatch } from "./cases/result.js";
 
-/** `write` what is missing, `update` what differs too, or `check` only: then a missing one fails. */
+/**
+ * What to do with snapshots: `write` missing ones, also `update` those that differ, or only `check`,
+ * which fails for a missing one.
+ */
 export type SnapshotPolicy = "write" | "update" | "check";
 
 type Snapshots = Record<string, Record<string, unknown>>;
@@ -32,19 +35,19 @@ export class SnapshotFile {
     this.#now = structuredClone(snapshots);
   }
 
-  /** @throws ConfigError when the file is malformed (`config_invalid`) */
+  /** @throws ConfigError if the file is malformed (`config_invalid`) */
   static async open(caseFile: string, policy: SnapshotPolicy, redact: Redact): Promise<SnapshotFile> {
     const path = `${caseFile}.snap`;
     return new SnapshotFile(path, policy, redact, await readSnapshots(path));
   }
 
-  /** Compare a step's run with its snapshot, or take it as the snapshot, as the policy says. */
+  /** Compares a step's run with its snapshot, or stores it as the snapshot, depending on the policy. */
   compare(name: string, step: number, seen: Seen): Mismatch[] {
     const actual = this.#redact(snapshotOf(seen));
     const key = `step ${step}`;
     const expected = this.#before[name]?.[key];
     if (expected === undefined && this.#policy === "check") {
-      return [mismatch(["snapshot"], "there is no snapshot, and --ci writes none", { actual })];
+      return [mismatch(["snapshot"], "the snapshot is missing, and --ci does not write it", { actual })];
     }
     if (expected === undefined || this.#policy === "update") {
       (this.#now[name] ??= {})[key] = actual;
@@ -53,11 +56,11 @@ export class SnapshotFile {
     const difference = firstDifference(expected, actual, []);
     if (!difference) return [];
     const { path, ...values } = difference;
-    const message = `the snapshot differs at ${path.join(".") || "its top"}; -u accepts it`;
+    const message = `the snapshot differs at ${path.join(".") || "the top level"}; -u accepts it`;
     return [mismatch(["snapshot"], message, values)];
   }
 
-  /** Write what is new; with `update`, snapshots of cases that are gone go too. True when the file changed. */
+  /** Writes new snapshots; with `update`, also removes snapshots of deleted cases. Returns whether the file changed. */
   async save(caseNames: readonly string[]): Promise<boolean> {
     const kept = Object.entries(this.#now).filter(
       ([name]) => this.#policy !== "update" || caseNames.includes(name),
@@ -74,14 +77,14 @@ async function readSnapshots(path: string): Promise<Snapshots> {
     return JSON.parse((await readIfExists(path)) ?? "{}") as Snapshots;
   } catch (error) {
     throw new ConfigError(`${basename(path)} cannot be read: ${errorMessage(error)}`, {
-      hint: "delete it, and run the cases once to recreate it",
+      hint: "delete it and run the cases once to recreate it",
       location: { file: path },
       cause: error,
     });
   }
 }
 
-/** What a snapshot keeps of a run. */
+/** The content of a snapshot. */
 function snapshotOf({ run, values, edges }: Seen): JsonObject {
   const { status, nodes, error, counts } = run;
   const { source: _, ...usage } = run.usage ?? ({} as Partial<TokenUsage>);

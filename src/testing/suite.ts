@@ -1,4 +1,4 @@
-/** Runs many cases: which of them, how many at once, how often, how long. */
+/** Runs a suite: selection, concurrency, retries and timeouts of cases. */
 import { GraphServeError } from "../support/errors.js";
 import { withOutputSource } from "../support/output-source.js";
 import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./cases/case-files.js";
@@ -14,23 +14,23 @@ import { SnapshotFile, type SnapshotPolicy } from "./snapshot.js";
 
 export interface SuiteOptions {
   graphs: GraphsUnderTest;
-  /** The snapshots of a case file; none are compared when left out. */
+  /** Opens the snapshots of a case file; if not set, snapshots are not compared. */
   snapshots?: (file: string) => Promise<SnapshotFile>;
   /** Answers model and tool calls from recordings, or records them. */
   recordings?: Recordings;
   coverage?: Coverage;
   bail?: boolean;
-  /** Further attempts of a case that fails. */
+  /** Maximum number of retries of a failing case. */
   retries?: number;
-  /** Cases at once; 1 when left out. */
+  /** Number of cases to run in parallel. Default: 1. */
   concurrency?: number;
   timeoutSeconds: number;
-  /** Aborts with the signal's name when the suite has to stop. */
+  /** Aborts with the signal name as its reason to stop the suite. */
   signal: AbortSignal;
   onResult?: (result: CaseResult) => void;
 }
 
-/** A case and the file that it is from. */
+/** A case and its file. */
 export interface PlannedCase {
   file: CaseFile;
   one: Case;
@@ -41,7 +41,7 @@ interface Selection {
   shard?: { index: number; count: number };
 }
 
-/** The cases whose name fits `name`, a text or a regular expression; of those, the shard's. */
+/** The cases whose name matches `name` (a text or a regular expression) and that are in the shard. */
 function selectCases(files: readonly CaseFile[], { name, shard }: Selection): PlannedCase[] {
   const all = files.flatMap((file) => file.cases.map((one) => ({ file, one })));
   const fits = name === undefined ? () => true : nameTest(name);
@@ -58,7 +58,7 @@ function nameTest(name: string): (text: string) => boolean {
   }
 }
 
-/** The cases of one pass, and the graphs that they run. */
+/** The cases of one pass and their graphs. */
 export interface Pass {
   files: readonly CaseFile[];
   planned: readonly PlannedCase[];
@@ -67,14 +67,14 @@ export interface Pass {
 
 interface PassOptions extends Selection {
   cwd: string;
-  /** Case files or folders; all below `cwd` when there are none. */
+  /** Case files or folders; if empty, all below `cwd`. */
   paths: readonly string[];
   planner: GraphPlanner;
 }
 
 /**
- * One pass over cases: their files read, the graphs they name opened when they are run, and closed at the end.
- * @throws ConfigError for a fault of a case file (`config_invalid`)
+ * Runs `work` with the cases of one pass: reads their files, opens graphs on first use and closes them at the end.
+ * @throws ConfigError if a case file is invalid (`config_invalid`)
  */
 export async function withCases<T>(
   { cwd, paths, planner, ...selection }: PassOptions,
@@ -99,7 +99,7 @@ export async function runSuite(planned: readonly PlannedCase[], options: SuiteOp
       const plan = planned[index] as PlannedCase;
       const result =
         options.signal.aborted || bailed || plan.one.skip
-          ? skipped(plan, bailed ? "--bail" : options.signal.aborted ? "stopped before it began" : "skip")
+          ? skipped(plan, bailed ? "--bail" : options.signal.aborted ? "stopped before it started" : "skip")
           : await runPlanned(plan, options);
       results[index] = result;
       bailed ||= options.bail === true && result.status === "failed";
@@ -154,7 +154,7 @@ async function runPlanned(plan: PlannedCase, options: SuiteOptions): Promise<Cas
   }
 }
 
-/** What cannot be opened fails the case; what we did not foresee ends the command. */
+/** Known errors, such as a graph that fails to open, fail the case; unexpected errors end the command. */
 function faulty(plan: PlannedCase, error: unknown, durationMs: number): CaseResult {
   if (!(error instanceof GraphServeError)) throw error;
   const { file, one } = plan;
@@ -208,17 +208,17 @@ async function attemptCase(
 
 function timeoutFailure(one: Case, seconds: number, { current }: CaseOutcome): Failure {
   const node = current?.nodes.at(-1);
-  const where = node === undefined ? "no node had begun" : `it was in the node ${node}`;
+  const where = node === undefined ? "no node had started" : `node ${node} was running`;
   return {
     expectation: "timeout",
-    message: `the case did not end within ${seconds} s: ${where}`,
+    message: `the case did not finish within ${seconds} s: ${where}`,
     expected: `at most ${seconds} s`,
-    actual: "it continued",
+    actual: "still running",
     location: one.location,
   };
 }
 
-/** A run gets time to react to its abort signal; a case that hangs nevertheless is abandoned. */
+/** Time for a run to react to its abort signal, in milliseconds; after that, the case is abandoned. */
 const GRACE_MS = 3_000;
 
 function deadline(seconds: number, stop: AbortSignal) {
@@ -248,18 +248,18 @@ function deadline(seconds: number, stop: AbortSignal) {
   };
 }
 
-// Runs cases with their snapshots and recordings, and keeps both.
+// Runs cases with snapshots and recordings, and saves both.
 
 interface CaseFilesOptions extends Omit<SuiteOptions, "snapshots" | "recordings"> {
   snapshots: SnapshotPolicy;
-  /** Undefined: models and tools are called, whatever is recorded. */
+  /** Undefined: models and tools are called, and recordings are not used. */
   recordingMode: RecordingMode | undefined;
   redact: Redact;
-  /** Called with the path of each file that was written. */
+  /** Called with the path of each written file. */
   onWritten?: (file: string) => void;
 }
 
-/** Run the planned ones of the files' cases. @throws ConfigError for a recording or snapshot that cannot be read */
+/** Runs the planned cases of the files. @throws ConfigError for an invalid recording or snapshot file */
 export async function runCaseFiles(
   files: readonly CaseFile[],
   planned: readonly PlannedCase[],

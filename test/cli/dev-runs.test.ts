@@ -92,7 +92,7 @@ it("an interrupted run prints the question and the command that answers it", asy
   const { thread_id } = await post("/threads", {});
   await post(`/threads/${thread_id}/runs`, { assistant_id: "ask", input: { topic: "cats" } });
   const [, command = ""] = await stderr.until(/answer {2}graph-serve (run .+)\n/);
-  expect(stderr.text).toMatch(/ {4}ask {2}\d+ ms {2}waits\n/);
+  expect(stderr.text).toMatch(/ {4}ask {2}\d+ ms {2}interrupted\n/);
   expect(stderr.text).toContain('  waiting for an answer: {"question":"about cats?"}\n');
   expect(stderr.text).toMatch(/interrupted in \d+ ms, 0 tokens\n/);
   const { stdout } = await cli([...command.split(" "), "--json"], { cwd: project.dir });

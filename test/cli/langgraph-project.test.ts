@@ -147,7 +147,7 @@ describe("commands that do not serve the project", () => {
     await put({ ...AUTH, http: { app: "./nowhere.ts:app" } });
     const { code, stdout, stderr } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
-    expect(stdout).toMatch(/fail +config +"auth" is not applied here/);
+    expect(stdout).toMatch(/fail +config +"auth" is not applied/);
     expect(stdout).toMatch(/ok +agent/);
     expect(stdout).toMatch(/fail +http_app +http_app: file \.\/nowhere\.ts not found/);
     expect(stderr).toContain("GRAPH_SERVE_AUTH");
@@ -160,7 +160,7 @@ describe("commands that do not serve the project", () => {
     expect((await cli(["validate", "--config-only"], { cwd: project.dir })).code).toBe(2);
     const { code, stdout } = await cli(["doctor"], { cwd: project.dir });
     expect(code).toBe(1);
-    expect(stdout).toContain('"auth" is not applied here');
+    expect(stdout).toContain('"auth" is not applied');
     await put({ ui: {} });
     expect((await cli(["validate", "--config-only"], { cwd: project.dir })).stderr).toContain(
       '"ui" is not applied',

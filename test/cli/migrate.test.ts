@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { MONGODB_SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb/schema.js";
 import { POSTGRES_SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres/schema.js";
 import { SQLITE_SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite/schema.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withOwnSchema } from "../helpers/postgres.js";
+import { Database } from "../helpers/sqlite-database.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
 
 let project: Project;

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hasNodeDriver } from "../../src/storage/sqlite/node-driver.js";
 import { createProject, echoGraph, type Project } from "./harness.js";
 
 const MAIN = join(process.cwd(), "src/cli/main.ts");
@@ -55,7 +56,7 @@ async function finished(child: ReturnType<typeof graphServe>) {
   return { code, stdout, stderr };
 }
 
-describe("better-sqlite3 without its native module", () => {
+describe.skipIf(hasNodeDriver())("better-sqlite3 without its native module", () => {
   it("dev falls back to memory, prints the build command, and serves other commands", async () => {
     const dev = graphServe(PNPM, "dev", "./graph.ts", "-p", "0");
     const said = await saidUntil(dev, "storage memory");
@@ -88,7 +89,15 @@ describe("better-sqlite3 without its native module", () => {
   });
 });
 
-it("a better-sqlite3 for a later Node.js is reported and not loaded", async () => {
+it.runIf(hasNodeDriver())("Node.js keeps the threads of dev if better-sqlite3 is not built", async () => {
+  const { code, stderr } = await finished(graphServe({}, "run", "./graph.ts", "--message", "hi"));
+  expect(code).toBe(0);
+  expect(stderr).not.toMatch(/warn|sqlite/i);
+  const { stdout } = await finished(graphServe({}, "threads", "list", "--json"));
+  expect((JSON.parse(stdout) as { items: unknown[] }).items).toHaveLength(1);
+});
+
+it.skipIf(hasNodeDriver())("a better-sqlite3 for a later Node.js is reported and not loaded", async () => {
   const { code, stderr } = await finished(
     graphServeWith(NEWER, PNPM, "run", "./graph.ts", "--message", "hi", "--db", "./threads.db"),
   );

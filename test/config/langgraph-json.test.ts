@@ -62,7 +62,7 @@ describe("unsupported security fields", () => {
     const { unheeded } = await load(fields);
     expect(unheeded).toHaveLength(1);
     expect(unheeded[0]).toMatchObject({ protects: true, location: { line: lineOf(fields, key) } });
-    expect(unheeded[0]?.message).toMatch(new RegExp(`^"${name}" is not applied here: `));
+    expect(unheeded[0]?.message).toMatch(new RegExp(`^"${name}" is not applied: `));
     expect(unheeded[0]?.hint).not.toBe("");
   });
 

@@ -345,7 +345,7 @@ describe("invalid configurations", () => {
   it("an unknown scheme lists the supported schemes", async () => {
     await put("graph-server.config.json", { checkpointer_scheme: "sqlit" });
     const error = await failure();
-    expect(error.message).toContain(`there are ${SCHEMES.join(", ")}`);
+    expect(error.message).toContain(`supported: ${SCHEMES.join(", ")}`);
     expect(error.hint).toBe('did you mean "sqlite"?');
     expect(error.location?.line).toBe(2);
   });

@@ -2,7 +2,6 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import Database from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
 import { newId } from "../../src/support/ids.js";
@@ -13,6 +12,7 @@ import { client, startTestServer, type Answer } from "../helpers/app.js";
 import { allEvents } from "../helpers/sse.js";
 import { noDisk, TestDisk } from "../helpers/test-disk.js";
 import { threadRow } from "../storage/contract/rows.js";
+import { Database } from "../helpers/sqlite-database.js";
 
 const SERVER = fileURLToPath(new URL("../fixtures/serve-sqlite.ts", import.meta.url));
 const MEGABYTES = 4;

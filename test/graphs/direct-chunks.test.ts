@@ -22,7 +22,8 @@ const State = Annotation.Root({
   ...MessagesAnnotation.spec,
   log: Annotation<string[]>({ reducer: (one, other) => one.concat(other), default: () => [] }),
 });
-type Node = (state: typeof State.State, config: LangGraphRunnableConfig) => unknown;
+type Update = Partial<typeof State.State>;
+type Node = (state: typeof State.State, config: LangGraphRunnableConfig) => Update | Promise<Update>;
 
 const served = (graph: unknown) => graph as ServedGraph;
 

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service/service.js";
@@ -14,6 +13,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
+import { Database } from "../helpers/sqlite-database.js";
 
 /** Starts a server with the installed prom-client package. */
 async function open(settings = { metrics: true }) {

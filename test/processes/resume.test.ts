@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
@@ -15,6 +14,7 @@ import {
   settingsOf,
 } from "../helpers/server-processes.js";
 import { readEvents, type SseEvent } from "../helpers/sse.js";
+import { Database } from "../helpers/sqlite-database.js";
 
 const TIMEOUT = { timeout: 300_000 };
 

@@ -1,9 +1,9 @@
 /** A SQLite file that another process keeps locked for longer than writes wait. */
-import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer } from "../helpers/app.js";
+import { Database } from "../helpers/sqlite-database.js";
 import { tempFolder } from "./temp-folder.js";
 
 const temp = tempFolder();

@@ -1,9 +1,9 @@
 /** A SQLite file locked by another process: writes wait in order without blocking the event loop. */
-import Database from "better-sqlite3";
 import { expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer } from "../helpers/app.js";
+import { Database } from "../helpers/sqlite-database.js";
 import { tempFolder } from "./temp-folder.js";
 
 const temp = tempFolder();

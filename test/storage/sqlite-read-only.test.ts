@@ -5,10 +5,10 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-import Database from "better-sqlite3";
 import { afterEach, describe, expect, it } from "vitest";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
+import { Database } from "../helpers/sqlite-database.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 import { tempFolder } from "./temp-folder.js";
 

@@ -1,10 +1,10 @@
 import { emptyCheckpoint, type Checkpoint } from "@langchain/langgraph-checkpoint";
-import Database from "better-sqlite3";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyDelta, byteDelta } from "../../src/storage/sqlite/values.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
 import { migrateSqlite } from "../../src/storage/sqlite/schema.js";
+import { Database } from "../helpers/sqlite-database.js";
 
 function openSaver() {
   const db = new Database(":memory:");
@@ -29,7 +29,7 @@ async function logOf(saver: SqliteSaver, checkpoint_id?: string, thread_id = "t"
   return tuple?.checkpoint.channel_values.log;
 }
 
-const rows = (db: Database.Database) =>
+const rows = (db: Database) =>
   db.prepare("SELECT id, base, length(bytes) AS size FROM gs_values ORDER BY id").all() as {
     id: number;
     base: number | null;

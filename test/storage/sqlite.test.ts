@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConfigError, StorageUnavailableError } from "../../src/support/errors.js";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
@@ -10,6 +9,7 @@ import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
 import { migrateSqlite } from "../../src/storage/sqlite/schema.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
+import { Database, SqliteError } from "../helpers/sqlite-database.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
@@ -51,7 +51,7 @@ describe("SQLite file", () => {
     const file = freshFile();
     const spy = vi.spyOn(Database.prototype, "pragma");
     await open(file);
-    const db = spy.mock.contexts[0] as Database.Database;
+    const db = spy.mock.contexts[0] as Database;
     const pragma = (name: string) => db.pragma(name, { simple: true });
     expect(pragma("journal_mode")).toBe("wal");
     // The rest of the 10 s is waited outside of SQLite: see ./sqlite-locked.test.ts.
@@ -95,7 +95,8 @@ describe("SQLite file", () => {
     await threads.update(rows[0]!.thread_id, { updated_at: tick(), mergeMetadata: { k: 2 } });
     await threads.delete(rows[1]!.thread_id);
     const db = new Database(file, { readonly: true });
-    expect(db.prepare("SELECT fact, threads FROM gs_facts ORDER BY fact").raw().all()).toEqual([
+    const rowsOf = db.prepare("SELECT fact, threads FROM gs_facts ORDER BY fact").all() as object[];
+    expect(rowsOf.map((row) => Object.values(row) as unknown)).toEqual([
       ["", 1],
       ['["k",2]', 1],
       ['["l",1]', 1],
@@ -111,7 +112,7 @@ describe("SQLite file", () => {
     const page = { sortOrder: "desc" as const, limit: 10, offset: 0 };
     for (const sortBy of THREAD_SORT_FIELDS) await threads.search({ ...page, sortBy });
     await threads.search({ ...page, sortBy: "updated_at", metadata: { k: 1 } });
-    const db = prepare.mock.contexts[0] as Database.Database;
+    const db = prepare.mock.contexts[0] as Database;
     const pages = prepare.mock.calls.map(([sql]) => sql).filter((sql) => sql.includes("LIMIT"));
     prepare.mockRestore();
     expect(pages).toHaveLength(THREAD_SORT_FIELDS.length + 1);
@@ -130,7 +131,7 @@ describe("SQLite file", () => {
     await runs.search?.(page);
     await runs.search?.({ ...page, status: "error", createdAfter: "2030", createdBefore: "2031" });
     await runs.search?.({ ...page, threadIds: ["x"] });
-    const db = prepare.mock.contexts[0] as Database.Database;
+    const db = prepare.mock.contexts[0] as Database;
     const sql = prepare.mock.calls.map(([text]) => text).filter((text) => text.includes("gs_runs"));
     prepare.mockRestore();
     const values = { ...page, status: "", createdAfter: "", createdBefore: "", threadIds: "[]" };
@@ -283,7 +284,7 @@ describe("SQLite errors", () => {
     ["SQLITE_ERROR", "the database refused a call"],
   ])("%s has a clear message", async (code, message) => {
     const { threads, checkpointer } = await open(freshFile());
-    const failure = new Database.SqliteError("disk path /secret and SQL", code);
+    const failure = new SqliteError("disk path /secret and SQL", code);
     vi.spyOn(SqliteSaver.prototype, "put").mockRejectedValue(failure);
     const config = { configurable: { thread_id: "t" } };
     const put = checkpointer.put(config, emptyCheckpoint(), { source: "loop", step: 0, parents: {} }, {});
@@ -304,7 +305,7 @@ describe("SQLite errors", () => {
     const { threads } = await open(freshFile());
     const thread = threadRow();
     await threads.insert(thread);
-    (pragma.mock.contexts[0] as Database.Database).pragma("query_only = ON");
+    (pragma.mock.contexts[0] as Database).pragma("query_only = ON");
     await expect(threads.insert(threadRow())).rejects.toThrow("the database is read-only");
     expect(await threads.get(thread.thread_id)).toEqual(thread);
   });

@@ -256,7 +256,7 @@ describe("POST /studio/api/replays", () => {
     const count = await threads();
     const refused = await ask({ thread_id, run_id, recorded: true });
     expect(refused.status).toBe(422);
-    expect(JSON.stringify(refused.body)).toContain(`nothing is recorded of run ${run_id}`);
+    expect(JSON.stringify(refused.body)).toContain(`run ${run_id} has no recording`);
     expect(await threads()).toEqual(count);
     expect((await ask({ thread_id, run_id: thread_id })).status).toBe(404);
     expect((await askHelper(url, `/studio/api/replays/${thread_id}`, own)).status).toBe(404);

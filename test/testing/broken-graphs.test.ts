@@ -57,7 +57,7 @@ const CAUGHT: [string, string, object][] = [
       expectation: "timeout",
       expected: "at most 1 s",
       line: 3,
-      message: /did not end within 1 s: it was in the node wait/,
+      message: /did not finish within 1 s: node wait was running/,
     },
   ],
   [

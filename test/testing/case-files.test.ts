@@ -20,7 +20,7 @@ const CASE = `cases:
 describe("an invalid case file", () => {
   it.each([
     ["", "the case file is empty", /at {2}a\.graph\.yaml/],
-    ["graph: agent\n", "the case file lacks cases", /a\.graph\.yaml:1/],
+    ["graph: agent\n", "the case file is missing cases", /a\.graph\.yaml:1/],
     [
       `${CASE}    expekt: {}\n`,
       'unknown key "expekt" in cases[0]',
@@ -33,7 +33,7 @@ describe("an invalid case file", () => {
     ],
     [
       `${CASE}    expect:\n      values:\n        a: { matches: x }\n`,
-      'unknown verb "matches"',
+      'unknown matcher "matches"',
       /a\.graph\.yaml:6[^]*did you mean "match"\?/,
     ],
     [
@@ -41,9 +41,9 @@ describe("an invalid case file", () => {
       '"(" is not a valid regular expression',
       /a\.graph\.yaml:5/,
     ],
-    [`${CASE}    expect:\n      values:\n        "a[": 1\n`, '"a[" is not a path', /a\.graph\.yaml:6/],
-    [`${CASE}  - name: answers\n    input: {}\n`, 'a second case has the name "answers"', /a\.graph\.yaml:4/],
-    [`${CASE}    steps: [{ input: {} }]\n`, "a case has steps or input, not both", /a\.graph\.yaml:3/],
+    [`${CASE}    expect:\n      values:\n        "a[": 1\n`, '"a[" is not a valid path', /a\.graph\.yaml:6/],
+    [`${CASE}  - name: answers\n    input: {}\n`, 'duplicate case name "answers"', /a\.graph\.yaml:4/],
+    [`${CASE}    steps: [{ input: {} }]\n`, "a case cannot have both steps and input", /a\.graph\.yaml:3/],
     ["cases: [\n", "invalid YAML", /a\.graph\.yaml:2/],
     ["graph: agnt\ncases: [{ name: a }]\n", '"agnt" is neither a graph', /did you mean "agent"\?/],
   ])("%j exits with code 2 and reports the position", async (text, message, place) => {

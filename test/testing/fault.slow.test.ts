@@ -38,7 +38,7 @@ describe("--fault", () => {
     async (fault) => {
       const { code, stdout } = await test("safe", fault);
       expect({ code, stdout }).toMatchObject({ code: 0 });
-      expect(stdout).toContain(`broken at ${fault}, same end`);
+      expect(stdout).toContain(`failure at ${fault}, same outcome`);
     },
   );
 
@@ -46,7 +46,7 @@ describe("--fault", () => {
     const { code, stdout } = await test("unsafe", "kill-after=plan");
     expect(code).toBe(1);
     expect(stdout).toContain(
-      "fault kill-after=plan: taken up again, the run ends otherwise: values.text differs",
+      "fault kill-after=plan: the resumed run has a different outcome: values.text differs",
     );
     expect(stdout).toMatch(
       /expected {2}"text on cats"\n.*actual {4}"text undefined"\n.*unsafe\.graph\.yaml:3/,
@@ -56,7 +56,7 @@ describe("--fault", () => {
   it("a fault that no case triggers fails the run", async () => {
     const { code, stdout } = await test("safe", "kill-after=missing");
     expect(code).toBe(1);
-    expect(stdout).toContain("no case was broken at kill-after=missing: none reached it");
+    expect(stdout).toContain("no case reached the failure kill-after=missing");
   });
 
   it("an unknown fault is a usage error", async () => {

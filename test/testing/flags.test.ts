@@ -71,7 +71,7 @@ describe("case selection", () => {
 
   it("without a match exits with code 2 unless --pass-with-no-tests is set", async () => {
     expect(await test("-t", "unknown")).toMatchObject({ code: 2 });
-    expect((await test("-t", "unknown")).stderr).toContain('no case is named like "unknown"');
+    expect((await test("-t", "unknown")).stderr).toContain('no case matches "unknown"');
     expect(await test("-t", "unknown", "--pass-with-no-tests")).toMatchObject({ code: 0 });
   });
 
@@ -104,7 +104,7 @@ describe("retries and timeouts", () => {
     for (const flags of [[], ["--server"]]) {
       const { code, stdout } = await test("--timeout", "1", ...flags);
       expect(code).toBe(1);
-      expect(stdout).toContain("the case did not end within 1 s: it was in the node work");
+      expect(stdout).toContain("the case did not finish within 1 s: node work was running");
     }
   });
 
@@ -118,7 +118,7 @@ describe("retries and timeouts", () => {
     running.stop(signal);
     expect(await running.exit).toBe(signal === "SIGINT" ? 130 : 143);
     expect(running.stdout.text).toContain("stop  hangs");
-    expect(running.stdout.text).toContain(`stopped by ${signal}: this is what was done`);
+    expect(running.stdout.text).toContain(`stopped by ${signal}: these are the results so far`);
     expect(running.stdout.text).toMatch(/1 passed, 1 skipped, 1 stopped in \d+ ms/);
   });
 });
@@ -189,7 +189,7 @@ describe("without a case file", () => {
       /^typed\n {2}ok {4}load.*\n {2}ok {4}draw.*1 nodes\n {2}ok {4}schemas.*\n {2}ok {4}run/,
     );
     expect(stdout).toMatch(
-      /skip {2}run {2}no input can be derived: the type of input\.fails is not known at run time/,
+      /skip {2}run {2}cannot derive an input: the type of input\.fails is unknown at run time/,
     );
     expect(stdout).toContain("write a case file such as agent.graph.yaml");
   });

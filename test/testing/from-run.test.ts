@@ -241,7 +241,7 @@ describe("--from-run", () => {
 
   it.each([
     [["--from-run", "x", "--watch"], "leave --watch out"],
-    [["--transcripts", "x"], "--transcripts goes with --from-run"],
+    [["--transcripts", "x"], "--transcripts requires --from-run"],
   ])("rejects %j as a usage error", async (argv, message) => {
     const { code, stderr } = await test(...argv);
     expect(code).toBe(2);

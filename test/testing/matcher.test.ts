@@ -32,7 +32,7 @@ describe("matchers", () => {
 
   it("a mismatch contains verb, expected and actual", async () => {
     expect(await mismatches({ contains: "x", length: 2 }, "ab")).toEqual([
-      { verb: "contains", message: "does not contain it", expected: "x", actual: "ab" },
+      { verb: "contains", message: "does not contain the value", expected: "x", actual: "ab" },
     ]);
   });
 });

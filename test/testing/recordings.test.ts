@@ -155,7 +155,7 @@ describe("a recording", () => {
   it("that is missing fails with a hint to use --record", async () => {
     const { code, stdout } = await test();
     expect(code).toBe(1);
-    expect(stdout).toContain("there is no model.jsonl; make it with --record");
+    expect(stdout).toContain("model.jsonl does not exist; create it with --record");
     expect(server.requests).toEqual([]);
   });
 
@@ -173,7 +173,7 @@ describe("a recording", () => {
     await project.put("fixtures/model.jsonl", text + text.split("\n")[1] + "\n");
     const { code, stdout } = await test();
     expect(code).toBe(1);
-    expect(stdout).toContain("1 recorded call was not made, the first of ChatWire, model.jsonl:6");
+    expect(stdout).toContain("1 recorded call was not made, the first by ChatWire, model.jsonl:6");
   });
 
   it("with invalid JSON reports the line", async () => {
@@ -195,7 +195,7 @@ describe("without a recording", () => {
     await project.put("a.graph.yaml", cases("hello").replace(/mock: .*\n/, ""));
     const { code, stdout } = await test("--replay", "-t", "hello");
     expect(code).toBe(1);
-    expect(stdout).toContain("model call 1 (ChatWire) is not recorded: the case file names no mock");
+    expect(stdout).toContain("model call 1 (ChatWire) is not recorded: the case file has no mock");
     expect(server.requests).toEqual([]);
   });
 

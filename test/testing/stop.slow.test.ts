@@ -107,7 +107,7 @@ describe("a stopped test run", () => {
       running.child.kill(signal);
       expect(await running.ended).toEqual([code, null]);
       expect(running.out()).toMatch(/ok {4}one .*\n {2}stop {2}hangs/);
-      expect(running.out()).toContain(`stopped by ${signal}: this is what was done`);
+      expect(running.out()).toContain(`stopped by ${signal}: these are the results so far`);
       expect(running.out()).toMatch(/1 passed, 1 skipped, 1 stopped in \d+ ms/);
       await untilGone(found);
     },

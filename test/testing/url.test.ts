@@ -65,9 +65,7 @@ describe("test --url with broken graphs", () => {
     // A graph file without a key in the config is rejected; it must not run on another graph of the server.
     expect(there.find(({ name }) => name === "loads")?.failures).toMatchObject([
       {
-        message: expect.stringContaining(
-          "no key of the configuration leads to ./graphs.ts:missing",
-        ) as string,
+        message: expect.stringContaining("./graphs.ts:missing is not in the configuration") as string,
       },
     ]);
   }, 60_000);
@@ -139,13 +137,13 @@ cases: [{ name: has a recording, input: { messages: [{ role: user, content: hi }
   it("fails expectations on data that the server omits", async () => {
     const [one] = await verdicts(["a.graph.yaml", "--url", url], project.dir);
     expect(one?.failures).toMatchObject([
-      { expectation: "tokens", message: "the server does not report the tokens of a run" },
-      { expectation: "nodes", message: "the server does not report which nodes a run visited" },
+      { expectation: "tokens", message: "the server does not report token usage" },
+      { expectation: "nodes", message: "the server does not report executed nodes" },
     ]);
   });
 
   it("warns that recordings are not used", async () => {
     const { stderr } = await cli(["test", "b.graph.yaml", "--url", real.url], { cwd: project.dir });
-    expect(stderr).toContain("recorded answers are not used: the server calls its models itself");
+    expect(stderr).toContain("recordings are not used: the server calls its own models");
   });
 });

@@ -32,10 +32,7 @@ export function cronsCommand(crons: Command, run: Runner): void {
     .addHelpText("after", examples("graph-serve crons list", "graph-serve crons list --json"))
     .action((options, command) => run(command, async (session) => listCrons(session, options)));
   addClientOptions(
-    crons
-      .command("show")
-      .description("Show a cron and the payload of its runs.")
-      .argument("<cron>", CRON),
+    crons.command("show").description("Show a cron and the payload of its runs.").argument("<cron>", CRON),
   )
     .addHelpText("after", examples(`graph-serve crons show ${ID}`))
     .action((cron, options, command) => run(command, async (session) => showCron(session, cron, options)));

@@ -11,14 +11,14 @@ import { runReport, type RunReport } from "../run/outcome.js";
 import { messageInput } from "../run/request.js";
 import { examples, type Runner } from "../session/command.js";
 import { createConsoleLogger, openConfigured } from "../session/open.js";
-import { listenOptions, settingsOfFlags } from "../session/options.js";
+import { settingsOfFlags, wholeNumber } from "../session/options.js";
 import { errorText } from "../session/report-error.js";
 import { loadServableSettings, type Session } from "../session/session.js";
 import { Closers, listenForStop } from "../session/stop.js";
 
 export function demoCommand(command: Command, run: Runner): void {
   command
-    .addOption(listenOptions.port())
+    .option("-p, --port <port>", "port (default 2024, or the next free port)")
     .option("--ci", "exit after the run: with code 0, or 1 if anything failed")
     .addHelpText("after", examples("graph-serve demo", "graph-serve demo --ci"))
     .action((options) => run(command, async (session) => demo(session, options)));
@@ -33,19 +33,21 @@ interface DemoFlags {
 const TEMPLATE = fileURLToPath(new URL("../../../templates/chat/", import.meta.url));
 const HOST = "127.0.0.1";
 const MESSAGE = "Hello from the demo";
+const MOST_PORT = 65_535;
 const FAILED_EXIT = 1;
 const GRACE_SECONDS = 1;
 
 /** `demo`: serves a template in memory, streams one run, and keeps serving until stopped by a signal. */
 async function demo(session: Session, flags: DemoFlags): Promise<number> {
   const { io, print } = session;
+  const port = flags.port === undefined ? undefined : wholeNumber("--port", flags.port, 0, MOST_PORT);
   const stop = listenForStop(io, GRACE_SECONDS);
   const stopped = new AbortController();
   void stop.stopped.then(() => stopped.abort());
   const closers = new Closers();
   let exitCode = 0;
   try {
-    const url = await serveTemplate(session, flags, closers);
+    const url = await serveTemplate(session, port, closers);
     await showDemo(session, url, flags, stopped.signal);
     if (!flags.ci) await stop.stopped;
   } catch (error) {
@@ -61,8 +63,11 @@ async function demo(session: Session, flags: DemoFlags): Promise<number> {
 }
 
 /** @returns the URL of the server */
-async function serveTemplate(session: Session, { port }: DemoFlags, closers: Closers): Promise<string> {
-  const settings = settingsOfFlags({ port, host: HOST, checkpointer_scheme: "memory", log_level: "warn" });
+async function serveTemplate(session: Session, port: number | undefined, closers: Closers): Promise<string> {
+  const settings = {
+    ...settingsOfFlags({ host: HOST, checkpointer_scheme: "memory", log_level: "warn" }),
+    ...(port !== undefined && { port }),
+  };
   const config = await loadServableSettings(ofTemplate(session), { settings });
   const logger = createConsoleLogger(session.print, config.settings.log_level);
   const service = await openConfigured(config, logger, { serves: true });
@@ -95,7 +100,7 @@ async function showDemo(
   const client = await remoteClient({ url });
   const { bold, cyan, dim } = print.noteColors;
   const isShown = !print.isJson;
-  if (isShown) print.note(`\n  ${bold("graph-serve demo")}  serving the template "chat" in memory at ${cyan(url)}\n`);
+  if (isShown) print.note(`\n  ${bold("demo")}  the template "chat", served in memory at ${cyan(url)}\n`);
   const start = performance.now();
   const report = await runOnce(client, isShown ? new LiveView(print, { isResult: true }) : undefined, signal);
   const ms = Math.round(performance.now() - start);
@@ -113,11 +118,7 @@ async function showDemo(
 }
 
 /** @throws GraphServeError if the run does not succeed, or streams no answer (`run_failed`) */
-async function runOnce(
-  client: Client,
-  view: LiveView | undefined,
-  signal: AbortSignal,
-): Promise<RunReport> {
+async function runOnce(client: Client, view: LiveView | undefined, signal: AbortSignal): Promise<RunReport> {
   const threadId = newId();
   const run = new RunSoFar();
   view?.showInput(MESSAGE);
@@ -139,7 +140,10 @@ async function runOnce(
   }
   const report = runReport(threadId, run);
   if (report.status !== "success" || parts === 0)
-    throw new GraphServeError("run_failed", report.error?.message ?? "the run of the demo streamed no answer");
+    throw new GraphServeError(
+      "run_failed",
+      report.error?.message ?? "the run of the demo streamed no answer",
+    );
   return report;
 }
 

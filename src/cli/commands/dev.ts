@@ -254,8 +254,7 @@ class Reloader {
       if (!this.#show(faults.values())) {
         const names = files.map((file) => basename(file)).join(", ");
         const reloaded = `reloaded ${names} in ${Math.round(performance.now() - start)} ms`;
-        const moved =
-          this.#server.url === url ? [] : [`the server moved from ${url} to ${this.#server.url}`];
+        const moved = this.#server.url === url ? [] : [`the server moved from ${url} to ${this.#server.url}`];
         this.#session.print.note([reloaded, ...moved, ...stillFaulty(faults.keys())].join("; "));
       }
     } catch (error) {

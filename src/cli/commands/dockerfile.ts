@@ -43,12 +43,9 @@ async function makeContainer(
   const { print } = session;
   const { settings, baseDir } = await loadSettings(session, { graphs });
   if (Object.keys(settings.graphs).length === 0)
-    throw new ConfigError(
-      "no graphs to serve: no file was given, and no configuration has `graphs`",
-      {
-        hint: "pass a file: graph-serve dockerfile ./graph.ts:graph, or create a configuration: graph-serve init --config-only",
-      },
-    );
+    throw new ConfigError("no graphs to serve: no file was given, and no configuration has `graphs`", {
+      hint: "pass a file: graph-serve dockerfile ./graph.ts:graph, or create a configuration: graph-serve init --config-only",
+    });
   const needsSqlite = !flags.compose && ["sqlite", "memory"].includes(settings.checkpointer_scheme);
   const project = { ...projectIn(baseDir), graphs, port: settings.port, needsSqlite };
   const files: ProjectFile[] = [

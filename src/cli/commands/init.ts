@@ -129,7 +129,9 @@ async function askTemplate(): Promise<Template> {
     ],
   });
   if (isCancel(answer))
-    throw new ConfigError("cancelled: no files were created", { hint: "specify a template: graph-serve init -t chat" });
+    throw new ConfigError("cancelled: no files were created", {
+      hint: "specify a template: graph-serve init -t chat",
+    });
   return answer;
 }
 

@@ -23,7 +23,8 @@ const side = (name: "from" | "to", what: string) => ({
       `--${name}-scheme <scheme>`,
       `scheme of --${name}, if the URI does not contain it, such as a module`,
     ),
-  options: () => new Option(`--${name}-options <json>`, `checkpointer_options of --${name}, such as '{"schema":"x"}'`),
+  options: () =>
+    new Option(`--${name}-options <json>`, `checkpointer_options of --${name}, such as '{"schema":"x"}'`),
 });
 const from = side("from", "the source storage");
 const to = side("to", "the target storage");
@@ -40,7 +41,9 @@ export function migrateCommand(migrate: Command, run: Runner): void {
   addStorageOptions(
     migrate
       .command("up")
-      .description("Create missing tables and migrate a storage to this release; start does this automatically."),
+      .description(
+        "Create missing tables and migrate a storage to this release; start does this automatically.",
+      ),
   )
     .addHelpText("after", examples("graph-serve migrate up"))
     .action((flags, command) => run(command, async (session) => migrateUp(session, flags)));

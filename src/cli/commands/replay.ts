@@ -44,11 +44,11 @@ export function replayCommand(command: Command, run: Runner): void {
           .choices(["text", "html"] as const)
           .default("text"),
       )
-      .option("--keep-secrets", "with --format html: do not redact values that look like secrets or have names of secrets")
       .option(
-        "--execute",
-        "run the thread's last run again on a copy, with the same input and answers",
+        "--keep-secrets",
+        "with --format html: do not redact values that look like secrets or have names of secrets",
       )
+      .option("--execute", "run the thread's last run again on a copy, with the same input and answers")
       .option("--run <run>", "with --execute: run this run again instead of the last one")
       .option("--in-place", "with --execute: run as a branch of the same thread instead of a copy")
       .option("--values <json>", "with --execute: values to write first")
@@ -285,9 +285,9 @@ function refuseContradictions({ io, print }: Session, flags: ReplayFlags): void 
     refuse("--keep-secrets requires --format html: other formats are not redacted", "remove it");
   if (!step) return;
   if (delay !== undefined) refuse("--step and --delay cannot be combined", "remove one of them");
-  if (format === "html" || print.isJson) refuse("--step requires the text format", "the HTML page has its own keys");
-  if (!io.stdin.isTTY)
-    refuse("--step requires a terminal", "use --delay 500, or --format html");
+  if (format === "html" || print.isJson)
+    refuse("--step requires the text format", "the HTML page has its own keys");
+  if (!io.stdin.isTTY) refuse("--step requires a terminal", "use --delay 500, or --format html");
 }
 
 /** Steps as JSON: the state as in the API, and the run, node and changes that led to it. */

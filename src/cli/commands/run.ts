@@ -77,7 +77,11 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   const stop = abortOnStop(session.io);
   closers.add(() => stop.dispose());
   try {
-    const client = await clientOf(session, flags, { access: "run", graph, continuesThread: flags.thread !== "new" });
+    const client = await clientOf(session, flags, {
+      access: "run",
+      graph,
+      continuesThread: flags.thread !== "new",
+    });
     closers.add(() => client.close());
     flags.thread = await threadOf(client, flags.thread);
     if (flags.resume !== undefined) await refuseIdle(client, flags.thread);
@@ -104,13 +108,9 @@ async function refuseIdle(client: Client, thread: string): Promise<void> {
   const state = await foundOnly(client.threads.getState(thread));
   // A node that interrupts again after an answer is not in `next`, so check the interrupts too.
   if (!state || state.next.length > 0 || state.interrupts.length > 0) return;
-  throw new InvalidRequestError(
-    `thread ${thread} has no open interrupt to resume`,
-    undefined,
-    {
-      hint: 'start a new run on it: --message "...", or --input JSON',
-    },
-  );
+  throw new InvalidRequestError(`thread ${thread} has no open interrupt to resume`, undefined, {
+    hint: 'start a new run on it: --message "...", or --input JSON',
+  });
 }
 
 async function checkpointId(client: Client, { thread, checkpoint = "" }: NamedCheckpoint): Promise<string> {
@@ -264,7 +264,8 @@ class RunCommand {
         `  ${yellow("waiting")} ${dim(escapeControl(id))}  ${escapeControl(JSON.stringify(value) ?? "")}`,
       );
     }
-    if (outcome.error && !isErrorShown) print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
+    if (outcome.error && !isErrorShown)
+      print.note(`  ${red("error")}   ${escapeControl(outcome.error.message)}`);
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
     const { status, thread_id } = outcome;
     print.note(escapeControl(`  ${status} in ${ms} ms, ${tokens}, thread ${thread_id}`));

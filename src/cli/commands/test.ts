@@ -15,7 +15,10 @@ import { runPass } from "../suite/suite.js";
 
 export function testCommand(command: Command, run: Runner): void {
   command
-    .argument("[cases...]", "case files such as chat.graph.yaml, or folders (default: all in this folder and below)")
+    .argument(
+      "[cases...]",
+      "case files such as chat.graph.yaml, or folders (default: all in this folder and below)",
+    )
     .option("-t, --test-name <name>", "run only cases whose name matches this text or regular expression")
     .option("-w, --watch", "rerun when a case, a graph or the configuration changes")
     .option("-u, --update", "update snapshots and the schema lock")
@@ -36,10 +39,7 @@ export function testCommand(command: Command, run: Runner): void {
       "--schema-lock [file]",
       "fail if a schema differs from this file (default graph-schemas.lock.json)",
     )
-    .option(
-      "--record",
-      "call models and tools, and record their responses to the files named by `mock`",
-    )
+    .option("--record", "call models and tools, and record their responses to the files named by `mock`")
     .option("--replay", "fail on every model call that is not recorded, even without `mock`")
     .option("--live", "call models and tools instead of using recordings")
     .option(

@@ -34,7 +34,8 @@ import {
 } from "../threads/list.js";
 
 const filters = {
-  status: () => new Option("--status <status>", "only threads with this status: idle, busy, interrupted or error"),
+  status: () =>
+    new Option("--status <status>", "only threads with this status: idle, busy, interrupted or error"),
   metadata: () => listOption("--metadata <k=v>", "only threads with this metadata; V is JSON or a string"),
   values: () => listOption("--values <k=v>", "only threads with this value in their state"),
 };

@@ -35,10 +35,7 @@ import { threadText } from "../transfer/write-thread.js";
 
 const options = {
   redact: () =>
-    listOption(
-      "--redact <path>",
-      "replace values at this path with [redacted], such as messages[*].content",
-    ),
+    listOption("--redact <path>", "replace values at this path with [redacted], such as messages[*].content"),
 };
 
 export function exportCommand(command: Command, run: Runner): void {
@@ -187,7 +184,9 @@ function warnOfLostPayloads(print: Session["print"], { states, checkpoints }: Th
 function noteHiddenPayloads(print: Session["print"], state: ThreadState): void {
   const names = sentTo(state);
   if (names === undefined) return;
-  print.note(`values sent to ${names} are omitted if they are outside the graph's output schema: use --raw to include them`);
+  print.note(
+    `values sent to ${names} are omitted if they are outside the graph's output schema: use --raw to include them`,
+  );
 }
 
 /** Names of the pending nodes with a `Send` payload. */

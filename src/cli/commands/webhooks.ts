@@ -89,7 +89,10 @@ async function change(
     await client.webhooks[what](runId);
     const done = what === "send" ? "sent" : "deleted";
     if (print.isJson) print.json({ [done]: [runId] });
-    else print.note(what === "send" ? `a server will resend the webhook of ${runId}` : `deleted webhook ${runId}`);
+    else
+      print.note(
+        what === "send" ? `a server will resend the webhook of ${runId}` : `deleted webhook ${runId}`,
+      );
   });
   return 0;
 }

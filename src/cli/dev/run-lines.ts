@@ -68,7 +68,7 @@ export class RunLines {
     const parts = [indentedPath(path), shownMs(Math.round(ms))];
     if (tokens > 0) parts.push(counted(tokens, "token"));
     if (state === "failed") parts.push(this.#colors.red("failed"));
-    if (state === "waits") parts.push(this.#colors.yellow("waits"));
+    if (state === "waits") parts.push(this.#colors.yellow("interrupted"));
     this.#line(run.run_id, parts.join("  "));
   }
 

@@ -64,7 +64,13 @@ export function tracingCheck(env: Variables): Check {
 export async function graphChecks(config: LoadedConfig): Promise<Check[]> {
   const ids = Object.keys(config.settings.graphs);
   if (ids.length === 0) {
-    return [warn("graphs", "no graphs are configured", "add one to `graphs`, or create a project: graph-serve init my-agent")];
+    return [
+      warn(
+        "graphs",
+        "no graphs are configured",
+        "add one to `graphs`, or create a project: graph-serve init my-agent",
+      ),
+    ];
   }
   const checks: Check[] = [];
   for (const id of ids) checks.push(...(await graphCheck(config, id)));
@@ -117,7 +123,11 @@ export function packageChecks(folder: string, ranges: Readonly<Record<string, st
       };
     }
     if (theirs === undefined) {
-      return warn(name, `not installed in the project: using graph-serve's ${version}`, `npm install ${name}`);
+      return warn(
+        name,
+        `not installed in the project: using graph-serve's ${version}`,
+        `npm install ${name}`,
+      );
     }
     return ok(name, ours === undefined || ours === theirs ? version : `${version} (graph-serve has ${ours})`);
   });
@@ -137,7 +147,11 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
   const { checkpointer_scheme: scheme } = config.settings;
   if (config.notKept)
     return [
-      warn("storage", `${config.notKept.message}: threads are lost when the server exits`, config.notKept.hint ?? ""),
+      warn(
+        "storage",
+        `${config.notKept.message}: threads are lost when the server exits`,
+        config.notKept.hint ?? "",
+      ),
     ];
   if (scheme === "memory") return [ok("storage", "memory: threads are lost when the server exits")];
   try {
@@ -148,7 +162,8 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
       await service.close(0);
     }
   } catch (error) {
-    if (isNotCreatedYet(error)) return [ok("storage", `${scheme}: not created yet, the first run creates it`)];
+    if (isNotCreatedYet(error))
+      return [ok("storage", `${scheme}: not created yet, the first run creates it`)];
     return [failure("storage", error, "check checkpointer_scheme and checkpointer_uri")];
   }
 }

@@ -25,7 +25,9 @@ export function filesFor(
     }
     return {
       path,
-      content: path.endsWith(".yml") ? workflowFor(content, manager, version) : withCommandsOf(content, manager),
+      content: path.endsWith(".yml")
+        ? workflowFor(content, manager, version)
+        : withCommandsOf(content, manager),
     };
   });
   const manifest = files.find(({ path }) => path === "package.json");

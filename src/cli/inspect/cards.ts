@@ -133,7 +133,10 @@ export function unfinishedFields({ unfinished_step: step, tasks }: ThreadState):
   if (!step) return [];
   const names = tasks.filter(({ id }) => step.tasks.includes(id)).map(({ name }) => name);
   return [
-    ["unfinished", `${names.join(", ")} finished, but the superstep did not: the writes are not in a checkpoint yet`],
+    [
+      "unfinished",
+      `${names.join(", ")} finished, but the superstep did not: the writes are not in a checkpoint yet`,
+    ],
     ["of run", step.run_id ?? "unknown"],
   ];
 }

@@ -191,7 +191,9 @@ function warnings(print: Printer, { from, to, left, left_items }: MigrationRepor
       `item ${JSON.stringify(key)} of ${JSON.stringify(namespace)} was skipped: the target has a different one`,
     );
   if (left.some(({ reason }) => reason === "busy" || reason === "changed_meanwhile"))
-    print.note("run it again when these threads are idle; end runs of a crashed server with graph-serve recover --apply");
+    print.note(
+      "run it again when these threads are idle; end runs of a crashed server with graph-serve recover --apply",
+    );
   if ([...left, ...left_items].some(({ reason }) => reason === "exists"))
     print.note("use --overwrite to replace existing threads and items");
   if (!from.durable || !to.durable)

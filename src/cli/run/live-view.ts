@@ -133,18 +133,18 @@ export async function* conversation(
   signal: AbortSignal,
 ): AsyncIterable<RunBody> {
   const lines = createInterface({ input: io.stdin, terminal: false, signal });
-  const ask = () => print.notePart(waits(last()) ? "answer> " : "message> ");
+  const ask = () => print.notePart(isInterrupted(last()) ? "answer> " : "message> ");
   ask();
   for await (const line of lines) {
     const text = line.trim();
     if (text !== "")
-      yield waits(last()) ? { command: { resume: answerOf(text) } } : { input: messageInput(text) };
+      yield isInterrupted(last()) ? { command: { resume: answerOf(text) } } : { input: messageInput(text) };
     ask();
   }
   print.note("");
 }
 
-function waits(outcome: RunReport | undefined): boolean {
+function isInterrupted(outcome: RunReport | undefined): boolean {
   return (outcome?.interrupts.length ?? 0) > 0;
 }
 

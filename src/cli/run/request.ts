@@ -72,10 +72,10 @@ function refuseContradictions({
   const hasCommand = resume !== undefined || goto !== undefined;
   if (input !== undefined && message !== undefined)
     refuse("--input and --message cannot be combined", "remove one of them");
-  if (hasInput && hasCommand) refuse("--resume and --goto cannot be combined with an input", "remove --input and --message");
+  if (hasInput && hasCommand)
+    refuse("--resume and --goto cannot be combined with an input", "remove --input and --message");
   if (interactive && input === "-") refuse("--interactive reads from stdin", "pass the input as @file");
-  if (thread === "new" && resume !== undefined)
-    refuse("--resume requires a thread", "add --thread ID");
+  if (thread === "new" && resume !== undefined) refuse("--resume requires a thread", "add --thread ID");
   if (thread === "new" && checkpoint !== undefined)
     refuse("--checkpoint requires a thread", "add --thread ID");
   if (!hasInput && !hasCommand && !interactive && thread === "new") {

@@ -97,7 +97,7 @@ export const ignoredFieldText = ({ message, location: { file, line } }: IgnoredF
   `${file}:${line ?? 1}: ${message}`;
 
 /**
- * Asks for confirmation before data is deleted; `--yes` skips the prompt. Returns false if the answer is no.
+ * Asks for confirmation before data is deleted; `--yes` skips the prompt. Returns false unless the answer is yes.
  * @throws InvalidRequestError without a terminal (`invalid_request`)
  */
 export async function confirm({ io, flags, print }: Session, question: string): Promise<boolean> {

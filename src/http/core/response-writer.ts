@@ -143,7 +143,7 @@ export class ResponseWriter {
     this.#unread.release(this, this);
   }
 
-  /** True when the client has taken the written data; false if it is gone or timed out. */
+  /** True once the client has received the written data; false if it has disconnected or timed out. */
   #flushed(event: "drain" | "finish"): Promise<boolean> {
     const out = this.#out;
     return new Promise((resolve) => {

@@ -1,16 +1,23 @@
 /** Items of the long-term memory that graphs share across threads (LangGraph's "store"). */
 import type { JsonObject } from "../../models/common.js";
 
+/** An item of the long-term memory. */
 export interface ItemRow {
   /** Labels joined by full stops; a label cannot contain a full stop. */
   namespace: string;
+  /** Unique within its namespace. */
   key: string;
+  /** The stored JSON object. */
   value: JsonObject;
+  /** When it was first stored, ISO 8601. */
   created_at: string;
+  /** When it was last stored, ISO 8601. */
   updated_at: string;
+  /** Time to live in minutes; null for no expiry. */
   ttl_minutes: number | null;
 }
 
+/** An item to insert or to replace. */
 export interface ItemWrite extends Omit<ItemRow, "created_at"> {
   /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
@@ -18,6 +25,7 @@ export interface ItemWrite extends Omit<ItemRow, "created_at"> {
 
 /** An item with its expiry. */
 export interface StoredItem extends ItemRow {
+  /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
 }
 
@@ -25,7 +33,9 @@ export interface StoredItem extends ItemRow {
 export interface ItemPage {
   /** Only items of this namespace and the namespaces below it; all items if "" or undefined. */
   under?: string;
+  /** The last item of the previous page. */
   after?: Pick<ItemRow, "namespace" | "key">;
+  /** Maximum number of items. */
   limit: number;
   /** The current time, ISO 8601: expired items are left out. */
   at: string;

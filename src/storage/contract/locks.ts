@@ -14,6 +14,7 @@ export interface ThreadLease {
   confirm?(): Promise<void> | undefined;
 }
 
+/** How to wait for a thread's lease. */
 export interface AcquireOptions {
   /** If false, `acquire` returns undefined without waiting when the thread is locked. */
   wait: boolean;

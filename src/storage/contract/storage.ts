@@ -13,20 +13,25 @@ export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
+/** A stored thread. */
 export interface ThreadRow {
   /** Canonical lower-case UUID. */
   thread_id: string;
   /** ISO 8601 UTC with milliseconds, as all times in rows. */
   created_at: string;
+  /** When the thread last changed. */
   updated_at: string;
+  /** When the state of the thread last changed; null for a thread without state. */
   state_updated_at: string | null;
   metadata: JsonObject;
   /** The scope of the user who owns it. Null if no user created it; its metadata may then name an owner. */
   scope: string | null;
   /** Ids of the graphs that have written to it. Null if unknown, as for threads of release 0.1.0. */
   graphs: readonly string[] | null;
+  /** Config of the last run, with secrets masked. */
   config: JsonObject;
   status: ThreadStatus;
+  /** Message of the error that ended the last run. */
   error: string | null;
   /** The thread expires `ttl_minutes` after `updated_at`, so every update renews it. */
   ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
@@ -34,6 +39,7 @@ export interface ThreadRow {
 
 /** Changes to a thread row. Missing keys are left unchanged. */
 export interface ThreadPatch {
+  /** ISO 8601 UTC with milliseconds. */
   updated_at: string;
   state_updated_at?: string | null;
   /** Merged into the row's metadata, one top-level key at a time, in the same atomic step. */
@@ -46,6 +52,7 @@ export interface ThreadPatch {
   ttl?: ThreadRow["ttl"];
 }
 
+/** Selects threads that match all given fields. */
 export interface ThreadFilter {
   ids?: readonly string[];
   /** Containment, as defined by `contains()`. Keys are data, never operators. */
@@ -55,20 +62,25 @@ export interface ThreadFilter {
   status?: ThreadStatus;
 }
 
+/** Filter, order and page of a thread search. */
 export interface ThreadQuery extends ThreadFilter {
   /** Ties are broken by thread_id in the same direction. A null state_updated_at sorts as the oldest. */
   sortBy: ThreadSortField;
   sortOrder: SortOrder;
+  /** Maximum number of rows. */
   limit: number;
+  /** Number of rows to skip. */
   offset: number;
 }
 
+/** A page of threads. */
 export interface ThreadPage {
   rows: ThreadRow[];
   /** Number of matching rows on all pages. */
   total: number;
 }
 
+/** A stored run. Times are ISO 8601 UTC with milliseconds. */
 export interface RunRow {
   run_id: string;
   thread_id: string;
@@ -77,10 +89,12 @@ export interface RunRow {
   updated_at: string;
   status: RunStatus;
   metadata: JsonObject;
+  /** Parameters of the request: input, config, stream options. */
   kwargs: JsonObject;
   multitask_strategy: MultitaskStrategy;
   /** The message if the run failed, otherwise null (docs/specification.md#storage, 5). */
   error: string | null;
+  /** Number of tokens; null until the run has ended. */
   usage: TokenUsage | null;
   /** Id of the process that executes the run; see `Owner`. */
   owner: string;
@@ -122,14 +136,19 @@ export interface RunHolder {
 
 type PatchedOfRun = "status" | "error" | "usage" | "fault" | "tasks" | "resumption" | keyof RunHolder;
 
+/** Changes to a run row. Missing keys are left unchanged. */
 export interface RunPatch extends Partial<Pick<RunRow, PatchedOfRun>> {
+  /** ISO 8601 UTC with milliseconds. */
   updated_at: string;
 }
 
+/** Filter and page of the runs of a thread. */
 export interface RunQuery {
   threadId: string;
   status?: RunStatus;
+  /** Maximum number of rows. */
   limit: number;
+  /** Number of rows to skip. */
   offset: number;
 }
 
@@ -158,6 +177,7 @@ export interface Owner {
   /** Unique per process start. */
   id: string;
   host: string;
+  /** Process id on the host. */
   pid: number;
   /** Time of the last heartbeat, ISO 8601. */
   seen_at: string;
@@ -185,6 +205,7 @@ export interface UnfinishedRun {
 // rows. Methods throw only GraphServeErrors: `storage_unavailable` for errors of the backend, and `payload_too_large` if
 // a row exceeds its size limit.
 
+/** The table of threads. */
 export interface ThreadTable {
   /** Insert a row. Returns false, and changes nothing, if the id exists. */
   insert(row: ThreadRow): Promise<boolean>;
@@ -203,6 +224,7 @@ export interface ThreadTable {
   expired(now: string, limit: number): Promise<ThreadRow[]>;
 }
 
+/** The table of runs. */
 export interface RunTable {
   /** Insert a row and patch its thread, both or neither. Returns false if the thread does not exist. Rejects if the id exists. */
   insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
@@ -255,6 +277,7 @@ export interface DeadRunTable {
   forget(before: string): Promise<number>;
 }
 
+/** The table of server processes. */
 export interface OwnerTable {
   /** Store a heartbeat: insert or update the row of this process. */
   beat(owner: Owner): Promise<void>;
@@ -366,8 +389,35 @@ export interface StorageFinding {
   fix?: string;
 }
 
-/** An open storage. */
+/**
+ * An open storage.
+ * @example
+ * ```ts
+ * import { createThreadLocks, openService, wrapCheckpointer, type Storage } from "graph-serve";
+ * import { graph } from "./graph.js";
+ * import { owners, runs, saver, threads } from "./tables.js";
+ *
+ * const storage: Storage = {
+ *   scheme: "maps",
+ *   durable: false,
+ *   threads,
+ *   runs,
+ *   owners,
+ *   checkpointer: wrapCheckpointer(saver, {
+ *     keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ *   }),
+ *   locks: createThreadLocks({ maxWaiting: 10 }),
+ *   close: async () => undefined,
+ * };
+ * const service = await openService({ graphs: { agent: graph }, storage });
+ * const { thread_id } = await service.threads.create({});
+ * await service.runs.create(thread_id, { assistant_id: "agent", input: { name: "Ada" } });
+ * await threads.count({}); // => 1
+ * await service.close();
+ * ```
+ */
 export interface Storage {
+  /** Name of the backend, such as `sqlite`. */
   readonly scheme: string;
   /** Whether all rows and checkpoints survive the process. */
   readonly durable: boolean;
@@ -401,7 +451,9 @@ export type RowStorage = Pick<Storage, "scheme" | "location" | "threads" | "runs
 
 /** Options to open a storage. A resolved configuration can be passed as it is. */
 export interface StorageOptions {
+  /** Name of the backend, or path or package of a custom module. */
   checkpointer_scheme: string;
+  /** Connection string of the backend, or path of its file. */
   checkpointer_uri?: string;
   checkpointer_options: {
     /** Maximum number of pooled connections of a database server; default 10 (docs/specification.md#storage, 6). */

@@ -1,6 +1,7 @@
 /** Timer rows: crons, delayed runs, pending webhooks, and idempotency keys that expire. */
 import type { JsonObject } from "../../models/common.js";
 
+/** What a timer starts: a cron run, a delayed run, a webhook call, or the expiry of an idempotency key. */
 export type TimerKind = "cron" | "run" | "webhook" | "key";
 
 /** The owner of delayed runs. Its heartbeat never expires, so that recovery does not treat these runs as interrupted. */
@@ -11,6 +12,7 @@ export const DELAYED_OWNER = {
   seen_at: "9999-12-31T23:59:59.999Z",
 } as const;
 
+/** A stored timer. */
 export interface TimerRow {
   kind: TimerKind;
   /** Unique within its kind. */
@@ -21,18 +23,24 @@ export interface TimerRow {
   scope: string | null;
   /** When the timer is due, ISO 8601 UTC with milliseconds; null if it is inactive. */
   due_at: string | null;
+  /** When the timer was created, ISO 8601. */
   created_at: string;
   /** Incremented by each change, for compare-and-set: a change is stored only if the version is still the one that was read. */
   version: number;
+  /** What to do when due; its shape depends on the kind. */
   data: JsonObject;
 }
 
+/** Filters and page of a list of timers. */
 export interface TimerQuery {
   kind: TimerKind;
+  /** Only timers of this thread. */
   threadId?: string;
   /** Only timers of this user. */
   scope?: string;
+  /** Maximum number of rows. */
   limit: number;
+  /** Number of rows to skip. */
   offset: number;
 }
 

@@ -1,14 +1,29 @@
 import { GraphServeError, StorageUnavailableError, type ErrorCode } from "../../support/errors.js";
 import { wrapMethods } from "./methods.js";
 
+/** What a driver's error means, for the message of a StorageUnavailableError. */
 export interface Explanation {
+  /** What happened, in one line and without stored values. */
   message: string;
+  /** How to fix it, in one line. */
   hint?: string;
   /** `storage_unavailable` if omitted. */
   code?: ErrorCode;
 }
 
-/** Explains a driver's error; undefined for an error that is not the driver's. */
+/**
+ * Explains a driver's error; undefined for an error that is not the driver's.
+ * @example
+ * ```ts
+ * import type { ExplainError } from "graph-serve";
+ *
+ * const explain: ExplainError = (error) =>
+ *   (error as { code?: unknown }).code === "ECONNREFUSED"
+ *     ? { message: "the server refused the connection", hint: "start the server" }
+ *     : undefined;
+ * explain(new Error("unrelated")); // => undefined
+ * ```
+ */
 export type ExplainError = (error: unknown) => Explanation | undefined;
 
 export const AWAY: Explanation = {

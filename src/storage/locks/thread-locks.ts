@@ -10,7 +10,20 @@ interface ThreadLocksOptions {
   onGrant?: (threadId: string) => void;
 }
 
-/** Create thread locks for a single process. */
+/**
+ * Creates thread locks for a single process.
+ * @param options maximum number of callers that wait for one thread, and a callback for each lease
+ * @returns locks that grant leases in order of arrival
+ * @example
+ * ```ts
+ * import { createThreadLocks } from "graph-serve";
+ *
+ * const locks = createThreadLocks({ maxWaiting: 10 });
+ * const lease = await locks.acquire("thread-1", { wait: true });
+ * await locks.acquire("thread-1", { wait: false }); // => undefined
+ * await lease?.release();
+ * ```
+ */
 export function createThreadLocks({ maxWaiting, onGrant }: ThreadLocksOptions): ThreadLocks {
   /** Waiters of each locked thread; a thread that is not locked has no entry. */
   const queues = new Map<string, Grant[]>();

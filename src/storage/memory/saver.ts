@@ -23,6 +23,7 @@ import {
   type NamespaceRef,
   checkpointRef,
   readingOf,
+  plainText,
   textSerializer,
   tupleOf,
 } from "../saver/saver-parts.js";
@@ -277,17 +278,29 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return Promise.all(sends.map(({ data }) => this.#load(data)));
   }
 
+  /** Most values are plain data: their text is stored without a promise for each. */
   async #dump(values: readonly unknown[]): Promise<Dumped[]> {
-    const typed = await Promise.all(values.map((value) => this.serde.dumpsTyped(value)));
-    return typed.map(([, bytes]) =>
-      bytes.length < LARGE ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString() : bytes,
-    );
+    const texts = values.map((value) => plainText(this.serde, value));
+    const dumped = texts.map((text, index) => {
+      if (text === undefined) return this.#dumpTyped(values[index]);
+      return text.length < LARGE ? text : sized(Buffer.from(text));
+    });
+    return dumped.some((one) => one instanceof Promise) ? Promise.all(dumped) : (dumped as Dumped[]);
+  }
+
+  async #dumpTyped(value: unknown): Promise<Dumped> {
+    const [, bytes] = await this.serde.dumpsTyped(value);
+    return sized(bytes);
   }
 
   #load(data: Dumped): Promise<unknown> {
     return this.serde.loadsTyped("json", data) as Promise<unknown>;
   }
 }
+
+/** Large values are kept as bytes, outside of the heap. */
+const sized = (bytes: Uint8Array): Dumped =>
+  bytes.length < LARGE ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString() : bytes;
 
 const byTask = (a: StoredWrite, b: StoredWrite): number =>
   a.taskId < b.taskId ? -1 : a.taskId > b.taskId ? 1 : a.idx - b.idx;

@@ -8,13 +8,38 @@ export const now = (): string => new Date().toISOString();
 
 export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
 
-/** Whether a run has ended, that is, is neither `pending` nor `running`. */
+/**
+ * Whether a run has ended.
+ * @param run a run row, or its status
+ * @returns false if it is `pending` or `running`
+ * @example
+ * ```ts
+ * import { isFinished } from "graph-serve";
+ *
+ * isFinished({ status: "success" }); // => true
+ * isFinished({ status: "pending" }); // => false
+ * ```
+ */
 export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
 
 export const isHeldBy = (run: Pick<RunRow, keyof RunHolder>, { owner, attempt }: RunHolder): boolean =>
   run.owner === owner && (run.attempt ?? 1) === attempt;
 
-/** Whether a row matches the scope of a filter. A row without a scope always matches. */
+/**
+ * Whether a row matches the scope of a filter. A row without a scope always matches.
+ * @param row a thread row
+ * @param wanted the scope of the filter; undefined matches every row
+ * @returns true if it matches
+ * @example
+ * ```ts
+ * import { inScope } from "graph-serve";
+ * import { thread } from "./rows.js";
+ *
+ * inScope({ ...thread, scope: "ada" }, "ada"); // => true
+ * inScope({ ...thread, scope: "ada" }, "grace"); // => false
+ * inScope({ ...thread, scope: null }, "grace"); // => true
+ * ```
+ */
 export const inScope = ({ scope }: ThreadRow, wanted: string | undefined): boolean =>
   wanted === undefined || scope == null || scope === wanted;
 
@@ -28,7 +53,21 @@ export const matchesRun = (
   created_at >= (wanted.createdAfter ?? created_at) &&
   (wanted.createdBefore === undefined || created_at < wanted.createdBefore);
 
-/** Returns the row with the patch applied; the arguments are not changed. */
+/**
+ * Applies a patch to a thread row. `mergeMetadata` is merged into the metadata, key by key.
+ * @param row the stored row, which is not changed
+ * @param patch its changes; fields that are undefined keep their values
+ * @returns the patched row
+ * @example
+ * ```ts
+ * import { patchThread } from "graph-serve";
+ * import { thread } from "./rows.js";
+ *
+ * const row = { ...thread, metadata: { project: "demo" } };
+ * const patch = { updated_at: "2026-01-01T00:00:01.000Z", mergeMetadata: { user: "ada" } };
+ * patchThread(row, patch).metadata; // => { project: "demo", user: "ada" }
+ * ```
+ */
 export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
   const { mergeMetadata, ...fields } = patch;
   const patched = { ...row, ...defined(fields) };
@@ -36,10 +75,36 @@ export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
   return patched;
 }
 
-/** Returns the row with the patch applied; the arguments are not changed. */
+/**
+ * Applies a patch to a run row.
+ * @param row the stored row, which is not changed
+ * @param patch its changes; fields that are undefined keep their values
+ * @returns the patched row
+ * @example
+ * ```ts
+ * import { patchRun } from "graph-serve";
+ * import { run } from "./rows.js";
+ *
+ * const patch = { status: "running", updated_at: "2026-01-01T00:00:01.000Z" } as const;
+ * patchRun(run, patch); // => { ...run, ...patch }
+ * ```
+ */
 export const patchRun = (row: RunRow, patch: RunPatch): RunRow => ({ ...row, ...defined(patch) });
 
-/** When a thread expires, in milliseconds since 1970; null for never. */
+/**
+ * When a thread expires.
+ * @param row a thread row with its time to live, in minutes
+ * @returns milliseconds since 1970; null for never
+ * @example
+ * ```ts
+ * import { expiryOf } from "graph-serve";
+ * import { thread } from "./rows.js";
+ *
+ * const ttl = { strategy: "delete", ttl_minutes: 60 } as const;
+ * expiryOf({ ...thread, updated_at: "2026-01-01T00:00:00.000Z", ttl }); // => Date.UTC(2026, 0, 1, 1)
+ * expiryOf({ ...thread, ttl: null }); // => null
+ * ```
+ */
 export function expiryOf({ updated_at, ttl }: ThreadRow): number | null {
   return ttl && Date.parse(updated_at) + ttl.ttl_minutes * 60_000;
 }
@@ -52,9 +117,19 @@ function defined<T extends object>(fields: T): Partial<T> {
 // Containment of JSON values, in less time than the product of the lengths of two lists.
 
 /**
- * Whether `value` contains `filter`, with the semantics of PostgreSQL's `@>`: an object contains every key of the filter,
- * with a value that contains the filter's value; an array contains every element of the filter in some element; a scalar
- * is equal.
+ * Whether `value` contains `filter`, with the semantics of PostgreSQL's `@>`: an object contains every
+ * key of the filter, with a value that contains the filter's value; an array contains every element of
+ * the filter in some element; a scalar is equal.
+ * @param value a JSON value, such as the metadata of a row
+ * @param filter the JSON value to look for
+ * @returns true if it is contained
+ * @example
+ * ```ts
+ * import { contains } from "graph-serve";
+ *
+ * contains({ project: "demo", tags: ["a", "b"] }, { tags: ["b"] }); // => true
+ * contains({ project: "demo" }, { project: "other" }); // => false
+ * ```
  */
 export function contains(value: unknown, filter: unknown): boolean {
   return containing(filter)(value);

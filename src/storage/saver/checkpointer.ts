@@ -15,6 +15,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { maskSecrets, namesSecret } from "../../support/secrets.js";
 import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import { callSafely } from "../../support/call-safely.js";
 import { dueYield } from "../../support/event-loop.js";
 import { findUnserializable, UnserializableError } from "../../support/unserializable.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
@@ -25,10 +26,24 @@ import type { Checkpointer, RunHolder } from "../contract/storage.js";
 
 /** Names a stored checkpoint of a thread. */
 export interface CheckpointKey {
+  /** Namespace; empty for the root graph. */
   checkpoint_ns: string;
+  /** Id of the checkpoint, unique within its namespace. */
   checkpoint_id: string;
 }
 
+/**
+ * What `wrapCheckpointer` needs in addition to the saver.
+ * @example
+ * ```ts
+ * import type { WrapOptions } from "graph-serve";
+ * import { saver } from "./tables.js";
+ *
+ * const options: WrapOptions = {
+ *   keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ * };
+ * ```
+ */
 export interface WrapOptions {
   /** Atomically delete all checkpoints and writes of a thread except these; references to deleted parents are removed. */
   keepOnly: (threadId: string, keep: readonly CheckpointKey[]) => Promise<void>;
@@ -42,7 +57,22 @@ export interface WrapOptions {
   held?: HeldRuns;
 }
 
-/** Wraps a saver to fulfil the contract of `Checkpointer`. */
+/**
+ * Wraps a saver to fulfil the contract of `Checkpointer`.
+ * @param saver a checkpointer of LangGraph
+ * @param options how to delete checkpoints, and how to explain the driver's errors
+ * @returns the checkpointer of a custom storage
+ * @example
+ * ```ts
+ * import { wrapCheckpointer } from "graph-serve";
+ * import { saver } from "./tables.js";
+ *
+ * const checkpointer = wrapCheckpointer(saver, {
+ *   keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ * });
+ * await checkpointer.namespaces("thread-1"); // => []
+ * ```
+ */
 export function wrapCheckpointer(saver: BaseCheckpointSaver, options: WrapOptions): Checkpointer {
   return new WrappedCheckpointer(saver, options);
 }
@@ -97,32 +127,35 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     }
   }
 
-  async put(
+  put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    this.#refuseFenced(config);
-    const { channel_values: values } = checkpoint;
-    const stamps = stamped(config, metadata);
-    assertData(Object.keys(newVersions).map((channel) => [channel, values[channel]]));
-    try {
-      return await this.#saver.put(withNamespace(config), checkpoint, stamps, newVersions);
-    } catch (error) {
-      const rejection = await namedError(error, this.serde, [...Object.entries(values), [METADATA, stamps]]);
-      throw storageError(rejection, this.#explain);
-    }
+    return callSafely(() => {
+      this.#refuseFenced(config);
+      const { channel_values: values } = checkpoint;
+      const stamps = stamped(config, metadata);
+      assertData(Object.keys(newVersions).map((channel) => [channel, values[channel]]));
+      const write = () => this.#saver.put(withNamespace(config), checkpoint, stamps, newVersions);
+      return callSafely(write).catch((error: unknown) =>
+        this.#failed(error, [...Object.entries(values), [METADATA, stamps]]),
+      );
+    });
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    this.#refuseFenced(config);
-    const limited = limitErrors(writes);
-    try {
-      await this.#saver.putWrites(withNamespace(config), limited, taskId);
-    } catch (error) {
-      throw storageError(await namedError(error, this.serde, limited), this.#explain);
-    }
+  putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    return callSafely(() => {
+      this.#refuseFenced(config);
+      const limited = limitErrors(writes);
+      const write = () => this.#saver.putWrites(withNamespace(config), limited, taskId);
+      return callSafely(write).catch((error: unknown) => this.#failed(error, limited));
+    });
+  }
+
+  async #failed(error: unknown, values: Parameters<typeof namedError>[2]): Promise<never> {
+    throw storageError(await namedError(error, this.serde, values), this.#explain);
   }
 
   deleteThread(threadId: string): Promise<void> {

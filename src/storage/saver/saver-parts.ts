@@ -208,7 +208,7 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
     if (type === "json" && data.length === 0) return undefined;
     return (await inner.loadsTyped(type, data)) as unknown;
   };
-  return {
+  const serializer: SerializerProtocol = {
     loadsTyped,
     async dumpsTyped(value: unknown) {
       const plain = isPlainJson ? plainJson(value) : undefined;
@@ -229,7 +229,13 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
       return [type, json];
     },
   };
+  if (isPlainJson) plainSerializers.add(serializer);
+  return serializer;
 }
+
+/** What `dumpsTyped` returns for plain data, as text and without a promise; undefined for other values. */
+export const plainText = (serializer: SerializerProtocol, value: unknown): string | undefined =>
+  givesPlainJson(serializer) ? plainJson(value) : undefined;
 
 /** LangGraph's own serializer. Its class is not exported. */
 const LANGGRAPH_SERDE = new MemorySaver().serde;

@@ -21,6 +21,7 @@ import { createSqliteDeadRuns } from "./dead-runs.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
+import { hasNodeDriver, openNodeSqlite } from "./node-driver.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
@@ -32,7 +33,7 @@ type SqliteOptions = StorageOptions & { cwd?: string };
 /**
  * A storage in one SQLite file. A missing file is created, with its directory, unless `readOnly` is set.
  * @throws ConfigError if `checkpointer_uri` does not name a file (`config_invalid`)
- * @throws StorageUnavailableError if the file cannot be used or better-sqlite3 cannot be loaded (`storage_unavailable`)
+ * @throws StorageUnavailableError if the file cannot be used or there is no driver (`storage_unavailable`)
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
   const location = sqlitePath(options);
@@ -195,12 +196,21 @@ interface SqliteDriver {
 const FIRST_ON_NODE_API_10 = 13;
 
 /**
- * Load better-sqlite3.
- * @throws StorageUnavailableError if it is missing or not built for this Node.js (`storage_unavailable`)
+ * Load better-sqlite3; if it cannot be loaded, the driver of Node.js.
+ * @throws StorageUnavailableError if better-sqlite3 is missing or not built for this Node.js, which has no driver of its
+ * own (`storage_unavailable`)
  */
-export async function loadSqliteDriver({
-  cwd = process.cwd(),
-}: Pick<SqliteOptions, "cwd">): Promise<SqliteDriver> {
+export async function loadSqliteDriver(options: Pick<SqliteOptions, "cwd"> = {}): Promise<SqliteDriver> {
+  try {
+    return await loadBetterSqlite(options);
+  } catch (error) {
+    if (!hasNodeDriver()) throw error;
+    return { open: (location, given) => openNodeSqlite(location, { timeout: BUSY_TIMEOUT, ...given }) };
+  }
+}
+
+/** @throws StorageUnavailableError (`storage_unavailable`) */
+async function loadBetterSqlite({ cwd = process.cwd() }: Pick<SqliteOptions, "cwd">): Promise<SqliteDriver> {
   const unusable = (why: string, command: "add" | "build", version = "", cause?: unknown) =>
     new StorageUnavailableError(`checkpointer_scheme sqlite needs better-sqlite3, which ${why}`, {
       hint: `run: ${MANAGERS[managerOf(cwd)][command]} better-sqlite3${version}`,

@@ -1,4 +1,4 @@
-/** Finds case files and reads them. */
+/** Finds, reads and validates case files. */
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 import type { ErrorObject, ValidateFunction } from "ajv";
@@ -28,7 +28,7 @@ export interface CaseFile {
   cases: Case[];
 }
 
-/** A case as it is run: the runs on its thread, and where each of its parts stands. */
+/** A case with its steps and the source locations of its parts. */
 export interface Case {
   name: string;
   skip: boolean;
@@ -38,13 +38,13 @@ export interface Case {
 }
 
 export interface CaseStep extends Step {
-  /** Where an expectation of the step stands, such as `["values", "topic"]`. */
+  /** Source location of an expectation of the step, such as `["values", "topic"]`. */
   locate(path: SettingPath): SourceLocation;
 }
 
 /**
- * Case files that the paths name: files, or folders with all below them. Sorted.
- * @throws ConfigError when a path leads to none (`config_invalid`)
+ * Case files at the paths (files, or folders including subfolders), sorted.
+ * @throws ConfigError if a path contains no case files (`config_invalid`)
  */
 export async function findCaseFiles(cwd: string, paths: readonly string[]): Promise<string[]> {
   if (paths.length === 0) return (await filesBelow(cwd)).sort();
@@ -54,7 +54,7 @@ export async function findCaseFiles(cwd: string, paths: readonly string[]): Prom
     const stats = await stat(place).catch(() => undefined);
     if (!stats) throw new ConfigError(`${path} does not exist`, { hint: NAMES });
     const files = stats.isDirectory() ? await filesBelow(place) : [place];
-    if (files.length === 0) throw new ConfigError(`${path} has no case files`, { hint: NAMES });
+    if (files.length === 0) throw new ConfigError(`${path} contains no case files`, { hint: NAMES });
     for (const file of files) {
       if (!CASE_FILE.test(file)) throw new ConfigError(`${path} is not a case file`, { hint: NAMES });
       found.add(file);
@@ -63,7 +63,7 @@ export async function findCaseFiles(cwd: string, paths: readonly string[]): Prom
   return [...found].sort();
 }
 
-const NAMES = "case files are named like chat.graph.yaml, chat.graph.json or chat.graph.ts";
+const NAMES = "names of case files must end like chat.graph.yaml, chat.graph.json or chat.graph.ts";
 
 async function filesBelow(folder: string): Promise<string[]> {
   const files: string[] = [];
@@ -77,8 +77,8 @@ async function filesBelow(folder: string): Promise<string[]> {
 }
 
 /**
- * Read a case file.
- * @throws ConfigError with file and line of the fault (`config_invalid`)
+ * Reads a case file.
+ * @throws ConfigError with the file and line of the error (`config_invalid`)
  */
 export async function readCaseFile(file: string): Promise<CaseFile> {
   const read = await readConfig(file);
@@ -87,7 +87,7 @@ export async function readCaseFile(file: string): Promise<CaseFile> {
   return caseFile(document, await checkedCases(document));
 }
 
-/** The cases of a document that was checked. */
+/** The cases of a validated document. */
 function caseFile(document: ConfigDocument, source: CaseFileSource): CaseFile {
   const { config, context } = source;
   const cases = source.cases.map((one, index): Case => {
@@ -121,10 +121,10 @@ function merged(...parts: (Record<string, unknown> | undefined)[]): Record<strin
   return given.length === 0 ? undefined : (Object.assign({}, ...given) as Record<string, unknown>);
 }
 
-/** Folder that the paths of a case file start from. */
+/** Folder that paths in a case file are relative to. */
 export const folderOf = ({ file }: Pick<CaseFile, "file">): string => dirname(file);
 
-/** A module's values have no position: its case is found by its name, an expectation by its key behind that. */
+/** Values of a module have no positions: searches its text for the name of a case, and then for the expectation's key. */
 async function withLines(document: ConfigDocument): Promise<ConfigDocument> {
   const text = await readFile(document.file, "utf8");
   const locate = (path: SettingPath): SourceLocation => {
@@ -144,7 +144,7 @@ async function withLines(document: ConfigDocument): Promise<ConfigDocument> {
 
 const escaped = (value: string | number): string => String(value).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-// Faults of a case file, each in words and with its place.
+// Validation errors of a case file, with messages and paths.
 
 interface Fault {
   path: SettingPath;
@@ -155,8 +155,8 @@ interface Fault {
 let compiled: ValidateFunction<CaseFileSource> | undefined;
 
 /**
- * What a case file holds, checked.
- * @throws ConfigError with the line of the first fault (`config_invalid`)
+ * Validates the content of a case file.
+ * @throws ConfigError with the line of the first error (`config_invalid`)
  */
 async function checkedCases(document: ConfigDocument): Promise<CaseFileSource> {
   const { value } = document;
@@ -178,7 +178,7 @@ async function checkedCases(document: ConfigDocument): Promise<CaseFileSource> {
 
 async function schemaFaults(value: unknown): Promise<Fault[]> {
   if (value === null || value === undefined)
-    return [{ path: [], message: "the case file is empty", hint: "begin with: cases:" }];
+    return [{ path: [], message: "the case file is empty", hint: "start with: cases:" }];
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   compiled ??= new Ajv2020({
     allErrors: true,
@@ -192,7 +192,7 @@ async function schemaFaults(value: unknown): Promise<Fault[]> {
   const inUnion = ({ keyword, instancePath }: ErrorObject) =>
     keyword !== "anyOf" &&
     unions.some((path) => instancePath === path || instancePath.startsWith(`${path}/`));
-  // A missing key may only be misspelled, so unknown keys are reported first.
+  // Report unknown keys first, because a missing key may just be misspelled.
   const order = ({ keyword }: ErrorObject) => (keyword === "required" ? 1 : 0);
   return errors
     .filter((error) => !inUnion(error))
@@ -209,9 +209,9 @@ function toFault(error: ErrorObject): Fault {
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   if (error.keyword === "required") {
     const { missingProperty } = error.params as { missingProperty: string };
-    return { path, message: `${name} lacks ${missingProperty}` };
+    return { path, message: `${name} is missing ${missingProperty}` };
   }
-  return { path, message: `${name} ${requirement(error)}, it is ${shown(error.data)}` };
+  return { path, message: `${name} ${requirement(error)}, got ${shown(error.data)}` };
 }
 
 function unknownKey(error: ErrorObject, path: string[]): Fault {
@@ -220,7 +220,7 @@ function unknownKey(error: ErrorObject, path: string[]): Fault {
   return {
     path: [...path, key],
     message: `unknown key "${key}" in ${placeText(path)}`,
-    hint: didYouMean(key, known) ?? `known are: ${known.join(", ")}`,
+    hint: didYouMean(key, known) ?? `valid keys: ${known.join(", ")}`,
   };
 }
 
@@ -229,7 +229,7 @@ function requirement({ keyword, params, parentSchema, message }: ErrorObject): s
   if (allowedValues) return `must be one of ${allowedValues.join(", ")}`;
   if (keyword === "anyOf") {
     const { description } = parentSchema as { description?: string };
-    return `must be: ${description?.replace(/\.$/, "") ?? "one of its forms"}`;
+    return `must be: ${description?.replace(/\.$/, "") ?? "one of the allowed forms"}`;
   }
   if (type !== undefined) return `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`;
   return message ?? "is not valid";
@@ -247,7 +247,7 @@ function shown(value: unknown): string {
   return json.length > 60 ? `${json.slice(0, 57)}...` : json;
 }
 
-/** What the schema cannot say. */
+/** Rules that the schema cannot express. */
 function ruleFaults({ cases }: CaseFileSource): Fault[] {
   const seen = new Set<string>();
   return cases.flatMap((one, index): Fault[] => {
@@ -258,9 +258,9 @@ function ruleFaults({ cases }: CaseFileSource): Fault[] {
     const isBoth =
       one.steps && ["input", "resume", "goto", "update", "checkpoint", "expect"].find((key) => key in one);
     return [
-      ...(twice ? [{ path: [...path, "name"], message: `a second case has the name "${one.name}"` }] : []),
+      ...(twice ? [{ path: [...path, "name"], message: `duplicate case name "${one.name}"` }] : []),
       ...(isBoth
-        ? [{ path: [...path, isBoth], message: `a case has steps or ${isBoth}, not both`, hint: MOVE }]
+        ? [{ path: [...path, isBoth], message: `a case cannot have both steps and ${isBoth}`, hint: MOVE }]
         : []),
       ...expectationFaults(one.expect, [...path, "expect"]),
       ...steps.flatMap(({ expect }, step) => expectationFaults(expect, [...path, "steps", step, "expect"])),
@@ -277,8 +277,8 @@ function expectationFaults(expect: Expectation | undefined, path: SettingPath): 
       ? [
           {
             path: [...path, "values", place],
-            message: `"${place}" is not a path`,
-            hint: "such as items[-1].id",
+            message: `"${place}" is not a valid path`,
+            hint: "for example items[-1].id",
           },
         ]
       : matcherFaults(matcher, [...path, "values", place]),
@@ -289,7 +289,7 @@ function expectationFaults(expect: Expectation | undefined, path: SettingPath): 
   return [...values, ...others];
 }
 
-/** Verbs misspelled or misused; an object without any verb is a value. */
+/** Errors of misspelled or invalid matchers; an object without any matcher is a plain value. */
 function matcherFaults(matcher: unknown, path: SettingPath): Fault[] {
   if (typeof matcher !== "object" || matcher === null || Array.isArray(matcher)) return [];
   if (!isVerbs(matcher)) {
@@ -312,8 +312,8 @@ function misspelledVerb(keys: string[], path: SettingPath): Fault[] {
   return [
     {
       path: [...path, only],
-      message: `unknown verb "${only}"`,
-      hint: `${similar} A value that looks so: {equals: ...}`,
+      message: `unknown matcher "${only}"`,
+      hint: `${similar} To expect this object as a value: {equals: ...}`,
     },
   ];
 }

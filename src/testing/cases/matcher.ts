@@ -1,25 +1,25 @@
-/** The verbs of expectations: what a value must be. */
+/** Matchers of expectations. */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../models/common.js";
 import { VERBS, type Bounds, type Verbs } from "./case-model.js";
 
-/** One verb that a value does not fulfil. */
+/** One matcher that does not match. */
 interface VerbMismatch {
   verb: string;
-  /** In words, to stand behind the place: `is not equal`. */
+  /** Predicate that follows the path in a message, such as `is not equal`. */
   message: string;
   expected: unknown;
   actual: unknown;
 }
 
-/** True for an object of verbs alone. */
+/** Whether all keys of an object are matchers. */
 export function isVerbs(matcher: unknown): matcher is Verbs {
   if (!isRecord(matcher)) return false;
   const keys = Object.keys(matcher);
   return keys.length > 0 && keys.every((key) => VERBS.includes(key));
 }
 
-/** Every verb of `matcher` that `actual` does not fulfil; a plain value must be equal. */
+/** The matchers that do not match `actual`; a plain value must be equal. */
 export async function mismatches(matcher: unknown, actual: unknown): Promise<VerbMismatch[]> {
   const verbs: Verbs = isVerbs(matcher) ? matcher : { equals: matcher };
   const found = Object.entries(verbs).map(([verb, expected]) => check(verb, expected, actual));
@@ -39,7 +39,7 @@ const WRONG: Record<keyof Verbs, Rule> = {
     if (typeof actual !== "string") return "is not a string";
     return regularExpression(String(expected)).test(actual) ? undefined : "does not match";
   },
-  contains: (expected, actual) => (contains(actual, expected) ? undefined : "does not contain it"),
+  contains: (expected, actual) => (contains(actual, expected) ? undefined : "does not contain the value"),
   jsonSchema: async (expected, actual) => {
     const { Ajv2020 } = await import("ajv/dist/2020.js");
     const ajv = new Ajv2020({ allErrors: true, strict: false, validateFormats: false });
@@ -53,7 +53,7 @@ const WRONG: Record<keyof Verbs, Rule> = {
   },
   absent: (expected, actual) => {
     if (expected === (actual === undefined)) return undefined;
-    return expected ? "is there" : "is absent";
+    return expected ? "exists" : "does not exist";
   },
   lt: (expected, actual) => bound({ lt: expected as number }, actual),
   gt: (expected, actual) => bound({ gt: expected as number }, actual),
@@ -61,10 +61,10 @@ const WRONG: Record<keyof Verbs, Rule> = {
 
 function bound(bounds: Bounds, actual: unknown): string | undefined {
   if (typeof actual !== "number") return "is not a number";
-  return within(actual, bounds) ? undefined : "is out of bounds";
+  return within(actual, bounds) ? undefined : "is out of range";
 }
 
-/** Whether a number keeps within its bounds. */
+/** Whether a number is within limits. */
 export function within(value: number, { lt, gt, min, max }: Bounds): boolean {
   return (
     (lt === undefined || value < lt) &&
@@ -74,7 +74,7 @@ export function within(value: number, { lt, gt, min, max }: Bounds): boolean {
   );
 }
 
-/** Bounds in words, such as `at most 200`. */
+/** Describes limits, such as `at most 200`. */
 export function boundsText(bounds: Bounds): string {
   const words = { lt: "less than", gt: "more than", min: "at least", max: "at most" };
   const given = Object.entries(words).filter(([key]) => bounds[key as keyof Bounds] !== undefined);
@@ -90,7 +90,7 @@ function contains(actual: unknown, part: unknown): boolean {
   return isRecord(actual) && isRecord(part) && holds(actual, part);
 }
 
-/** Whether `actual` has at least what `part` has. */
+/** Whether `actual` contains `part`. */
 function holds(actual: unknown, part: unknown): boolean {
   if (!isRecord(part)) return isDeepStrictEqual(plain(actual), part);
   return isRecord(actual) && Object.entries(part).every(([key, value]) => holds(actual[key], value));
@@ -110,7 +110,7 @@ export function regularExpression(source: string): RegExp {
   return pattern === undefined ? new RegExp(source) : new RegExp(pattern, flags?.replace(/[gy]/g, ""));
 }
 
-/** What is wrong with a regular expression; undefined when it is one. */
+/** Why a regular expression is invalid; undefined if it is valid. */
 export function badRegularExpression(source: string | undefined): string | undefined {
   if (source === undefined) return undefined;
   try {

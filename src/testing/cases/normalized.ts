@@ -1,4 +1,4 @@
-/** Values as they are in every run: without ids, times and durations, in a steady order; and where two differ. */
+/** Normalizes and compares values: removes ids, times and durations, which differ in every run, and sorts keys. */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord, type JsonObject } from "../../models/common.js";
 
@@ -7,7 +7,7 @@ const TIME = /\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?\
 const ID_KEY = /^id$|_id$|[a-z]Id$|^checkpoint_(ns|map)$/;
 const TIME_KEY = /(^|_)(created|updated)(_at)?$|At$|_at$|duration|elapsed|latency|(^|_)ms$|Ms$|^timestamp$/;
 
-/** A value without ids, times and durations: keys of that name are left out, those inside of texts are masked. */
+/** Removes keys with names of ids, times and durations, and masks them in strings. */
 export function normalized(value: unknown): unknown {
   if (typeof value === "string") return masked(value);
   if (Array.isArray(value)) return value.map(normalized);
@@ -18,13 +18,13 @@ export function normalized(value: unknown): unknown {
 
 const masked = (text: string): string => text.replace(UUID, "<id>").replace(TIME, "<time>");
 
-/** Only plain values go by their name: an object under such a key has more to say. */
+/** Only primitive values are removed by key name: an object under such a key contains other data. */
 function isOfTheRun(key: string, value: unknown): boolean {
   if (typeof value === "object" && value !== null) return false;
   return ID_KEY.test(key) || TIME_KEY.test(key);
 }
 
-/** Keys in the order of their names, at every depth. */
+/** Sorts keys recursively. */
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;
@@ -38,7 +38,7 @@ interface Difference {
   actual: unknown;
 }
 
-/** The first place where two values differ. */
+/** The first path at which two values differ. */
 export function firstDifference(
   expected: unknown,
   actual: unknown,

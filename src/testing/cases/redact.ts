@@ -1,4 +1,4 @@
-/** Takes secrets out of recordings and snapshots: they are committed. */
+/** Removes secrets from recordings and snapshots, because these files get committed. */
 import { isRecord } from "../../models/common.js";
 
 const MARK = "[redacted]";
@@ -7,7 +7,7 @@ const SECRET_NAME =
 const SECRET_VARIABLE = /password|secret|key|token|credential/i;
 const SHORTEST = 8;
 
-/** The usual forms of keys and tokens, anywhere in a text. */
+/** Common formats of keys and tokens. */
 const PATTERNS = [
   /\b(sk|pk|rk|key|lsv2_\w\w)[-_][A-Za-z0-9_-]{16,}/g,
   /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
@@ -21,15 +21,15 @@ const PATTERNS = [
 
 export type Redact = <T>(value: T) => T;
 
-/** Takes nothing out. */
+/** Redacts nothing. */
 export const keepSecrets: Redact = (value) => value;
 
-/** A function that takes out secrets: what looks like one, is named like one, or is the value of such a variable. */
+/** Creates a function that redacts strings that look like secrets, keys named like secrets, and values of such variables. */
 export function createRedaction(env: Readonly<Record<string, string | undefined>>): Redact {
   const secrets = Object.entries(env).flatMap(([name, value]) =>
     SECRET_VARIABLE.test(name) && value !== undefined && value.length >= SHORTEST ? [value] : [],
   );
-  // The longest first: one may be the beginning of another.
+  // Replace the longest first, because one secret can be a prefix of another.
   secrets.sort((a, b) => b.length - a.length);
   const inText = (text: string): string => {
     const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, MARK), text);

@@ -1,4 +1,4 @@
-/** What running cases gives. */
+/** Results of cases. */
 import type { SettingPath } from "../../config/document.js";
 import type { GraphServeError, SourceLocation } from "../../support/errors.js";
 import type { RunFault } from "../../support/run-fault.js";
@@ -7,57 +7,68 @@ import { boundsText, within } from "./matcher.js";
 
 /** One expectation that does not hold. */
 export interface Failure {
-  /** Number of the step, from 1; undefined when the case has one. */
+  /** Number of the step, from 1; undefined if the case has only one. */
   step?: number;
   /** Such as `values.messages[-1].content match`. */
   expectation: string;
-  /** What is wrong, in one line. */
+  /** One-line description. */
   message: string;
+  /** The value of the case file. */
   expected?: unknown;
+  /** The value of the run. */
   actual?: unknown;
+  /** Location of the expectation in the case file. */
   location?: SourceLocation;
-  /** What the run threw, and where; undefined if it did not fail, or the server does not report it. */
+  /** Error of the run and its location; undefined if it did not fail, or the server does not report it. */
   fault?: RunFault;
 }
 
-/** `stopped`: the command was stopped while the case ran. */
+/** How a case ended; `stopped` if the command was stopped during the case. */
 export type CaseStatus = "passed" | "failed" | "skipped" | "stopped";
 
+/** The result of one case. */
 export interface CaseResult {
-  /** Absolute path of the case file, or the graph's source when there is none. */
+  /** Absolute path of the case file, or the graph's source if there is no case file. */
   file: string;
+  /** Name of the case. */
   name: string;
+  /** Graph that the case ran. */
   graph: string;
   status: CaseStatus;
+  /** Expectations that do not hold; empty for a case that passed. */
   failures: Failure[];
-  /** Why it was skipped, what was written, that it passed at the third attempt. */
+  /** Additional information, such as why it was skipped or that it passed on a retry. */
   note?: string;
+  /** Duration in milliseconds, over all attempts. */
   durationMs: number;
+  /** Number of attempts; more than 1 if the case was retried. */
   attempts: number;
-  /** Nodes in the order they ran, over all steps. */
+  /** Executed nodes of all steps, in order. */
   nodes: string[];
+  /** Number of tokens that models reported, over all steps. */
   tokens: number;
-  /** The fault of a graph that could not be loaded, or of a storage or server that could not be reached. */
+  /** Error of a graph that failed to load, or of an unavailable storage or server. */
   fault?: GraphServeError;
 }
 
+/** The results of all cases. */
 export interface SuiteResult {
+  /** One result per case, in the order of the files. */
   cases: CaseResult[];
+  /** Duration of the suite in milliseconds. */
   durationMs: number;
   /** The signal that ended the suite early. */
   stoppedBy?: string;
 }
 
-/** How many cases have each status. */
+/** Number of cases by status. */
 export function countStatus({ cases }: Pick<SuiteResult, "cases">): Record<CaseStatus, number> {
   const counts = { passed: 0, failed: 0, skipped: 0, stopped: 0 };
   for (const { status } of cases) counts[status] += 1;
   return counts;
 }
 
-// An expectation that a run does not meet.
-
-/** A failure, and where its expectation stands inside of `expect`. */
+/** A failure and the path of its expectation in `expect`. */
 export interface Mismatch extends Omit<Failure, "location" | "step"> {
   path: SettingPath;
 }
@@ -70,7 +81,7 @@ export function mismatch(
   return { path, expectation: pathText(path), message, ...values };
 }
 
-/** A number that must keep within bounds. */
+/** Checks a number against limits. */
 export function bounded(path: SettingPath, bounds: Bounds, actual: number, unit: string): Mismatch[] {
   if (within(actual, bounds)) return [];
   return [mismatch(path, `${actual} ${unit}, expected ${boundsText(bounds)}`, { expected: bounds, actual })];

@@ -1,4 +1,4 @@
-/** Replaces the provider behind a chat model: replays a recording, or records the real answers. */
+/** Replaces the provider methods of chat models and tools, to record or replay responses. */
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { ChatGenerationChunk, ChatResult } from "@langchain/core/outputs";
@@ -35,7 +35,7 @@ export interface ModelLike {
 
 const modelStandIns = new WeakSet<ModelLike>();
 
-/** Give a model its own methods; a model that does not stream stays one, since callers ask which it is. */
+/** Overrides the provider methods of a model. Does not add streaming to a model without it, because callers check for it. */
 export function modelDouble(model: ModelLike, base: ModelLike, recorder: Recorder): void {
   if (modelStandIns.has(model)) return;
   modelStandIns.add(model);
@@ -46,7 +46,7 @@ export function modelDouble(model: ModelLike, base: ModelLike, recorder: Recorde
   if (_streamResponseChunks !== base._streamResponseChunks)
     own("_streamResponseChunks", (...call: Call) => stream(model, _streamResponseChunks, call, recorder));
   if (_streamChatModelEvents && _streamChatModelEvents !== base._streamChatModelEvents) {
-    // With a recording, events are made from the chunks, as the base class does it.
+    // With a recording, create events from the chunks, as the base class does.
     own("_streamChatModelEvents", (...call: Call) =>
       (recorder.recordingOf(call[2], call[1]) ? base._streamChatModelEvents : _streamChatModelEvents)?.apply(
         model,
@@ -106,7 +106,7 @@ async function* stream(
   const outer = recorder.inside.getStore();
   if (!recording || outer) {
     for await (const chunk of real.apply(model, call)) {
-      // A model that streams to make its whole reply: its tokens belong to that reply.
+      // The model streams internally to create a full response: its tokens belong to that response.
       if (outer?.model === model) outer.chunks.push(storeChunk(chunk));
       yield chunk;
     }
@@ -131,7 +131,7 @@ async function* recorded(
     for (;;) {
       const next = await inside.run({ chunks: [] }, () => real.next());
       if (next.done) break;
-      // Before the library gives the chunk an id of this run.
+      // Store the chunk before the library assigns an id.
       chunks.push(storeChunk(next.value));
       yield next.value;
     }
@@ -166,12 +166,12 @@ async function tellToken(chunk: ChatGenerationChunk, run: LlmRun | undefined): P
   });
 }
 
-/** Throw the error that was recorded. */
+/** Throws the recorded error, if any. */
 function throwRecorded({ error }: Answer): void {
   if (error) throw Object.assign(new Error(error.message), { name: error.name });
 }
 
-// Replaces the function of a tool.
+// Replaces the implementation of a tool.
 
 type ToolCall = [args: unknown, run: unknown, config?: unknown];
 
@@ -224,7 +224,7 @@ async function record(
   }
 }
 
-/** What LangGraph throws to stop: an interrupt, or a way to another graph. */
+/** Whether LangGraph threw this for control flow: an interrupt or a command to a parent graph. */
 const isQuestion = (error: unknown): boolean =>
   (error as { is_bubble_up?: unknown } | null)?.is_bubble_up === true;
 
@@ -246,7 +246,7 @@ function answerOf(result: unknown): Answer {
   return isPlain(result) ? { result: result ?? null } : { live: true };
 }
 
-/** Whether JSON gives a value back as it is: no command, no class, no function. */
+/** Whether a value survives a JSON round trip: not a command, class instance or function. */
 function isPlain(value: unknown): boolean {
   if (value === null || ["string", "number", "boolean", "undefined"].includes(typeof value)) return true;
   if (Array.isArray(value)) return value.every(isPlain);
@@ -273,9 +273,9 @@ function replay(
 
 /** Finds the recording of a call; nested calls do not use it. */
 export interface Recorder {
-  /** The recording of the thread that a call belongs to; undefined when it has none. */
+  /** The recording of a call's thread; undefined if it has none. */
   recordingOf(...hints: unknown[]): Recording | undefined;
-  /** Set while a recorded call runs: what it calls itself is part of it. */
+  /** Set during a recorded call, because nested calls are part of it. */
   readonly inside: AsyncLocalStorage<{ model?: unknown; chunks: unknown[] }>;
   readonly maker: MessageMaker;
 }

@@ -1,4 +1,4 @@
-/** Messages of the user's copy of LangChain, to and from plain data. */
+/** Converts messages of the user's copy of LangChain to and from plain data. */
 import type * as Messages from "@langchain/core/messages";
 import type { BaseMessage } from "@langchain/core/messages";
 import type * as Outputs from "@langchain/core/outputs";
@@ -25,7 +25,7 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isRecord(value) && Object.keys(value).length === 0);
 
-/** True for a message object of any copy of the library. */
+/** Whether a value is a message of any copy of the library. */
 export function isMessageObject(value: unknown): value is BaseMessage {
   return isRecord(value) && typeof value.getType === "function" && "content" in value;
 }
@@ -38,7 +38,7 @@ export function storeMessage(message: BaseMessage): StoredMessage {
   return plain({ type: message.getType(), content: message.content, ...Object.fromEntries(kept) });
 }
 
-/** The calls of a chunk are made from its parts. */
+/** Tool calls of a chunk are derived from its `tool_call_chunks`, so they are not stored. */
 const isOfTheChunks = (name: string, message: BaseMessage): boolean =>
   /^(invalid_)?tool_calls$/.test(name) && "tool_call_chunks" in message;
 
@@ -74,7 +74,7 @@ export class MessageMaker {
     return { text: message.text, message, ...(info && { generationInfo: { ...info } }) };
   }
 
-  /** A reply that came whole, as the one chunk that a caller who streams gets. */
+  /** A response that was not streamed, as a single chunk for callers that stream. */
   wholeChunk(stored: StoredMessage): ChatGenerationChunk {
     const calls = (Array.isArray(stored.tool_calls) ? stored.tool_calls : []) as JsonObject[];
     const { tool_calls: _calls, ...fields } = stored;

@@ -1,15 +1,16 @@
 /**
- * Where recordings get between a graph and its models and tools.
+ * Patches models and tools of graphs to record and replay their calls.
  *
- * Callbacks only look on; a cache is part of each model's own setup, does not stream, and sets the usage to zero; a
- * provider's HTTP would have to be known for each provider. What every chat model shares is `BaseChatModel`, through
- * whose `generate`, `_streamIterator` and `streamEvents` every call goes, with callbacks, ids, tracing and the choice
- * between whole and streamed replies. These three are patched on the prototype, in each copy of `@langchain/core` that
- * graphs were built with: at its first call an instance gets its own `_generate` and `_streamResponseChunks`, the
- * two methods behind which a provider begins. All above them is the library's own code, in recording and in replay.
- * Tools likewise: `StructuredTool.call` parses, calls back and wraps; only `_call` behind it is replaced.
+ * Alternatives do not work: callbacks cannot change results; a cache must be configured per model, does not stream and
+ * sets the usage to zero; intercepting HTTP needs code for each provider. All chat models extend `BaseChatModel`, and
+ * every call goes through its `generate`, `_streamIterator` or `streamEvents`, which handle callbacks, ids, tracing and
+ * the choice between full and streamed responses. These three methods are patched on the prototype, in each copy of
+ * `@langchain/core` that graphs use. On its first call, an instance gets its own `_generate` and
+ * `_streamResponseChunks`, the two methods that providers implement. Everything above them is the library's own code,
+ * in recording and in replay. Tools are patched the same way: `StructuredTool.call` parses, calls callbacks and wraps
+ * results; only `_call` is replaced.
  *
- * A thread that has no recording gets what it always got.
+ * Threads without a recording are not affected.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createRequire } from "node:module";
@@ -21,28 +22,28 @@ import type { Recording } from "./recording.js";
 
 type Patched = Record<string, (this: unknown, ...args: unknown[]) => unknown>;
 
-/** The recording of a call, by what the call carries: its config, its run manager, the config around it. */
+/** Finds the recording of a call by its hints: its config, its run manager and the ambient config. */
 export type FindRecording = (hints: readonly unknown[]) => Recording | undefined;
 
-/** Who looks for recordings now. The methods are patched while there is one; what was given to an instance stays, idle. */
+/** Active finders. The methods are patched while there is at least one; overrides on instances stay, but do nothing. */
 const finders = new Set<FindRecording>();
 const restores = new Map<Patched, () => void>();
 let shared: Promise<Recorder> | undefined;
 
-/** The base classes behind which calls begin, and the files that declare them. */
+/** The patched base classes and the files that declare them. */
 const FILES = { BaseChatModel: "language_models/chat_models", StructuredTool: "tools/index" } as const;
 type BaseName = keyof typeof FILES;
 const BASES = Object.keys(FILES) as BaseName[];
 
-/** By base class: the prototypes of the copies of the library that registered. */
-const told = new Map<BaseName, Set<Patched>>();
-/** Patches a copy that comes while somebody looks for recordings. */
+/** Prototypes in loaded copies of the library, by base class. */
+const loadedPrototypes = new Map<BaseName, Set<Patched>>();
+/** Patches a copy that is loaded while a finder is active. */
 let onCopy: (base: BaseName, prototype: Patched) => void = () => undefined;
 let isListening = false;
 
 /**
- * Watch for copies of the library that graphs load from now on: a provider's package may have one of its own, whose
- * models would be asked past a recording. Imports none itself.
+ * Tracks copies of the library that graphs load from now on. A provider's package can have its own copy, whose models
+ * would bypass the recording. Does not import the library.
  */
 export function onLibraryCopies(): void {
   if (isListening) return;
@@ -50,12 +51,12 @@ export function onLibraryCopies(): void {
   const modules = BASES.map((name) => ({ ending: `/@langchain/core/dist/${FILES[name]}.js`, name }));
   onModuleExports(modules, (name, value) => {
     const base = name as BaseName;
-    told.set(base, (told.get(base) ?? new Set()).add(prototypeOf(value)));
+    loadedPrototypes.set(base, (loadedPrototypes.get(base) ?? new Set()).add(prototypeOf(value)));
     onCopy(base, prototypeOf(value));
   });
 }
 
-/** Patch the graphs' copies of the library. Returns what takes the patches away again. */
+/** Patches the graphs' copies of the library. Returns a function that removes the patches. */
 export async function patchLibrary(find: FindRecording): Promise<() => void> {
   shared ??= openRecorder();
   const recorder = await shared;
@@ -66,7 +67,11 @@ export async function patchLibrary(find: FindRecording): Promise<() => void> {
   const own = { BaseChatModel, StructuredTool };
   onCopy = (base, prototype) => patchBase(base, prototype, recorder);
   for (const base of BASES)
-    for (const prototype of [prototypeOf(own[base]), ...(told.get(base) ?? []), ...commonJsCopies(base)])
+    for (const prototype of [
+      prototypeOf(own[base]),
+      ...(loadedPrototypes.get(base) ?? []),
+      ...commonJsCopies(base),
+    ])
       onCopy(base, prototype);
   finders.add(find);
   return () => {
@@ -97,7 +102,7 @@ async function openRecorder(): Promise<Recorder> {
   const ambient = (): unknown => singletons.AsyncLocalStorageProviderSingleton.getRunnableConfig();
   return {
     recordingOf(...hints) {
-      // Who came last knows most of the call: a run that is replayed is not recorded.
+      // The newest finder takes precedence, so that replayed runs are not recorded.
       for (const find of [...finders].reverse()) {
         const recording = find([...hints, ambient()]);
         if (recording) return recording;
@@ -124,7 +129,7 @@ function patch(prototype: Patched, methods: readonly string[], prepare: (instanc
   restores.set(prototype, () => void Object.assign(prototype, Object.fromEntries(originals)));
 }
 
-/** Of the copies that CommonJS graphs have loaded, which are other objects than those of ES modules. */
+/** Prototypes in copies loaded by CommonJS graphs, which are different objects than those of ES modules. */
 function commonJsCopies(base: BaseName): Patched[] {
   const { cache } = createRequire(import.meta.url);
   return Object.values(cache).flatMap((module) => {
@@ -135,7 +140,7 @@ function commonJsCopies(base: BaseName): Patched[] {
   });
 }
 
-/** The first id of this name that a config or a run manager carries. */
+/** The first id of this name in a config or run manager. */
 export function findId(name: "thread_id" | "run_id", hints: readonly unknown[]): string | undefined {
   for (const hint of hints.filter(isRecord)) {
     for (const place of [hint.metadata, hint.configurable]) {

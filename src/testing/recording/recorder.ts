@@ -1,4 +1,4 @@
-/** The recordings of a suite: which case has which, and the files they are in. */
+/** Manages the recordings of a suite and of a server's runs. */
 import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type CaseFile, folderOf } from "../cases/case-files.js";
@@ -17,11 +17,14 @@ import {
   recordingText,
 } from "./recording.js";
 
-/** `strict` also answers for cases whose file names no recording: every model call of theirs is refused. */
+/**
+ * Source of model and tool responses: `replay` a recording if the case names one, `record` a new one,
+ * or `strict`, which also refuses calls of cases without a recording.
+ */
 export type RecordingMode = "replay" | "record" | "strict";
 
 interface RecordedFile {
-  /** What was there before; undefined when there was no file. */
+  /** Existing entries; undefined if the file does not exist. */
   entries: RecordedCall[] | undefined;
   /** New entries by case. */
   recorded: Map<string, RecordedCall[]>;
@@ -31,7 +34,7 @@ export class Recordings {
   readonly #mode: RecordingMode;
   readonly #redact: Redact;
   readonly #files = new Map<string, RecordedFile>();
-  /** Recordings of the threads that run now. */
+  /** Recordings of active threads. */
   readonly #playing = new Map<string, Recording>();
   #restore: Promise<() => void> | undefined;
 
@@ -40,7 +43,7 @@ export class Recordings {
     this.#redact = redact;
   }
 
-  /** Read the recordings that the case files name; before graphs are loaded. @throws ConfigError (`config_invalid`) */
+  /** Reads the recordings of the case files. Call before graphs are loaded. @throws ConfigError (`config_invalid`) */
   static async open(
     caseFiles: readonly CaseFile[],
     mode: RecordingMode,
@@ -56,13 +59,13 @@ export class Recordings {
     return recordings;
   }
 
-  /** Get between the graphs and their models; after the first graph was loaded, which brings its copy of the library. */
+  /** Patches models and tools. Call after the first graph is loaded, because it determines the copy of the library. */
   async prepare(): Promise<void> {
     this.#restore ??= patchLibrary(this.#find);
     await this.#restore;
   }
 
-  /** By the thread's id, wherever a call carries it; where none does, the only recording there is. */
+  /** Finds the recording by the thread id of a call; without an id, uses the only active recording. */
   readonly #find: FindRecording = (hints) => {
     if (this.#playing.size === 0) return undefined;
     const threadId = findId("thread_id", hints);
@@ -70,7 +73,7 @@ export class Recordings {
     return this.#playing.size === 1 ? [...this.#playing.values()][0] : undefined;
   };
 
-  /** From now on, calls on the thread go by the recording of the case. */
+  /** Starts to record or replay calls on a thread. */
   begin(file: CaseFile, caseName: string, threadId: string): { end(isFine: boolean): Mismatch[] } {
     const path = mockOf(file);
     if (path === undefined && this.#mode !== "strict") return { end: () => [] };
@@ -91,7 +94,7 @@ export class Recordings {
     };
   }
 
-  /** Take the patches away, and write what was recorded; cases that did not run keep what they had. */
+  /** Removes the patches and writes new recordings; cases that did not run keep their existing ones. */
   async close(): Promise<string[]> {
     (await this.#restore)?.();
     if (this.#mode !== "record") return [];
@@ -112,26 +115,26 @@ function mockOf(file: CaseFile): string | undefined {
   return mock === undefined ? undefined : resolve(folderOf(file), mock);
 }
 
-// What models and tools answered in the runs of a server: a recording a run, named after it.
+// Recordings of a server's runs: one file per run, named by its id.
 
 const fileOf = (folder: string, runId: string): string => join(folder, `${runId}.jsonl`);
 
 /**
- * The recorded calls of a run; undefined when there are none.
- * @throws ConfigError with the line that cannot be read (`config_invalid`)
+ * The recorded calls of a run; undefined if it has no recording.
+ * @throws ConfigError with the invalid line (`config_invalid`)
  */
 export const readTranscript = (folder: string, runId: string): Promise<RecordedCall[] | undefined> =>
   readRecording(fileOf(folder, runId));
 
 export interface Playing {
-  /** Stop replaying; reports where calls diverged, or were missing in a successful run. */
+  /** Stops replaying; returns differing calls, and missing calls of a successful run. */
   end(isFine: boolean): Mismatch[];
 }
 
 /**
- * From now on the calls on a thread are answered with what was recorded of these runs, and none is made. Calls that say
- * nothing of a thread are left alone: other runs are in flight beside this one.
- * @throws InvalidRequestError when nothing is recorded of them, ConfigError for a line that cannot be read
+ * Starts to answer calls on a thread from the recordings of these runs, without real calls. Calls without a thread id are
+ * not affected, because they may belong to other runs in flight.
+ * @throws InvalidRequestError if the runs have no recording, ConfigError for an invalid line
  */
 export async function answerFromTranscripts(
   threadId: string,
@@ -141,8 +144,8 @@ export async function answerFromTranscripts(
   const found = await Promise.all(runIds.map((runId) => readTranscript(folder, runId)));
   const caseName = runIds.at(-1) ?? "";
   if (found.every((calls) => calls === undefined))
-    throw new InvalidRequestError(`nothing is recorded of run ${caseName}`, undefined, {
-      hint: "graph-serve dev --record keeps what models and tools answer",
+    throw new InvalidRequestError(`run ${caseName} has no recording`, undefined, {
+      hint: "record model and tool responses with graph-serve dev --record",
     });
   const calls = found.flatMap((each) => each ?? []).map((call) => ({ ...call, case: caseName }));
   const recording = new StoredRecording(calls, { caseName, file: fileOf(folder, caseName), redact });
@@ -158,14 +161,14 @@ export async function answerFromTranscripts(
 }
 
 interface TranscriptOptions {
-  /** Folder of the recordings; made when the first is written. */
+  /** Folder of the recordings; created with the first one. */
   folder: string;
   redact: Redact;
-  /** Called when a call could not be written; the run does not suffer from it. */
+  /** Called if a call cannot be written; does not affect the run. */
   onError: (error: unknown) => void;
 }
 
-/** Writes each call when it has ended, so that a server that dies loses none. */
+/** Writes each call when it ends, so that no finished call is lost if the server crashes. */
 export class Transcripts {
   readonly #options: TranscriptOptions;
   readonly #begun = new Set<string>();
@@ -176,7 +179,7 @@ export class Transcripts {
     this.#options = options;
   }
 
-  /** From now on the runs of this process are recorded; after its graphs were loaded. */
+  /** Starts to record the runs of this process. Call after its graphs are loaded. */
   static async open(options: TranscriptOptions): Promise<Transcripts> {
     const transcripts = new Transcripts(options);
     transcripts.#restore = await patchLibrary((hints) => {
@@ -186,7 +189,7 @@ export class Transcripts {
     return transcripts;
   }
 
-  /** Record nothing more, and wait for what is being written. */
+  /** Stops recording and waits for pending writes. */
   async close(): Promise<void> {
     this.#restore();
     await this.#writing;

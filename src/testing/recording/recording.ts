@@ -1,4 +1,4 @@
-/** The calls of one case: recorded as they happen, or answered from the recording. */
+/** Recordings of model and tool calls: recording, replay and the file format. */
 import { basename } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
@@ -8,7 +8,7 @@ import { firstDifference, normalized } from "../cases/normalized.js";
 import type { Redact } from "../cases/redact.js";
 import { mismatch, type Mismatch } from "../cases/result.js";
 
-/** A call that the recording has no answer to; it ends the run, as a model that cannot be reached would. */
+/** Thrown for a call without a recorded response; fails the run like an unavailable model. */
 class NotRecordedError extends Error {
   constructor(message: string) {
     super(message);
@@ -18,12 +18,12 @@ class NotRecordedError extends Error {
 
 interface RecordingOptions {
   caseName: string;
-  /** The recording, for messages; undefined when the case file names none. */
+  /** Path of the recording for error messages; undefined if the case file has no `mock`. */
   file?: string;
   redact: Redact;
 }
 
-/** Takes what really happens, and hands it on without secrets. */
+/** Records real calls, with secrets removed. */
 export class NewRecording {
   readonly mode = "record";
   readonly #options: RecordingOptions;
@@ -49,8 +49,8 @@ export class NewRecording {
 }
 
 /**
- * Answers each call with what was recorded for the same question; the same question asked twice gets its answers in
- * their order. So branches that run side by side may ask in any order.
+ * Answers each call with the response recorded for the same request. Repeated requests get their responses in order, so
+ * parallel branches can make calls in any order.
  */
 export class StoredRecording {
   readonly mode = "replay";
@@ -81,13 +81,13 @@ export class StoredRecording {
     throw new NotRecordedError(divergence.message);
   }
 
-  /** The first call that went another way than the recording; else, in a run that is fine, calls that were not made. */
+  /** The first call that differs from the recording; else, if the run succeeded, recorded calls that were not made. */
   end(isFine: boolean): Mismatch[] {
     if (this.#divergence) return [this.#divergence];
     const calls = this.#left;
     const [first] = calls;
     if (!first || !isFine) return [];
-    const message = `${calls.length} recorded ${calls.length === 1 ? "call was" : "calls were"} not made, the first of ${first.name}${this.#placeOf(first)}`;
+    const message = `${calls.length} recorded ${calls.length === 1 ? "call was" : "calls were"} not made, the first by ${first.name}${this.#placeOf(first)}`;
     return [mock(message, { expected: first.asked })];
   }
 
@@ -95,16 +95,16 @@ export class StoredRecording {
     const number = `${kind} call ${this.#calls[kind]} (${name})`;
     const { file, caseName } = this.#options;
     if (file === undefined)
-      return mock(`${number} is not recorded: the case file names no mock`, { actual: request });
+      return mock(`${number} is not recorded: the case file has no mock`, { actual: request });
     if (!this.#isRecorded)
-      return mock(`${number} is not recorded: there is no ${basename(file)}; make it with --record`, {
+      return mock(`${number} is not recorded: ${basename(file)} does not exist; create it with --record`, {
         actual: request,
       });
     const next =
       this.#left.find((entry) => entry.kind === kind && entry.name === name) ??
       this.#left.find((entry) => entry.kind === kind);
     if (!next) {
-      const why = `nothing more is recorded of "${caseName}" in ${basename(file)}`;
+      const why = `no more calls are recorded for "${caseName}" in ${basename(file)}`;
       return mock(`${number} is not recorded: ${why}`, { actual: request });
     }
     const difference = firstDifference(
@@ -113,7 +113,7 @@ export class StoredRecording {
       [],
     );
     const { path = [], expected, actual } = difference ?? {};
-    return mock(`${number} asks something else than recorded, at ${path.join(".")}${this.#placeOf(next)}`, {
+    return mock(`${number} differs from the recorded request at ${path.join(".")}${this.#placeOf(next)}`, {
       expected,
       actual,
     });
@@ -132,26 +132,26 @@ const mock = (message: string, values: { expected?: unknown; actual?: unknown })
 
 export type Recording = NewRecording | StoredRecording;
 
-// A recording: one line of JSON a call, in the order the calls ended.
+// A recording: one JSON line per call, in the order in which the calls ended.
 
-/** A message or a chunk, by the fields that hold something. */
+/** The non-empty fields of a message or chunk. */
 export type StoredMessage = JsonObject;
 
-/** What a model or a tool answered. */
+/** Response of a model or tool. */
 export interface Answer {
-  /** For a streamed reply its chunks, for a whole reply the tokens reported while it was made. */
+  /** Chunks of a streamed response; for a response that was not streamed, the tokens reported meanwhile. */
   chunks?: StoredMessage[];
-  /** Of a reply that came whole. */
+  /** Of a response that was not streamed. */
   generations?: StoredMessage[];
   llmOutput?: JsonObject;
-  /** Of a tool: plain data. */
+  /** Plain result of a tool. */
   result?: unknown;
-  /** Of a tool: the messages that it returned. */
+  /** Messages returned by a tool. */
   messages?: StoredMessage[];
-  /** What a tool wrote to the stream of the run. */
+  /** Events that a tool wrote to the stream of the run. */
   events?: unknown[];
   error?: { name: string; message: string };
-  /** The tool returned what cannot be stored, or asked a person: it is called in replay too. */
+  /** The tool's result cannot be stored, or the tool interrupted the run: it is also called in replay. */
   live?: true;
 }
 
@@ -160,9 +160,9 @@ type CallKind = "model" | "tool";
 export interface RecordedCall {
   case: string;
   kind: CallKind;
-  /** Class of the model, name of the tool. */
+  /** Class of the model, or name of the tool. */
   name: string;
-  /** What it was asked, without what is new in every run. */
+  /** The request, without values that differ in every run. */
   asked: JsonObject;
   answer: Answer;
   /** Line of the file. */
@@ -173,8 +173,8 @@ const FORMAT = "graph-serve tape";
 const VERSION = 1;
 
 /**
- * The entries of a file; undefined when there is no such file.
- * @throws ConfigError with the line that cannot be read (`config_invalid`)
+ * Reads the entries of a file; undefined if the file does not exist.
+ * @throws ConfigError with the invalid line (`config_invalid`)
  */
 export async function readRecording(file: string): Promise<RecordedCall[] | undefined> {
   const text = await readIfExists(file);
@@ -200,7 +200,7 @@ function parseLine(file: string, line: string, number: number): JsonObject {
     if (isRecord(value)) return value;
     throw new Error("it is not an object");
   } catch (error) {
-    throw new ConfigError(`a line of the recording cannot be read: ${errorMessage(error)}`, {
+    throw new ConfigError(`invalid line in the recording: ${errorMessage(error)}`, {
       location: { file, line: number },
       hint: "record it again: graph-serve test --record",
       cause: error,
@@ -218,9 +218,9 @@ export function entryText({ line: _line, ...entry }: RecordedCall): string {
 export const recordingText = (entries: readonly RecordedCall[]): string =>
   RECORDING_HEAD + entries.map(entryText).join("");
 
-// What a model or a tool is asked, as recordings keep and compare it.
+// Requests to models and tools in the form in which they are stored and compared.
 
-/** Messages and the names of the tools at hand. Ids are new in every run, so they are left out. */
+/** Messages and the names of available tools, without ids, which differ in every run. */
 export function modelRequest(messages: readonly BaseMessage[], options: unknown): JsonObject {
   const tools = isRecord(options) && Array.isArray(options.tools) ? options.tools.map(toolName) : [];
   return plain({
@@ -247,12 +247,11 @@ function toolName(tool: unknown): string {
   return typeof tool.type === "string" ? tool.type : "tool";
 }
 
-/** The arguments of a tool. */
 export function toolRequest(args: unknown): JsonObject {
   return plain({ args: args ?? null });
 }
 
-/** Two questions of the same key are the same, whatever ids and times they hold. */
+/** Requests with the same key are equal except for ids and times. */
 function requestKey(name: string, request: JsonObject): string {
   return JSON.stringify([name, normalized(request)]);
 }

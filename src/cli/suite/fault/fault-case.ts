@@ -254,7 +254,8 @@ function reportOf(cases: CaseResult[], fault: string, durationMs: number, signal
 
 function whySkipped({ file, one }: PlannedCase): string | undefined {
   if (one.skip) return "skip";
-  if (file.source.mock !== undefined) return "a resumed run repeats model calls, which the recording does not contain";
+  if (file.source.mock !== undefined)
+    return "a resumed run repeats model calls, which the recording does not contain";
   return one.steps[0]?.input === undefined ? "its first step has no input" : undefined;
 }
 
@@ -280,7 +281,11 @@ function resultOf(
 function addTimeout(result: CaseResult, { one }: PlannedCase, seconds: number): void {
   result.status = "failed";
   result.failures = [
-    { expectation: "timeout", message: `the case did not finish within ${seconds} s`, location: one.location },
+    {
+      expectation: "timeout",
+      message: `the case did not finish within ${seconds} s`,
+      location: one.location,
+    },
   ];
 }
 

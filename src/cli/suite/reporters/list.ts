@@ -57,7 +57,8 @@ function summary(report: SuiteReport, reporting: Reporting): string {
     ...coverageLines(report),
     ...report.faults.map((fault) => `${reporting.colors.red("fail")}  ${fault}`),
   );
-  if (report.stoppedBy !== undefined) lines.push(`stopped by ${report.stoppedBy}: these are the results so far`);
+  if (report.stoppedBy !== undefined)
+    lines.push(`stopped by ${report.stoppedBy}: these are the results so far`);
   lines.push("", `${sum.join(", ") || "no cases"} in ${Math.round(report.durationMs)} ms`);
   return `${lines.join("\n")}\n`;
 }

@@ -1,0 +1,359 @@
+/** The rows of threads and runs in memory, and the ordered lists that searches read. */
+import { filterInTurns } from "../../support/event-loop.js";
+import {
+  containing,
+  inScope,
+  isFinished,
+  labelsOf,
+  matchesRun,
+  patchRun,
+  patchThread,
+  splitFilter,
+} from "../rows/rows.js";
+import type {
+  RunPatch,
+  RunRow,
+  RunSearch,
+  ThreadFilter,
+  ThreadPage,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+} from "../contract/storage.js";
+import { copyJson } from "./copy-json.js";
+import { countFirst } from "./saver.js";
+
+type SortField = ThreadQuery["sortBy"];
+type Compare<T> = (a: T, b: T) => number;
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const by =
+  (field: SortField): Compare<ThreadRow> =>
+  (a, b) =>
+    compareTexts(a[field] ?? "", b[field] ?? "") || compareTexts(a.thread_id, b.thread_id);
+
+const byUpdate: Compare<ThreadRow> = (a, b) =>
+  compareTexts(a.updated_at, b.updated_at) || compareTexts(a.thread_id, b.thread_id);
+
+const byCreation: Compare<RunRow> = (a, b) =>
+  compareTexts(a.created_at, b.created_at) || compareTexts(a.run_id, b.run_id);
+
+/** The rows with one label, status or other property that is searched for, ordered by last update. */
+interface Fact {
+  name: string;
+  rows: OrderedList<ThreadRow>;
+}
+
+interface Listed {
+  row: ThreadRow;
+  /** The facts from its metadata. Kept because deriving them costs more than the rest of a patch. */
+  labels: readonly Fact[];
+}
+
+/** A fact with fewer than this fraction of all rows is sorted by itself for an order that only all rows have. */
+const SMALL_FRACTION = 1 / 16;
+/** A page that ends within this fraction of the rows is selected without sorting the others. */
+const EARLY_FRACTION = 1 / 64;
+
+/**
+ * Thread rows ordered by last update: one list of all rows and one per fact, so that the cost of a page and its total does
+ * not depend on the number of threads. Rows are never changed in place: a patch replaces them.
+ */
+export class ThreadIndex {
+  readonly #listed = new Map<string, Listed>();
+  readonly #all = new OrderedList(byUpdate);
+  /** All rows in other orders. Each list is made when a search first needs it: runs should not pay for unused ones. */
+  readonly #orders = new Map<SortField, OrderedList<ThreadRow>>([["updated_at", this.#all]]);
+  readonly #facts = new Map<string, Fact>();
+
+  get(threadId: string): ThreadRow | undefined {
+    return this.#listed.get(threadId)?.row;
+  }
+
+  insert(row: ThreadRow): void {
+    const listed = { row, labels: labelsOf(row.metadata).map((name) => this.#fact(name)) };
+    this.#listed.set(row.thread_id, listed);
+    for (const list of this.#orders.values()) list.insert(row);
+    for (const fact of this.#factsOf(listed)) fact.rows.insert(row);
+  }
+
+  remove(row: ThreadRow): void {
+    const listed = this.#listed.get(row.thread_id);
+    if (!listed) return;
+    this.#listed.delete(row.thread_id);
+    for (const list of this.#orders.values()) list.remove(row);
+    for (const fact of this.#factsOf(listed)) this.#removeFrom(fact, row);
+  }
+
+  /** The patched row; undefined if there is no such thread. */
+  patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
+    const listed = this.#listed.get(threadId);
+    if (!listed) return undefined;
+    const before = listed.row;
+    const row = patchThread(before, copyJson(patch));
+    const facts = this.#factsOf(listed);
+    listed.row = row;
+    if (row.metadata !== before.metadata)
+      listed.labels = labelsOf(row.metadata).map((name) => this.#fact(name));
+    for (const list of this.#orders.values()) list.replace(before, row);
+    const next = new Set(this.#factsOf(listed));
+    for (const fact of facts) {
+      if (next.delete(fact)) fact.rows.replace(before, row);
+      else this.#removeFrom(fact, before);
+    }
+    for (const fact of next) fact.rows.insert(row);
+    return row;
+  }
+
+  async search(query: ThreadQuery): Promise<ThreadPage> {
+    const { sortBy } = query;
+    const matching = this.#matching(query);
+    if (!Array.isArray(matching)) return unorderedPage(await matching, query);
+    const total = matching.length;
+    if (sortBy === "updated_at") return { rows: pageOf(matching, query), total };
+    const all = this.#order(sortBy).items;
+    if (total === all.length) return { rows: pageOf(all, query), total };
+    if (total < all.length * SMALL_FRACTION) return unorderedPage(matching, query);
+    return { rows: pageOf(all, query, passing(query)), total };
+  }
+
+  async count(filter: ThreadFilter): Promise<number> {
+    return (await this.#matching(filter)).length;
+  }
+
+  /** Matching rows, least recently updated first. A promise unless they are all rows, or all rows with one fact. */
+  #matching(filter: ThreadFilter): readonly ThreadRow[] | Promise<ThreadRow[]> {
+    const { ids, metadata = {}, scope, status } = filter;
+    const { facts, rest } = splitFilter(metadata);
+    if (status) facts.push(statusFact(status));
+    const [shortest, ...others] = facts
+      .map((fact) => this.#facts.get(fact)?.rows.items ?? [])
+      .sort((a, b) => a.length - b.length);
+    const base = ids ? this.#withIds(ids) : (shortest ?? this.#all.items);
+    if (!ids && !rest && others.length === 0 && scope === undefined) return base;
+    return filterInTurns(base, passing(filter));
+  }
+
+  /** Rows with a time to live. */
+  expiring(): readonly ThreadRow[] {
+    return this.#facts.get(EXPIRING)?.rows.items ?? [];
+  }
+
+  #withIds(ids: readonly string[]): ThreadRow[] {
+    return [...new Set(ids)].flatMap((id) => this.#listed.get(id)?.row ?? []).sort(byUpdate);
+  }
+
+  #order(field: SortField): OrderedList<ThreadRow> {
+    let list = this.#orders.get(field);
+    if (!list) {
+      const rows = Array.from(this.#listed.values(), ({ row }) => row);
+      this.#orders.set(field, (list = new OrderedList(by(field), rows)));
+    }
+    return list;
+  }
+
+  #fact(name: string): Fact {
+    let fact = this.#facts.get(name);
+    if (!fact) this.#facts.set(name, (fact = { name, rows: new OrderedList(byUpdate) }));
+    return fact;
+  }
+
+  #factsOf({ row, labels }: Listed): Fact[] {
+    const facts = [...labels, this.#fact(statusFact(row.status))];
+    if (row.ttl) facts.push(this.#fact(EXPIRING));
+    return facts;
+  }
+
+  #removeFrom({ name, rows }: Fact, row: ThreadRow): void {
+    rows.remove(row);
+    if (rows.items.length === 0) this.#facts.delete(name);
+  }
+}
+
+/** Metadata labels are JSON arrays, so these two names cannot collide with them. */
+const EXPIRING = "ttl";
+const statusFact = (status: string) => `status ${status}`;
+
+/** Whether a row passes a filter, apart from its ids. */
+function passing({ metadata = {}, scope, status }: ThreadFilter): (row: ThreadRow) => boolean {
+  const hasMetadata = containing(metadata);
+  return (row) => (!status || row.status === status) && inScope(row, scope) && hasMetadata(row.metadata);
+}
+
+/** One page of ordered rows; of those that pass, if `passes` is given. */
+function pageOf<Row>(
+  rows: readonly Row[],
+  { offset, limit, sortOrder }: Pick<ThreadQuery, "offset" | "limit" | "sortOrder">,
+  passes?: (row: Row) => boolean,
+): Row[] {
+  const isAscending = sortOrder === "asc";
+  if (passes) {
+    const found: Row[] = [];
+    for (let index = 0; index < rows.length && found.length < offset + limit; index += 1) {
+      const row = rows[isAscending ? index : rows.length - 1 - index] as Row;
+      if (passes(row)) found.push(row);
+    }
+    return found.slice(offset);
+  }
+  if (isAscending) return rows.slice(offset, offset + limit);
+  const end = Math.max(0, rows.length - offset);
+  return rows.slice(Math.max(0, end - limit), end).reverse();
+}
+
+/** One page of rows that are ordered by their last update, in the order of the query. */
+function unorderedPage(rows: readonly ThreadRow[], query: ThreadQuery): ThreadPage {
+  const { sortBy, sortOrder, offset, limit } = query;
+  const total = rows.length;
+  if (sortBy === "updated_at") return { rows: pageOf(rows, query), total };
+  const compare = by(sortBy);
+  if (sortOrder === "asc") return { rows: firstOf(rows, offset + limit, compare).slice(offset), total };
+  // The order is often that of the updates, and the selection is fastest if the first rows come first.
+  const first = firstOf(rows.toReversed(), offset + limit, (a, b) => compare(b, a));
+  return { rows: first.slice(offset), total };
+}
+
+/** The first `count` rows in an order. */
+function firstOf<Row>(rows: readonly Row[], count: number, compare: Compare<Row>): Row[] {
+  if (count > rows.length * EARLY_FRACTION) return rows.toSorted(compare).slice(0, count);
+  const first: Row[] = [];
+  for (const row of rows) {
+    if (first.length === count && (count === 0 || compare(row, first[count - 1] as Row) > 0)) continue;
+    const index = countFirst(first, (other) => compare(other, row) < 0);
+    first.splice(index, 0, row);
+    if (first.length > count) first.pop();
+  }
+  return first;
+}
+
+/** Run rows in creation order, overall and by thread, and the set of unfinished runs. */
+export class RunIndex {
+  /** Without their tasks, which only `tasksOf` returns. */
+  readonly #rows = new Map<string, RunRow>();
+  readonly #tasks = new Map<string, NonNullable<RunRow["tasks"]>>();
+  readonly #all = new OrderedList(byCreation);
+  readonly #byThread = new Map<string, OrderedList<RunRow>>();
+  readonly #unfinished = new Set<RunRow>();
+  /** Unfinished runs with a cancel request. */
+  readonly #cancelled = new Set<RunRow>();
+
+  get(runId: string): RunRow | undefined {
+    return this.#rows.get(runId);
+  }
+
+  /** The run, if it belongs to this thread. */
+  on(threadId: string, runId: string): RunRow | undefined {
+    const run = this.#rows.get(runId);
+    return run?.thread_id === threadId ? run : undefined;
+  }
+
+  tasksOf(threadId: string, runId: string): (RunRow["tasks"] & {}) | null {
+    return this.on(threadId, runId) ? (this.#tasks.get(runId) ?? null) : null;
+  }
+
+  of(threadId: string): readonly RunRow[] {
+    return this.#byThread.get(threadId)?.items ?? [];
+  }
+
+  /** Newest first. */
+  search({ threadIds, limit, offset, ...filter }: RunSearch): RunRow[] {
+    const runs = threadIds
+      ? [...new Set(threadIds)].flatMap((id) => this.of(id)).sort(byCreation)
+      : this.#all.items;
+    return pageOf(runs, { limit, offset, sortOrder: "desc" }, (run) => matchesRun(run, filter));
+  }
+
+  /** Stores the row itself: the caller must not change it afterwards. */
+  insert({ tasks, ...run }: RunRow): void {
+    this.#all.insert(run);
+    const runs = this.#byThread.get(run.thread_id) ?? new OrderedList(byCreation);
+    runs.insert(run);
+    this.#byThread.set(run.thread_id, runs);
+    this.#rows.set(run.run_id, run);
+    if (tasks) this.#tasks.set(run.run_id, tasks);
+    if (!isFinished(run)) this.#unfinished.add(run);
+  }
+
+  /** Patches in place: a patch does not change the fields that runs are ordered by. False if the run has ended. */
+  patch(run: RunRow, patch: RunPatch): boolean {
+    if (isFinished(run)) return false;
+    const { tasks, ...fields } = copyJson(patch);
+    Object.assign(run, fields);
+    if (tasks) this.#tasks.set(run.run_id, tasks);
+    if (isFinished(run)) this.#finish(run);
+    return true;
+  }
+
+  remove(run: RunRow): void {
+    this.#all.remove(run);
+    const runs = this.#byThread.get(run.thread_id);
+    runs?.remove(run);
+    if (runs?.items.length === 0) this.#byThread.delete(run.thread_id);
+    this.#rows.delete(run.run_id);
+    this.#tasks.delete(run.run_id);
+    this.#finish(run);
+  }
+
+  cancel(runId: string): void {
+    const run = this.#rows.get(runId);
+    if (run && this.#unfinished.has(run)) this.#cancelled.add(run);
+  }
+
+  unfinished(): RunRow[] {
+    return [...this.#unfinished];
+  }
+
+  cancelled(): RunRow[] {
+    return [...this.#cancelled];
+  }
+
+  #finish(run: RunRow): void {
+    this.#unfinished.delete(run);
+    this.#cancelled.delete(run);
+  }
+}
+
+/** A sorted list with binary search. `compare` must be a strict total order over the items, stable while they are listed. */
+class OrderedList<T> {
+  readonly #items: T[];
+  readonly #compare: Compare<T>;
+
+  constructor(compare: Compare<T>, items: T[] = []) {
+    this.#compare = compare;
+    this.#items = items.sort(compare);
+  }
+
+  get items(): readonly T[] {
+    return this.#items;
+  }
+
+  insert(item: T): void {
+    const index = this.#indexOf(item);
+    if (index === this.#items.length) this.#items.push(item);
+    else this.#items.splice(index, 0, item);
+  }
+
+  remove(item: T): void {
+    const index = this.#indexOf(item);
+    if (this.#items[index] === item) this.#items.splice(index, 1);
+  }
+
+  /** Replaces an item, in its place if that is also the place of the new one. */
+  replace(old: T, item: T): void {
+    const items = this.#items;
+    const index = this.#indexOf(old);
+    const isBehind = index === 0 || this.#compare(items[index - 1] as T, item) < 0;
+    const isBefore = index + 1 >= items.length || this.#compare(item, items[index + 1] as T) < 0;
+    if (items[index] === old && isBehind && isBefore) {
+      items[index] = item;
+      return;
+    }
+    this.remove(old);
+    this.insert(item);
+  }
+
+  /** Index of the item, or where to insert it. */
+  #indexOf(item: T): number {
+    return countFirst(this.#items, (other) => this.#compare(other, item) < 0);
+  }
+}
