@@ -1,14 +1,17 @@
-// Script "prepare": builds the clone and links its command. npm also runs it at the first `npx graph-serve`, because
-// it then links the clone into its own cache; what `npm ci` has built is not built again.
+// Script "prepare": builds the clone and links its command. npm also runs it at the first `npx graph-serve`, which links
+// the clone into npm's cache, and when a project that depends on the clone is installed. What `npm ci` has built is not
+// built again then.
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "..");
 const BUILT = ["dist/cli/main.js", "dist/studio/index.html"];
 
+const { npm_command: command, npm_config_local_prefix: project = ROOT } = process.env;
 const isBuilt = BUILT.every((file) => existsSync(join(ROOT, file)));
-if (process.env.npm_command !== "exec" || !isBuilt) {
+const isAsked = command !== "exec" && realpathSync(project) === realpathSync(ROOT);
+if (isAsked || !isBuilt) {
   execFileSync("npm", ["run", "build"], { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" });
   await import("./link-bin.mjs");
 }

@@ -4,6 +4,7 @@ import { ERROR_CODES } from "../src/support/errors.js";
 import { service } from "./fixtures/docstrings/service.js";
 import {
   compileExamples,
+  exampleOf,
   examplesOf,
   exportedSymbols,
   runExample,
@@ -49,6 +50,7 @@ const IMPORTS: Record<string, () => Promise<object>> = {
   "@langchain/langgraph": () => import("@langchain/langgraph"),
   "node:events": () => import("node:events"),
   "node:fs/promises": () => import("node:fs/promises"),
+  "node:os": () => import("node:os"),
   "node:path": () => import("node:path"),
   express: () => import("express"),
 };
@@ -100,25 +102,39 @@ describe("docstrings of exported symbols", () => {
 });
 
 describe("examples in docstrings", () => {
-  it("compile in one program", () => {
-    expect(compileExamples(examples, MODULES)).toEqual([]);
+  it("all compile in one program, which reports the errors of a wrong example", () => {
+    const wrong = 'import { VERSION } from "graph-serve";\nconst version: number = VERSION;\n';
+    const title = "a wrong example";
+    const errors = compileExamples([...examples, exampleOf(title, wrong)], MODULES);
+    expect(errors).toEqual([`${title}, line 2: Type 'string' is not assignable to type 'number'.`]);
   });
 
-  it.each(examples)("$title runs", async (example) => {
-    const listeners = process.listeners("unhandledRejection");
-    const checked = new Set<number>();
-    try {
-      await runExample(example, load, (index, actual, stated) => {
-        checked.add(index);
-        expect(actual).toEqual(stated);
-      });
-    } finally {
-      const added = process.listeners("unhandledRejection").filter((one) => !listeners.includes(one));
-      for (const listener of added) {
-        process.off("unhandledRejection", listener);
-        listener(new Error("unhandled"), Promise.resolve());
-      }
-    }
-    expect(checked.size, "number of stated results that were reached").toBe(statedResults(example.code));
+  it("stated results are compared, including those of nested statements", async () => {
+    const code = "if (1 < 2) {\n  await Promise.resolve([1]); // => [2]\n}\n";
+    const compared: unknown[] = [];
+    await runExample(exampleOf("a wrong result", code), load, (...values) => compared.push(values));
+    expect(compared).toEqual([[0, [1], [2]]]);
+    expect(statedResults(code)).toBe(1);
   });
+
+  it.each(examples.map((example) => [example.title, example] as const))(
+    "the example of %s runs",
+    async (_, example) => {
+      const listeners = process.listeners("unhandledRejection");
+      const checked = new Set<number>();
+      try {
+        await runExample(example, load, (index, actual, stated) => {
+          checked.add(index);
+          expect(actual).toEqual(stated);
+        });
+      } finally {
+        const added = process.listeners("unhandledRejection").filter((one) => !listeners.includes(one));
+        for (const listener of added) {
+          process.off("unhandledRejection", listener);
+          listener(new Error("unhandled"), Promise.resolve());
+        }
+      }
+      expect(checked.size, "number of stated results that were reached").toBe(statedResults(example.code));
+    },
+  );
 });

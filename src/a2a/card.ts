@@ -4,7 +4,6 @@ import { VERSION } from "../support/version.js";
 
 const MODES = ["text/plain", "application/json"];
 
-/** The agent card of a graph at `url`. */
 export function agentCard({ graph_id, name, description }: Assistant, url: string): AgentCard {
   const what = description ?? `Runs the graph ${graph_id}.`;
   const at = (protocolVersion: string) => ({ url, protocolBinding: "JSONRPC", tenant: "", protocolVersion });

@@ -55,7 +55,6 @@ const part = (content: Part["content"], mediaType: string): Part => ({
 const textPart = (text: string): Part => part({ $case: "text", value: text }, "text/plain");
 const dataPart = (value: unknown): Part => part({ $case: "data", value }, "application/json");
 
-/** A message from the agent about a task. */
 export function agentMessage(
   { taskId, contextId }: { taskId: string; contextId: string },
   text: string,
@@ -73,7 +72,6 @@ export function agentMessage(
   };
 }
 
-/** Output of a run, as text and as data. */
 export function outputArtifact(runId: string, { values }: Outcome): Artifact {
   return {
     artifactId: runId,

@@ -42,7 +42,6 @@ export function parseTaskId(taskId: string): TaskRef | undefined {
 /** Metadata key of a run for the first run of its task. */
 const TASK_KEY = "a2a_task";
 
-/** Metadata of a run that continues a task. */
 export const taskMetadata = ({ runId }: TaskRef): Record<string, string> => ({ [TASK_KEY]: runId });
 
 /** Number of newest runs of a thread that are searched for a task. */

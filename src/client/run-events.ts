@@ -3,7 +3,6 @@ import { isRecord, type JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
 
-/** An event of a run's stream. */
 export interface RunEvent {
   /** Undefined if the server does not number events. */
   id?: number | string;

@@ -32,7 +32,6 @@ export function checkedAddress({ url, apiKey }: ServerAddress): ServerAddress {
   return { url: url.replace(/\/+$/, ""), ...(apiKey !== undefined && { apiKey }) };
 }
 
-/** Whether a server responds at `url`. */
 export async function isServing(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url}/ok`, { signal: AbortSignal.timeout(1_000) })).ok;
@@ -51,7 +50,6 @@ class Refusal extends Error {
   }
 }
 
-/** The error to show for a failed SDK call. */
 export const refusalIn = (error: unknown): unknown => (error instanceof Refusal ? error.error : error);
 
 /**

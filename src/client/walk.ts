@@ -54,7 +54,6 @@ export async function* walkThreads(
   }
 }
 
-/** Runs of a thread, newest first. */
 export function walkRuns<Listed extends ListedRun = Run>(
   { runs }: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
   threadId: string,

@@ -11,7 +11,6 @@ import { type SettingName, type SettingsInput, SettingsSchema } from "./settings
 
 const PREFIX = "GRAPH_SERVE_";
 
-/** Environment variable of a setting. */
 export function variableName(name: SettingName): string {
   return PREFIX + name.toUpperCase();
 }
@@ -23,7 +22,6 @@ const FLAGS: Partial<Record<SettingName, string>> = {
   shutdown_grace_seconds: "--shutdown-grace",
 };
 
-/** Command line flag of a setting. */
 export function flagName(name: SettingName): string {
   return FLAGS[name] ?? `--${name.replaceAll("_", "-")}`;
 }
@@ -62,7 +60,6 @@ const unreadVariables = ({ LANGGRAPH_CONFIG }: Variables): string[] =>
       ]
     : [];
 
-/** Warnings for variables that have no effect. */
 export const variableWarnings = (env: Variables): string[] => [
   ...misspelledVariables(env),
   ...unreadVariables(env),
@@ -167,12 +164,10 @@ interface EnvSource {
 
 interface OwnVariables {
   variables: Record<string, string>;
-  /** The env file that was read. */
   file?: string;
   warnings: string[];
 }
 
-/** Env file that is read by default. */
 const USUAL_FILE = ".env";
 
 /**

@@ -20,11 +20,9 @@ interface FileSettings {
   values: Record<string, unknown>;
   document?: ConfigDocument;
   warnings: string[];
-  /** Path of a setting in the file. */
   pathOf: (path: SettingPath) => SettingPath;
 }
 
-/** Reads the given file, or the nearest one. */
 export async function readFileSettings(cwd: string, file?: string): Promise<FileSettings> {
   const document = file === undefined ? await findConfig(cwd) : await readConfig(resolve(cwd, file));
   const samePath = (path: SettingPath): SettingPath => path;

@@ -6,7 +6,6 @@ import { didYouMean } from "../support/nearest.js";
 
 type GraphTarget = ModuleTarget;
 
-/** Splits a target into file and export. */
 export const parseGraphTarget: (text: string) => GraphTarget = parseModuleTarget;
 
 interface GraphSelection {

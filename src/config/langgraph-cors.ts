@@ -11,7 +11,6 @@ const SETTINGS: Record<string, string> = {
 };
 
 interface CorsField {
-  /** Field of `http.cors`. */
   key: string;
   /** The matching setting; undefined for an unknown field. */
   setting: string | undefined;

@@ -125,7 +125,6 @@ export function ignoredFields(document: ConfigDocument, settings: Settings): Ign
   });
 }
 
-/** Paths of unknown fields. */
 export function unknownFields(fields: Fields): SettingPath[] {
   const known = new Set(RULES.map(({ path }) => path.join(".")));
   const unknownIn = (of: Fields, silent: ReadonlySet<string>, at: SettingPath): SettingPath[] =>

@@ -27,9 +27,7 @@ import { issuesOf, type SettingError, settingErrors } from "./validate.js";
 export interface LoadOptions {
   /** Absolute path of the folder to search from; flags with relative paths resolve against it. */
   cwd: string;
-  /** Configuration file to read instead of searching for one. */
   file?: string;
-  /** Settings given by command line flags. */
   flags?: SettingsInput;
   /** Environment variables; `process.env` by default. */
   env?: Variables;
@@ -41,7 +39,6 @@ export interface LoadedConfig {
   /** Complete and deeply frozen. */
   settings: Settings;
   origins: Record<SettingName, SettingOrigin>;
-  /** The configuration file that was read. */
   file?: string;
   /** Folder that graph paths resolve against: the folder of the file, or `cwd`. */
   baseDir: string;
@@ -169,7 +166,6 @@ function graphSources(graphs: Readonly<Record<string, string | { path: string }>
   );
 }
 
-/** Descriptions of the graphs that have one. */
 function graphDescriptions(
   graphs: Readonly<Record<string, string | { description?: string }>>,
 ): Record<string, string> | undefined {
@@ -238,7 +234,20 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
       "use a value such as https://[a-z0-9-]+\\.example\\.com",
     );
   }
-  return [...deprecationWarnings(settings), ...uriWarnings(settings), ...corsWarnings(settings)];
+  return [
+    ...deprecationWarnings(settings),
+    ...queueWarnings(settings, origins),
+    ...uriWarnings(settings),
+    ...corsWarnings(settings),
+  ];
+}
+
+/** A limit that has no effect must not be ignored silently. */
+function queueWarnings({ queue }: Settings, { max_concurrent_runs }: Origins): string[] {
+  if (queue !== "none" || max_concurrent_runs.kind === "default") return [];
+  return [
+    "max_concurrent_runs has no effect without a queue: remove it and limit runs with max_active_runs, or set queue to postgres",
+  ];
 }
 
 /** Warnings for settings of the previous release that no longer have an effect. */
@@ -310,7 +319,6 @@ const URIS: Record<string, RegExp> = {
 const uriFits = (scheme: string, uri: string): boolean =>
   (URIS[scheme]?.test(uri) ?? false) || storageModule(scheme) !== undefined;
 
-/** Where the value of a setting came from. */
 export interface SettingOrigin {
   kind: "flag" | "env" | "file" | "default";
   /** The flag, the variable, file and line, or the reason for a default that differs from the schema's. */

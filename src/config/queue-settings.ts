@@ -25,7 +25,8 @@ export const queueSettings = {
     Type.Integer({
       minimum: 1,
       default: 10,
-      description: "Maximum number of runs that a process executes concurrently; applies with a queue.",
+      description:
+        "Maximum number of runs that a process executes concurrently. Applies only with a queue; without one, use max_active_runs.",
     }),
   ),
   max_attempts: Type.Optional(

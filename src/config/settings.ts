@@ -23,7 +23,6 @@ const NamedKey = Type.Object(
   { additionalProperties: false },
 );
 
-/** Routes that can be open to callers without a key or an identity. */
 const OPENABLE_ROUTES = [
   "/ok",
   "/ready",
@@ -35,7 +34,6 @@ const OPENABLE_ROUTES = [
   "/metrics",
 ] as const;
 
-/** Groups of routes that can be disabled. */
 export const ROUTE_GROUPS = ["assistants", "threads", "runs", "store", "meta"] as const;
 
 const accessSettings = {
@@ -356,7 +354,6 @@ function maskSetting(name: string, value: unknown): unknown {
 const maskKey = (key: string | { name: string; key: string }) =>
   typeof key === "string" ? MASK : { ...key, key: MASK };
 
-/** Placeholder in a file for a value from a variable. */
 const VARIABLE = {
   type: "string",
   pattern: "\\$\\{[^}]+\\}",

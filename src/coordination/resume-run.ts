@@ -156,7 +156,12 @@ function liveOf(run: InterruptedRun): LiveRun {
   const next = { updated_at: now(), attempt: status === "running" ? attempt + 1 : attempt };
   const model = runModel({ ...row, ...next });
   const kept = { ...resumption, spent_ms: spentOf(run) };
-  return new LiveRun(context, model, performance.now(), optionsOf(run, next.attempt), kept);
+  const options = optionsOf(run, next.attempt);
+  if (!context.live.hasClient(row.run_id))
+    return new LiveRun(context, model, performance.now(), options, kept);
+  // If this process dies, its client is gone.
+  const attended = { ...options, ifLost: () => kept };
+  return new LiveRun(context, model, performance.now(), attended, { ...kept, unattended: false });
 }
 
 const spentOf = ({ resumption, tookMs }: InterruptedRun): number => resumption.spent_ms + tookMs;

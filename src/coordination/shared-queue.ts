@@ -8,7 +8,7 @@ import { type EngineContext } from "../runs/live-runs.js";
 import { type Accepted, WaiterGroup, type Queue } from "../runs/queue.js";
 import { resumeQueued } from "./recover.js";
 import { UNOWNED } from "../runs/run-owners.js";
-import { isStorable, resumptionOf } from "../runs/resumption.js";
+import { isStorable, requeuedResumption } from "../runs/resumption.js";
 import type { QueueOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { registerRunWebhook } from "./run-rows.js";
@@ -364,14 +364,8 @@ interface AcceptRequest {
  * handles disconnects.
  */
 function queuedOf(context: EngineContext, request: RunCreateRequest, options: QueueOptions): Resumption {
-  const { log, isAwaited, atEnd } = options;
-  const resumption = resumptionOf(context, request, {
-    ...options,
-    unattended: true,
-    atEnd: isAwaited ? undefined : atEnd,
-  });
-  if (!log) return { ...resumption, frames: "none" };
-  return log.capturesAllModes ? { ...resumption, frames: "wide" } : resumption;
+  const { isAwaited, atEnd } = options;
+  return requeuedResumption(context, request, { ...options, atEnd: isAwaited ? undefined : atEnd });
 }
 
 /** @throws InvalidRequestError if the request contains values that cannot be stored (`invalid_request`) */

@@ -33,7 +33,7 @@ import {
 } from "../runs/run-request.js";
 import { type Origin, requireCheckpoint } from "../context/run-checkpointer.js";
 import type { LiveRunOptions, QueueOptions } from "../runs/run-options.js";
-import { resumptionOf } from "../runs/resumption.js";
+import { requeuedResumption, resumptionOf } from "../runs/resumption.js";
 import {
   assertNotForeign,
   ownThread,
@@ -332,7 +332,13 @@ export function newLiveRun(
   const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known);
   const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
-  const ending = request.webhook == null ? options : { ...options, atEnd: onEnd(context, run, atEnd) };
+  const ifLost =
+    resumption && !options.unattended ? () => requeuedResumption(context, request, options) : undefined;
+  const ending = {
+    ...options,
+    ifLost,
+    ...(request.webhook != null && { atEnd: onEnd(context, run, atEnd) }),
+  };
   return new LiveRun(context, run, since, ending, resumption);
 }
 

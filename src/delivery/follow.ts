@@ -10,7 +10,7 @@ import { pause } from "../support/pause.js";
 import { remoteAnswer, endRemoteRun, retryWhileUnavailable, stopRemoteRuns } from "./remote-runs.js";
 import { isEndOfSummary, remoteFrames, remoteSummary, untilAborted } from "./remote-frames.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
-import { continuesAfter } from "../runs/run-owners.js";
+import { continuesAfter, UNOWNED } from "../runs/run-owners.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import type { LogReader, RunLog } from "../frames/run-log.js";
 import { runModel, runRow, scopeOf } from "../threads/thread-origin.js";
@@ -41,7 +41,8 @@ export async function joinRun(
 ): Promise<WaitingRun> {
   const run = runModel(await runRow(context, threadId, runId));
   const live = context.live.find(run.run_id);
-  if (cancelOnDisconnect) signal?.addEventListener("abort", () => stop(context, run, live), { once: true });
+  if (cancelOnDisconnect)
+    signal?.addEventListener("abort", () => stopRun(context, run, live), { once: true });
   return { run, answer: live ? localAnswer(context, live, signal) : remoteAnswer(context, run, signal) };
 }
 
@@ -51,22 +52,60 @@ export async function localAnswer(
   live: LiveRun,
   signal?: AbortSignal,
 ): Promise<JsonObject> {
-  const answer = await live.answer(signal);
-  if (!live.isTaken) return answer;
-  context.live.stopping.throwIfAborted();
-  return remoteAnswer(context, live.run, signal);
+  const last = await lastAttempt(context, live, signal);
+  return last ? last.answer() : remoteAnswer(context, live.run, signal);
 }
 
 /** The end of a run of this process, even if another process continues it. */
 export async function localEnd(context: EngineContext, live: LiveRun): Promise<Run> {
-  const run = await live.ended();
-  if (!live.isTaken) return run;
-  context.live.stopping.throwIfAborted();
-  const row = await endRemoteRun(context, run);
-  return row ? runModel(row) : run;
+  const last = await lastAttempt(context, live);
+  if (last) return last.ended();
+  const row = await endRemoteRun(context, live.run);
+  return row ? runModel(row) : live.ended();
 }
 
-/** The frames of a run of this process. If another process continues the run, its frames follow. */
+/**
+ * The attempt of a run with which the run has ended in this process. Undefined if another process continues the run.
+ * @throws ShuttingDownError if this process stops while the run is requeued
+ */
+async function lastAttempt(
+  context: EngineContext,
+  live: LiveRun,
+  signal?: AbortSignal,
+): Promise<LiveRun | undefined> {
+  for (
+    let current: LiveRun | undefined = live;
+    current;
+    current = await nextAttempt(context, current, signal)
+  ) {
+    await current.answer(signal);
+    if (!current.isTaken) return current;
+  }
+  return undefined;
+}
+
+/** Poll interval for the row of a requeued run, in milliseconds. */
+const NEXT_ATTEMPT_POLL_MS = 500;
+
+/** The next attempt of a run in this process. Undefined if another process has taken the run, or it has ended. */
+async function nextAttempt(
+  { live: { stopping }, storage, ownerId }: EngineContext,
+  live: LiveRun,
+  signal?: AbortSignal,
+): Promise<LiveRun | undefined> {
+  const leave = signal ? AbortSignal.any([signal, stopping]) : stopping;
+  const { thread_id, run_id } = live.run;
+  for (;;) {
+    leave.throwIfAborted();
+    if (live.next) return live.next;
+    const row = await retryWhileUnavailable(() => storage.runs.get(thread_id, run_id), leave);
+    if (live.next) return live.next;
+    if (!row || isFinished(row) || (row.owner !== UNOWNED && row.owner !== ownerId)) return undefined;
+    await live.whenContinued(NEXT_ATTEMPT_POLL_MS, leave);
+  }
+}
+
+/** The frames of a run of this process, with those of its later attempts, in this or another process. */
 export function localFrames(context: EngineContext, live: LiveRun, frames: LogReader): LogReader {
   const controller = new AbortController();
   const leave = () => {
@@ -74,13 +113,23 @@ export function localFrames(context: EngineContext, live: LiveRun, frames: LogRe
     controller.abort();
   };
   const all = async function* () {
+    const { stopping } = context.live;
     let seen = -1;
-    for await (const batch of frames) {
-      seen = batch.at(-1)?.id ?? seen;
-      yield batch;
+    let own: LogReader | undefined = frames;
+    for (let current = live; own;) {
+      for await (const batch of own) {
+        seen = batch.at(-1)?.id ?? seen;
+        yield batch;
+      }
+      // Requeued by a shutdown: the readers reconnect to another process.
+      if (!current.isTaken || stopping.aborted) return;
+      const next = await nextAttempt(context, current, controller.signal).catch((error: unknown) => {
+        if (!stopping.aborted) throw error;
+      });
+      if (stopping.aborted) return;
+      own = next?.log && (await readLog(next.log, next.run, controller.signal));
+      current = next ?? current;
     }
-    // Requeued by a shutdown: the readers reconnect to another process.
-    if (!live.isTaken || context.live.stopping.aborted) return;
     const { thread_id, run_id } = live.run;
     const row = await retryWhileUnavailable(() => runRow(context, thread_id, run_id), controller.signal);
     const rest = remoteFrames(context, runModel(row), seen);
@@ -88,6 +137,15 @@ export function localFrames(context: EngineContext, live: LiveRun, frames: LogRe
     yield* rest;
   };
   return { leave, [Symbol.asyncIterator]: () => untilAborted(controller.signal, all()) };
+}
+
+/** The frames of a log that the run's request selects. */
+async function readLog(log: RunLog, run: Run, signal: AbortSignal): Promise<LogReader> {
+  const frames = log.capturesAllModes
+    ? (await import("../frames/projected-log.js")).readProjected(log, run)
+    : log.read();
+  signal.addEventListener("abort", () => frames.leave(), { once: true });
+  return frames;
 }
 
 /**
@@ -107,7 +165,7 @@ export async function joinRunStream(
   const live = context.live.find(run.run_id);
   const kept = context.live.logOf(run.run_id);
   const log = kept && isOutlived(row, kept) ? undefined : kept;
-  const leave = () => stop(context, run, live);
+  const leave = () => stopRun(context, run, live);
   const logLacksFrames = log !== undefined && lacksEarlier(context, log, after);
   if (!logLacksFrames && log?.reaches(after)) {
     const read = log.capturesAllModes
@@ -161,7 +219,7 @@ export async function joinStatelessStream(
   const isOwn = (scope: string | null) => !context.caller || scope === scopeOf(context);
   if (log?.stateless && log.reaches(after) && isOwn(log.stateless.scope)) {
     const run = { run_id, thread_id: log.stateless.thread_id };
-    const leave = () => live?.stop(RunAborted.from("disconnected"));
+    const leave = () => live && stopRun(context, run, live);
     const read = log.read(after);
     return joinedLog(run, log, live ? localFrames(context, live, read) : read, options, leave);
   }
@@ -173,7 +231,7 @@ export async function joinStatelessStream(
   const run = row ? runModel(row) : gone;
   const isOver = (!row || isFinished(row)) && page.is_ended && after === page.next - 1;
   const frames = isOver ? NOTHING_LEFT : remoteFrames(context, run, after);
-  return { run, ...joined(frames, options, () => stop(context, run, undefined)), isOver };
+  return { run, ...joined(frames, options, () => stopRun(context, run, undefined)), isOver };
 }
 
 /** As `isOutlived`, if the row was not read yet. Only a failed run can have continued. */
@@ -221,9 +279,11 @@ function joined(
   };
 }
 
-/** Cancels the run of a disconnected caller. */
-function stop(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
-  if (live) return live.stop(RunAborted.from("disconnected"));
+/** Interrupts the run of a disconnected client, in whichever attempt it is. */
+export function stopRun(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
+  let last = live;
+  while (last?.next) last = last.next;
+  if (last && !last.isTaken) return last.stop(RunAborted.from("disconnected"));
   stopRemoteRuns(context, run).catch((error: unknown) =>
     context.logger.error(
       { err: error, run_id: run.run_id },

@@ -103,7 +103,6 @@ const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Swagger UI's icons are data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -111,7 +110,6 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serves the API documentation. */
 export function docs(): RequestHandler {
   const router = express.Router();
   router.get("/", redirectToFolder, page("html", PAGE));

@@ -57,7 +57,6 @@ const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
 export const isReadOnly = ({ id, method }: Route): boolean =>
   method === "get" ? !/^join_|_socket$/.test(id) : QUERIES.test(id);
 
-/** Routes that a worker serves. */
 const WORKER_ROUTES = ["get_ok", "get_ready", "get_metrics"];
 
 /** The routes that are enabled by the settings. */

@@ -12,7 +12,6 @@ import { studio } from "./studio/studio.js";
 
 interface Target {
   url: string;
-  /** Sent with every request. */
   apiKey?: string;
 }
 

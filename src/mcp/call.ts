@@ -31,7 +31,6 @@ export interface ToolCall {
   ask?: (form: Form) => Promise<ElicitResult>;
   /** Sends progress; unset if the client did not request it. */
   progress?: (message: string) => void;
-  /** Name of the resume tool. */
   resume: string;
 }
 
@@ -98,7 +97,6 @@ async function answersTo(
   return { resume: answers.length === 1 ? only?.[1] : Object.fromEntries(answers) };
 }
 
-/** Executes one run to its end. */
 async function execute(
   { service, signal, disconnected, progress }: ToolCall,
   threadId: string,

@@ -8,7 +8,6 @@ type FormSchema = ElicitRequestFormParams["requestedSchema"];
 export interface Form {
   message: string;
   requestedSchema: FormSchema;
-  /** Converts the form content to the resume value. */
   answerOf(content: JsonObject): unknown;
 }
 

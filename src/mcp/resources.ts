@@ -9,7 +9,6 @@ import type { Thread } from "../models/thread.js";
 import type { CallerService } from "../service/service.js";
 import { InvalidRequestError } from "../support/errors.js";
 
-/** Number of threads per page. */
 const PAGE = 50;
 const ROOT = "graph-serve://threads/";
 const JSON_TYPE = "application/json";

@@ -15,7 +15,6 @@ const THREAD_ID = {
   description: "Id of the conversation to continue, from an earlier answer; omit it for a new one.",
 };
 
-/** A graph as a tool. */
 interface GraphTool {
   tool: Tool;
   /** Name of the argument for the thread id. */

@@ -18,7 +18,6 @@ export function StringEnum<const T extends readonly string[]>(
   return Type.Unsafe<T[number]>({ type: "string", enum: [...values], ...options });
 }
 
-/** The schema or null. */
 export function Nullable<T extends TSchema>(
   schema: T,
   options: SchemaOptions = {},
@@ -40,7 +39,6 @@ export function Nullable<T extends TSchema>(
 export const Opt = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>
   Type.Optional(Nullable(schema, options));
 
-/** Any JSON object. */
 export const AnyObject = (options: SchemaOptions = {}): TUnsafe<JsonObject> =>
   Type.Unsafe<JsonObject>({ type: "object", additionalProperties: true, ...options });
 

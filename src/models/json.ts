@@ -1,5 +1,3 @@
-/** JSON types and helpers without schemas. */
-
 export type JsonObject = Record<string, unknown>;
 
 /** True for an object that is neither null nor an array. */

@@ -105,7 +105,6 @@ const SubscribeParams = Type.Object({ ...EventStreamRequest.properties });
 const UnsubscribeParams = Type.Object({ subscription_id: Type.String() });
 export type UnsubscribeParams = Static<typeof UnsubscribeParams>;
 
-/** Parameters of each method. */
 export const COMMAND_PARAMS = {
   "run.start": RunStartParams,
   "input.respond": InputRespondParams,
@@ -170,7 +169,6 @@ export const CommandAnswer = Type.Object(
 );
 export type CommandAnswer = Static<typeof CommandAnswer>;
 
-/** Result of a command, before it is put into a reply. */
 export interface CommandResult {
   result: Record<string, unknown>;
   threadId: string;
@@ -180,13 +178,11 @@ export interface CommandResult {
 /** An event of a thread to be sent; `data` is the whole envelope as JSON text. */
 export interface ProtocolFrame {
   readonly id: string;
-  /** The method. */
   readonly event: string;
   readonly data: string;
   readonly seq: number;
   readonly channel: string;
   readonly namespace: readonly string[];
-  /** Set for the last event of a run. */
   readonly endsRun?: boolean;
 }
 
@@ -202,7 +198,6 @@ export interface EventStream {
   disconnect(): void;
 }
 
-/** Whether an event passes a filter. */
 export function passes(
   { channels, namespaces, depth, since }: EventFilter,
   { channel, namespace, seq }: Pick<ProtocolFrame, "channel" | "namespace" | "seq">,
@@ -220,5 +215,4 @@ const isBelow = (namespace: readonly string[], prefix: readonly string[]): boole
   prefix.length <= namespace.length &&
   prefix.every((segment, at) => namespace[at] === segment || nodeOf(namespace[at] ?? "") === segment);
 
-/** Name of the node in a namespace segment. */
 export const nodeOf = (segment: string): string => segment.split(":", 1)[0] ?? "";

@@ -2,7 +2,6 @@
 import type { Run } from "./run.js";
 import type { Interrupt } from "./state.js";
 
-/** A finished step inside a run. */
 interface Step {
   run: Run;
   /** Names of the enclosing nodes, outermost first; for a node, its own name is last. */

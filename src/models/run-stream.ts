@@ -30,7 +30,6 @@ export const firstIdOf = (attempt: number): number => (Math.max(attempt, 1) - 1)
 /** The attempt of a frame, from its id. Id -1, before the first frame, belongs to attempt 1. */
 export const attemptOf = (id: number): number => Math.floor(Math.max(id, 0) / IDS_AN_ATTEMPT) + 1;
 
-/** A frame of any event stream. */
 export type Frame = Omit<RunFrame, "id"> & { readonly id: number | string };
 
 /** A stream of frames for one subscriber. */

@@ -310,6 +310,5 @@ export const RunListQuery = Type.Object({
   status: Type.Optional(RunStatusSchema),
   select: Type.Optional(Selection(RUN_FIELDS)),
 });
-/** Filter for the runs of a thread. */
 export type RunFilter = Omit<Static<typeof RunListQuery>, "select">;
 export type RunSelection = Static<typeof RunListQuery>;

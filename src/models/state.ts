@@ -180,7 +180,6 @@ export interface SelectedState extends Partial<ThreadState> {
   changed_keys?: string[] | null;
 }
 
-/** Fields of the states of a history. */
 export const StateSelection = Selection([...STATE_FIELDS, "changed_keys"]);
 
 const writtenValues = Type.Union([AnyObject(), Type.Array(Type.Unknown()), Type.Null()], {

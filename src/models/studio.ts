@@ -14,7 +14,6 @@ export interface LoadFault {
 }
 
 export interface FaultLocation {
-  /** Absolute path. */
   file: string;
   /** Line and column count from 1. */
   line: number;
@@ -24,7 +23,6 @@ export interface FaultLocation {
 }
 
 export interface StudioHello {
-  /** Project folder. */
   place: string;
   /** Visible part of states in the public API. The helper API shows the other. */
   shows: Shown;
@@ -53,7 +51,6 @@ export interface ReplayOf {
 
 /** A replay of a run on a copy of its thread. */
 export interface StudioReplay {
-  /** The copy. */
   thread_id: string;
   of: ReplayOf;
   /** `running`, then the final status of the run. */
@@ -65,7 +62,6 @@ export interface StudioReplay {
 
 /** A run as a case file, already written or as a preview. */
 export interface StudioCase {
-  /** Absolute path. */
   file: string;
   /** Path relative to the project folder. */
   path: string;

@@ -19,6 +19,7 @@ import {
   joinRun,
   joinRunStream,
   joinStatelessStream,
+  stopRun,
   type JoinOptions,
   type StreamJoinOptions,
 } from "../delivery/follow.js";
@@ -32,7 +33,6 @@ import type { RunRow } from "../storage/contract/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { collect, inPages } from "../support/read-ahead.js";
-import { RunAborted } from "../runs/run-aborted.js";
 import type { RunLog } from "../frames/run-log.js";
 import { enqueueRun, startRun, type StartOptions as LiveOptions } from "../coordination/start-run.js";
 import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
@@ -163,7 +163,7 @@ export class Runs {
     const frames = this.#context.storage.runs.take ? localFrames(this.#context, live, read) : read;
     const disconnect = () => {
       frames.leave();
-      if (!isUnattended) live.stop(RunAborted.from("disconnected"));
+      if (!isUnattended) stopRun(this.#context, live.run, live);
     };
     return { run: live.run, frames, disconnect, resumable: isUnattended };
   }
@@ -328,7 +328,7 @@ export class Runs {
   /** Waits for the end of the run. Interrupts it if the caller disconnects first. */
   async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
     if (!signal || this.#onDisconnect(request).unattended) return localEnd(this.#context, live);
-    const leave = () => live.stop(RunAborted.from("disconnected"));
+    const leave = () => stopRun(this.#context, live.run, live);
     if (signal.aborted) leave();
     signal.addEventListener("abort", leave, { once: true });
     try {

@@ -7,7 +7,7 @@ import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
 import type { Resumption, RunHolder, ThreadLease } from "../storage/contract/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
-import { withTimeout } from "../support/pause.js";
+import { pause, withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
 import type { OpsContext } from "../context/context.js";
 import type { Execution } from "./execute.js";
@@ -30,6 +30,9 @@ export interface EngineContext extends OpsContext {
   /** Distributes runs among processes. Undefined if each process executes the runs that it accepts. */
   readonly queue?: Queue<EngineContext, LiveRun, QueueOptions>;
 }
+
+/** How long a requeued run remembers that its next attempt may execute here, in milliseconds. */
+const NEXT_ATTEMPT_MS = 60_000;
 
 /** Follows the runs of threads whose events have readers. */
 export interface ThreadFollower {
@@ -67,6 +70,7 @@ export class LiveRun {
   readonly #context: EngineContext;
   readonly #isStateless: boolean;
   readonly #atEnd: LiveRunOptions["atEnd"];
+  readonly #ifLost: LiveRunOptions["ifLost"];
   /** Time of acceptance, by `performance.now()`. */
   readonly #since: number;
   /** Removes the run from the wait queue of its thread when aborted. */
@@ -77,14 +81,17 @@ export class LiveRun {
   /** Set once the run holds its thread. */
   #execution: Execution | undefined;
   #end: End | undefined;
-  /** Emits `end`. Unlike a promise, it does not retain callers that stop waiting. */
+  /** Whether the run was requeued: other attempts follow. */
+  #isRequeued = false;
+  #next: LiveRun | undefined;
+  /** Emits `end` and `next`. Unlike a promise, it does not retain callers that stop waiting. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
   constructor(
     context: EngineContext,
     run: Run,
     since: number,
-    { log, stateless, atEnd }: LiveRunOptions,
+    { log, stateless, atEnd, ifLost }: LiveRunOptions,
     resumption: Resumption | null,
   ) {
     this.#context = context;
@@ -95,6 +102,7 @@ export class LiveRun {
     this.watch = context.watch?.(run);
     this.#isStateless = stateless !== undefined;
     this.#atEnd = atEnd;
+    this.#ifLost = ifLost;
   }
 
   /** See `scopeOf`. */
@@ -115,6 +123,33 @@ export class LiveRun {
   /** True if the run ended only in this process: another one continues it. */
   get isTaken(): boolean {
     return this.#end?.isTaken ?? false;
+  }
+
+  /** Whether the run is interrupted when its client disconnects. */
+  get isAttended(): boolean {
+    return this.#ifLost !== undefined;
+  }
+
+  /** The next attempt of this run, if it was requeued and this process has taken it up again. */
+  get next(): LiveRun | undefined {
+    return this.#next;
+  }
+
+  continueAs(next: LiveRun): void {
+    this.#next = next;
+    this.#events.emit("next");
+  }
+
+  /** Resolves when `next` is set, or after `ms` milliseconds. Rejects with the signal's reason if it aborts. */
+  async whenContinued(ms: number, signal: AbortSignal): Promise<void> {
+    const done = new AbortController();
+    const next = once(this.#events, "next", { signal: done.signal }).catch(() => undefined);
+    try {
+      await Promise.race([next, pause(ms, AbortSignal.any([signal, done.signal])).catch(() => undefined)]);
+      signal.throwIfAborted();
+    } finally {
+      done.abort();
+    }
   }
 
   /** True once the run has held its thread, even after it has ended. */
@@ -154,15 +189,17 @@ export class LiveRun {
     this.#stopReason ??= reason;
     this.#waitAbort?.abort(reason);
     this.#execution?.abort(reason);
+    if (this.#isRequeued) void this.#stopNext();
   }
 
   /** Ends a queued run that is stored but cannot start. It does not hold its thread. */
   async fail(error: unknown): Promise<void> {
     const { results } = this.#context.live;
-    const result = await results.endQueued(this.run, error, this.#resumable());
+    const result = await results.endQueued(this.run, error, this.#resumable() ?? this.#resumableIfLost());
     // On a shutdown, the row has a different error.
     const { thrown = error, stored, isTaken, isGivenBack } = result;
     const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, isTaken, isGivenBack };
+    if (isGivenBack) await this.#expectNext();
     // Finishes first, so that the log of a run that continues in another process is not kept as complete.
     if (isTaken) this.#finish(end);
     else this.#pushLast(result);
@@ -210,9 +247,12 @@ export class LiveRun {
       begun();
       const ending = { ...(await execution.run()), tasks: execution.tasks() };
       const { run, holder } = this;
-      const own = { run, holder, resumption: this.#resumable(), atEnd: this.#atEnd, lease };
+      const ifLost = () => this.#resumableIfLost();
+      const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
       const ended = { ending, usage: execution.tokens(), isTaken: execution.isTaken };
-      return await this.#context.live.results.end({ ...own, ...ended });
+      const result = await this.#context.live.results.end({ ...own, ...ended });
+      if (result.isGivenBack) await this.#expectNext();
+      return result;
     } finally {
       await lease.release();
     }
@@ -220,10 +260,47 @@ export class LiveRun {
 
   /** What another process needs to resume the run. Undefined if the run ends with this process. */
   #resumable(): Resumption | undefined {
-    const { resumption } = this;
-    if (!this.#context.givesBack || !resumption?.unattended || !resumption.isWhole) return undefined;
+    return this.resumption?.unattended ? this.#requeueable(this.resumption) : undefined;
+  }
+
+  /** The same for a run whose client waits and whose thread lock was lost. During a shutdown, its client leaves too. */
+  #resumableIfLost(): Resumption | undefined {
+    return this.#context.live.stopping.aborted ? undefined : this.#requeueable(this.#ifLost?.());
+  }
+
+  #requeueable(resumption: Resumption | undefined): Resumption | undefined {
+    if (!this.#context.givesBack || !resumption?.isWhole) return undefined;
     const spent = this.#begunAt === undefined ? 0 : performance.now() - this.#begunAt;
     return { ...resumption, spent_ms: resumption.spent_ms + Math.round(spent) };
+  }
+
+  /** The run was requeued. A stop that came too late for this attempt applies to the next one. */
+  async #expectNext(): Promise<void> {
+    this.#isRequeued = true;
+    this.#context.live.expectNext(this);
+    if (this.#stopReason) await this.#stopNext();
+  }
+
+  /** Never rejects. */
+  async #stopNext(): Promise<void> {
+    const { run_id } = this.run;
+    if (this.#stopReason?.abortCause === "shutdown") return;
+    await this.#context.storage.runs
+      .requestCancel(run_id)
+      .catch((error: unknown) =>
+        this.#context.logger.error({ err: error, run_id }, "a requeued run could not be cancelled"),
+      );
+  }
+
+  /** Lets a requeued run continue at once, here or in another process. */
+  #takeUp(): void {
+    const { live, queue, recover, logger } = this.#context;
+    const { run_id, thread_id } = this.run;
+    if (live.stopping.aborted) return;
+    if (queue) return queue.notify();
+    recover({ threadId: thread_id }).catch((error: unknown) =>
+      logger.warn({ err: error, run_id }, "a requeued run could not be resumed yet"),
+    );
   }
 
   #start(execution: Execution): void {
@@ -249,8 +326,10 @@ export class LiveRun {
       run: { ...this.run, ...stored, usage },
       isTaken,
       isGivenBack,
-      ...(!hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
+      ...(!isTaken && !hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
     });
+    // After other failures of the storage, the next attempt waits for the poll of requeued runs.
+    if (isGivenBack && result.isLost) this.#takeUp();
   }
 
   #pushLast(result: RunResult): void {
@@ -288,6 +367,8 @@ export class LiveRuns {
   /** By run id. At most one run of a thread is running. */
   readonly #runs = new Map<string, LiveRun>();
   readonly #stopping = new AbortController();
+  /** Requeued runs whose next attempt may execute here, by run id. */
+  readonly #requeued = new Map<string, LiveRun>();
   /** Threads that callers wait to take over, with the number of these callers. */
   readonly #takeovers = new Map<string, number>();
 
@@ -330,6 +411,7 @@ export class LiveRuns {
     const { run, log } = live;
     if (this.find(run.run_id) === live) return;
     this.#runs.set(run.run_id, live);
+    this.#continue(live);
     live.onEnd(this.active.enter(live.scope));
     this.follower?.added(live);
     this.#context.frames?.publish(live);
@@ -337,6 +419,28 @@ export class LiveRuns {
       if (this.find(run.run_id) === live) this.#runs.delete(run.run_id);
       if (log && !live.isTaken) this.#retainLog(live, log);
     });
+  }
+
+  /** Records a requeued run, so that its next attempt here becomes its `next`. */
+  expectNext(live: LiveRun): void {
+    const { run_id } = live.run;
+    this.#continue(live);
+    this.#requeued.set(run_id, live);
+    const forget = () => this.#requeued.get(run_id) === live && this.#requeued.delete(run_id);
+    setTimeout(forget, NEXT_ATTEMPT_MS).unref();
+  }
+
+  /** Whether the client of a requeued run is connected to this process. */
+  hasClient(runId: string): boolean {
+    return this.#requeued.get(runId)?.isAttended ?? false;
+  }
+
+  #continue(live: LiveRun): void {
+    const { run_id } = live.run;
+    const earlier = this.#requeued.get(run_id);
+    if (!earlier || earlier === live) return;
+    this.#requeued.delete(run_id);
+    earlier.continueAs(live);
   }
 
   #retainLog({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {

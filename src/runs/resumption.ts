@@ -9,6 +9,7 @@ import type { OpsContext } from "../context/context.js";
 import type { LiveRunOptions } from "./run-options.js";
 
 type Options = Pick<LiveRunOptions, "unattended" | "stateless" | "atEnd">;
+type RequeueOptions = Pick<LiveRunOptions, "log" | "stateless" | "atEnd">;
 
 /** A run that ends with its client's connection is not resumed, so nothing is stored. */
 const ATTENDED: Resumption = { unattended: false, isWhole: false, caller: null, spent_ms: 0 };
@@ -28,6 +29,17 @@ export function resumptionOf(
     ...(webhook != null && { webhook }),
     spent_ms: 0,
   };
+}
+
+/** What the row of a requeued run stores, whether its client waits or not: every process may execute the run. */
+export function requeuedResumption(
+  context: OpsContext,
+  request: RunCreateRequest,
+  { log, ...options }: RequeueOptions,
+): Resumption {
+  const resumption = resumptionOf(context, request, { ...options, unattended: true });
+  if (!log) return { ...resumption, frames: "none" };
+  return log.capturesAllModes ? { ...resumption, frames: "wide" } : resumption;
 }
 
 /** The caller as JSON with secrets masked. Undefined if a custom authentication returned something else. */

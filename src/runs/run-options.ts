@@ -1,6 +1,7 @@
 /** Options of an accepted run, in addition to its request. */
 import type { KnownRun } from "./run-request.js";
 import type { RunLog, Stateless } from "../frames/run-log.js";
+import type { Resumption } from "../storage/contract/storage.js";
 
 export interface LiveRunOptions {
   /** Receives the frames of the run; undefined if the run is not streamed. */
@@ -14,6 +15,8 @@ export interface LiveRunOptions {
   atEnd?: (isDead: boolean) => Promise<void>;
   /** Whether the run continues after its client disconnects. */
   unattended?: boolean;
+  /** Set for a run that ends with its client's connection: what its row stores if it is requeued after losing its lock. */
+  ifLost?: () => Resumption;
 }
 
 /** Options of a run that a queue accepts. */

@@ -154,6 +154,8 @@ interface EndedRun {
   holder: RunHolder;
   /** Set if another process can resume the run. */
   resumption: Resumption | undefined;
+  /** The same if the thread lock was lost. */
+  ifLost: () => Resumption | undefined;
   lease: ThreadLease;
   /** Whether the storage rejected a write because another process owns the run. */
   isTaken: boolean;
@@ -185,7 +187,9 @@ export class RunResults {
     await lease.confirm?.();
     const isLost = ended.isTaken || (lease.lost?.aborted ?? false);
     const final = isLost ? orFailed(ending, RunAborted.from("lost")) : ending;
-    const resumption = ended.isTaken ? undefined : ended.resumption;
+    const resumption = ended.isTaken
+      ? undefined
+      : (ended.resumption ?? (isLost ? ended.ifLost() : undefined));
     const own = { ...ended, ending: final, resumption, isLost };
     const result = (await this.#requeue(own)) ?? (await this.#storeOrDefer(own, isLost));
     if (result.isTaken) return { ...result, isLost };
@@ -281,7 +285,7 @@ export class RunResults {
 
   /** Requeues a run that another process can resume. Undefined if the run ends here. */
   async #requeue(
-    ended: Omit<EndedRun, "lease" | "isTaken" | "atEnd">,
+    ended: Omit<EndedRun, "ifLost" | "lease" | "isTaken" | "atEnd">,
     hasBegun = true,
   ): Promise<Omit<RunResult, "isLost"> | undefined> {
     const remainder = this.#remainderOf(ended, hasBegun);

@@ -73,13 +73,10 @@ export class UncertainRuns {
     if (runs.take && row.owner !== this.#context.ownerId) return "remote";
     const { owner, attempt = 1 } = row;
     const holder = runs.take && { owner, attempt };
-    if (
-      isAccepted &&
-      this.#context.settings.resume_runs &&
-      row.resumption?.unattended &&
-      row.resumption.isWhole
-    ) {
-      await runs.update(run_id, { updated_at: now(), owner: UNOWNED }, holder);
+    const { resumption } = row;
+    if (isAccepted && this.#context.settings.resume_runs && resumption?.isWhole) {
+      const requeued = { ...resumption, unattended: true };
+      await runs.update(run_id, { updated_at: now(), owner: UNOWNED, resumption: requeued }, holder);
       return "remote";
     }
     await runs.update(

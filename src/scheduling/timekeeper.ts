@@ -1,7 +1,8 @@
 /** Fires due timers. Servers on one storage share the work: a lease assigns each row to one server at a time. */
 import { now } from "../storage/rows/rows.js";
-import type { TimerKind, TimerRow } from "../storage/contract/storage.js";
+import type { TimerKind, TimerRow, TimerTable } from "../storage/contract/storage.js";
 import { GraphServeError } from "../support/errors.js";
+import { pauseUntil } from "../support/pause.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { fireCron } from "./crons.js";
 import { fireDelayedRun } from "./delayed-runs.js";
@@ -17,6 +18,8 @@ const LONGEST_SLEEP_MS = 5_000;
 const FULL_MS = 1_000;
 /** Maximum number of timers that fire concurrently. */
 const BATCH = 20;
+/** Maximum pause between two full batches, in milliseconds. */
+const LONGEST_PAUSE_MS = 250;
 
 type Fire = (context: EngineContext, row: TimerRow, at: string) => Promise<void>;
 
@@ -94,12 +97,32 @@ export async function fireDue(
   const { timers } = context;
   if (!timers) return;
   for (;;) {
-    const rows = await timers.table.due(kinds, at, BATCH);
+    const begun = performance.now();
+    const rows = await dueInTurn(timers.table, kinds, at);
     // During a shutdown, refused runs would be due again immediately.
     if (rows.length === 0 || context.live.stopping.aborted) return;
     await Promise.all(inGroups(rows).map((group) => fireEach(context, timers, group, at)));
     if (rows.length < BATCH) return;
+    // Leaves other requests as much time as the batch took.
+    const ms = Math.min(performance.now() - begun, LONGEST_PAUSE_MS);
+    await pauseUntil(ms, context.live.stopping, () => undefined);
   }
+}
+
+/** The next batch of due timers, one of each user in turn: users with many due timers do not delay the others. */
+async function dueInTurn(table: TimerTable, kinds: readonly TimerKind[], at: string): Promise<TimerRow[]> {
+  const found = new Map<TimerRow["scope"], TimerRow[]>();
+  for (;;) {
+    const known = [...found.keys()];
+    const page = await table.due(kinds, at, BATCH, known);
+    for (const row of page)
+      if (!known.includes(row.scope)) found.set(row.scope, [...(found.get(row.scope) ?? []), row]);
+    // A full page may hide users whose timers became due later.
+    if (page.length < BATCH || found.size === known.length || found.size >= BATCH) break;
+  }
+  const ofUsers = [...found.values()];
+  const turns = Array.from({ length: BATCH }, (_, turn) => ofUsers.flatMap((rows) => rows[turn] ?? []));
+  return turns.flat().slice(0, BATCH);
 }
 
 /** Groups timers that must fire in order: delayed runs of one thread. All groups fire concurrently. */

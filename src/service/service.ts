@@ -147,7 +147,9 @@ export class Service extends Operations {
 
   /**
    * The operations on behalf of one caller, who cannot access threads and memory of others.
+   * @param caller the user; undefined without authentication
    * @param within the run of this service whose graph calls the operations
+   * @returns the operations, without `close()` and `reload()`
    */
   as(caller: Caller | undefined, within?: OpsContext["within"]): CallerService {
     const { settings, logger, metrics } = this;
@@ -200,6 +202,8 @@ export class Service extends Operations {
   /**
    * The load error of the graph that a thread with this metadata belongs to; undefined if the graph loaded. The error of a
    * factory is available once the thread has been read.
+   * @param metadata metadata of a thread, which names its graph
+   * @returns the error, or undefined
    */
   graphFault(metadata: { graph_id?: unknown }): GraphLoadError | undefined {
     const { registry } = this.#context;
@@ -241,7 +245,11 @@ export class Service extends Operations {
     return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
   }
 
-  /** Subscribes to service events. Returns a function that unsubscribes. */
+  /**
+   * Subscribes to service events. Returns a function that unsubscribes.
+   * @param listener called with each event
+   * @returns a function that unsubscribes
+   */
   listen(listener: (event: ServiceEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -256,12 +264,18 @@ export class Service extends Operations {
     return [...this.#sources.files, ...(this.#hooks?.files ?? [])];
   }
 
-  /** Deletes or prunes threads whose time to live has ended by `at` (ISO 8601), and old keys. Runs automatically every minute. */
+  /**
+   * Deletes or prunes threads whose time to live has ended by `at` (ISO 8601), and old keys. Runs automatically every minute.
+   * @param at the current time, ISO 8601; default: now
+   */
   async sweep(at?: string): Promise<void> {
     await sweep(this.#context, at);
   }
 
-  /** Fires the timers that are due at `at` (ISO 8601). A maintaining service fires them automatically. */
+  /**
+   * Fires the timers that are due at `at` (ISO 8601). A maintaining service fires them automatically.
+   * @param at the current time, ISO 8601; default: now
+   */
   async fireDue(at?: string): Promise<void> {
     const { fireDue } = await import("../scheduling/timekeeper.js");
     await fireDue(this.#context, at);
@@ -270,6 +284,8 @@ export class Service extends Operations {
   /**
    * Runs that dead processes left unfinished, optionally of one thread. Does not settle them: opening a service that
    * maintains the storage does.
+   * @param threadId UUID of the thread; default: all threads
+   * @returns the runs, with the processes that owned them
    */
   cutOffRuns(threadId?: string): Promise<UnfinishedRun[]> {
     return interruptedRuns(this.#context, { threadId });

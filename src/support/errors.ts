@@ -61,7 +61,6 @@ export interface Issue {
 
 /** Location in a user's file. */
 export interface SourceLocation {
-  /** Absolute path. */
   file: string;
   /** Line number, from 1. */
   line?: number;
@@ -119,6 +118,11 @@ export class GraphServeError extends Error {
   /** Location of the error in a user's file. */
   readonly location?: SourceLocation;
 
+  /**
+   * @param code decides the HTTP status and the exit code
+   * @param message what happened, and to which object
+   * @param details hint, issues, location and cause
+   */
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = new.target.name;
@@ -251,6 +255,7 @@ export class ThreadBusyError extends GraphServeError {
  * ```
  */
 export class PayloadTooLargeError extends GraphServeError {
+  /** @param limit maximum size of a request body, in bytes */
   constructor(limit: number) {
     super("payload_too_large", `request body is larger than ${limit} bytes`, {
       hint: "raise the setting body_limit",
@@ -288,6 +293,10 @@ export class ThreadChangedError extends GraphServeError {
  * ```
  */
 export class ClockBehindError extends GraphServeError {
+  /**
+   * @param threadId id of the thread
+   * @param behindMs difference of the clocks, in milliseconds
+   */
   constructor(threadId: string, behindMs: number) {
     const seconds = (behindMs / 1000).toFixed(1);
     super(
@@ -459,6 +468,7 @@ export class UnknownInterruptError extends GraphServeError {
  * ```
  */
 export class ServerBusyError extends GraphServeError {
+  /** @param maxBytes maximum size of all request bodies being read, in bytes */
   constructor(maxBytes: number) {
     super("server_busy", `the request bodies being read exceed ${maxBytes} bytes in total`, {
       hint: "retry, or raise the setting max_incoming_bytes",

@@ -203,7 +203,6 @@ export class RunContext {
     this.#nodeOf = nodeOf;
   }
 
-  /** Name of the node whose code is executing. */
   get node(): string | undefined {
     return this.#nodeOf();
   }
@@ -232,7 +231,6 @@ export function onRunStart(listener: ((context: RunContext) => void) | undefined
   onBegin = listener;
 }
 
-/** Calls `work` as part of a run. */
 export function withinRun<T>(context: RunContext, work: () => T): T {
   onBegin?.(context);
   return contexts.run(context, work);

@@ -23,7 +23,6 @@ interface QueueLength {
   free: number;
 }
 
-/** Records and exposes metrics. */
 export interface Metrics {
   /** A run has acquired its thread after `queuedSeconds` in the queue. */
   runStarted(queuedSeconds: number): void;
@@ -42,11 +41,9 @@ export interface Metrics {
   framesKept(bytes: () => number): void;
   /** Registers a queue. Its state is read on every scrape. */
   queueOpened(read: () => Promise<QueueLength>): void;
-  /** Registers the count of dead runs, read on every scrape. */
   deadRunsKept(count: () => Promise<number>): void;
   readonly storageCalled: (operation: string, seconds: number) => void;
   readonly contentType: string;
-  /** All metrics in Prometheus's text format. */
   text(): Promise<string>;
 }
 
@@ -65,7 +62,6 @@ interface Registry {
   metrics(): Promise<string>;
 }
 
-/** The part of prom-client that is used. */
 interface PromClient {
   Registry: new () => Registry;
   Counter: new (options: Options) => { inc(labels: Labels, value?: number): void };
@@ -198,7 +194,6 @@ const READ_TIMEOUT_MS = 2_000;
 const readOrUndefined = <T>(read: () => Promise<T>): Promise<T | undefined> =>
   withTimeout(READ_TIMEOUT_MS, read()).catch(() => undefined);
 
-/** Returns a function that refreshes the metric. */
 function deadRunGauge(
   gauge: (name: string, help: string) => Gauge,
   count: () => Promise<number>,

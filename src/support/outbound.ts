@@ -9,7 +9,6 @@ import { ConfigError } from "./errors.js";
 const LONGEST_URL = 2048;
 
 export interface OutboundSettings {
-  /** Allowed hosts; all by default. */
   hosts?: readonly string[];
   /** Allowed addresses or ranges that are not public. */
   allow_private?: readonly string[];
@@ -45,7 +44,6 @@ export class OutboundPolicy {
     return isIP(host) && !this.allows(host) ? notPublic(host) : undefined;
   }
 
-  /** Whether connecting to an address is allowed. */
   allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false;
     // An IPv4-mapped IPv6 address is treated as the IPv4 address.
@@ -124,7 +122,6 @@ export function post(
   });
 }
 
-/** A lookup that returns only allowed addresses. */
 const guarded =
   (reach: OutboundPolicy, resolve: Resolve): LookupFunction =>
   (host, options, done) =>

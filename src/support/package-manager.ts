@@ -8,11 +8,9 @@ export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
 interface Commands {
   /** Runs a binary of the project. */
   exec: string;
-  /** Runs a script of the project. */
   script: string;
   /** Runs a binary of a package that is not installed. */
   fetch: string;
-  /** Adds a package to the project. */
   add: string;
   /** Installs exactly the versions of the lock file. */
   ci: string;

@@ -52,7 +52,6 @@ export async function* inPages<Item>(
   }
 }
 
-/** Collects all items of an async iterable. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

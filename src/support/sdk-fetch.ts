@@ -10,7 +10,6 @@ const URL_BASE = Symbol.for("langgraph_api:url");
 
 const scope = globalThis as { [FETCH]?: unknown; [URL_BASE]?: unknown };
 
-/** A server in this process. */
 export interface FetchTarget {
   url: string;
   fetch: Fetch;

@@ -3,11 +3,11 @@ import { dirname, isAbsolute, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tryOr } from "./errors.js";
 
-/** One call in a stack trace. */
+/** One call in a stack trace of user code or of a library. */
 export interface StackFrame {
   /** Function name; absent if it has none. */
   function?: string;
-  /** Absolute path. */
+  /** Absolute path, if the code was loaded from a file. */
   file: string;
   /** Line number, from 1. */
   line: number;

@@ -34,9 +34,7 @@ export function reasonOf(error: unknown): string {
 }
 
 interface FaultOptions {
-  /** First part of the path. */
   name: string;
-  /** Whether a BigInt is allowed. */
   bigints?: boolean;
 }
 

@@ -1,9 +1,12 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { packageSource } from "../../src/cli/init/source.js";
 import { VERSION } from "../../src/support/version.js";
 import { cli, createProject, type Project } from "./harness.js";
+
+const ROOT = process.cwd();
 
 let project: Project;
 beforeEach(async () => {
@@ -24,7 +27,8 @@ describe("init", () => {
         dependencies: Record<string, string>;
       };
       expect(manifest.name).toBe("my-app");
-      expect(manifest.dependencies["graph-serve"]).toBe(VERSION);
+      const { "graph-serve": dependency = "" } = manifest.dependencies;
+      expect(resolve(project.dir, "My App!", dependency.replace(/^file:/, ""))).toBe(ROOT);
       expect(await readdir(join(project.dir, "My App!"))).toContain(".gitignore");
       const validated = await cli(["validate", "--cwd", "My App!"], { cwd: project.dir });
       expect(validated).toMatchObject({ code: 0, stderr: "" });
@@ -121,5 +125,45 @@ describe("init", () => {
       $schema: "./node_modules/graph-serve/graph-server.schema.json",
       graphs: { agent: "./src/agent.ts" },
     });
+  });
+});
+
+describe("the source of graph-serve in a new project", () => {
+  it("is the clone, whose packages a project inside it uses", async () => {
+    expect(await packageSource(join(ROOT, "my-agent"))).toEqual({
+      dependency: "file:..",
+      needsInstall: false,
+    });
+    expect(await packageSource(project.dir)).toMatchObject({ needsInstall: true });
+  });
+
+  it("is the tarball that npm installed it from", async () => {
+    await project.put("graph-serve-0.2.0.tgz", "");
+    const packages = { "node_modules/graph-serve": { resolved: "file:../graph-serve-0.2.0.tgz" } };
+    await project.put("caller/node_modules/.package-lock.json", { packages });
+    const root = join(project.dir, "caller/node_modules/graph-serve");
+    expect(await packageSource(join(project.dir, "new/bot"), root)).toEqual({
+      dependency: "file:../../graph-serve-0.2.0.tgz",
+      needsInstall: true,
+    });
+  });
+
+  it("is the registry if npm installed it from there", async () => {
+    const resolved = `https://registry.npmjs.org/graph-serve/-/graph-serve-${VERSION}.tgz`;
+    const packages = { "node_modules/graph-serve": { resolved } };
+    await project.put("caller/node_modules/.package-lock.json", { packages });
+    const root = join(project.dir, "caller/node_modules/graph-serve");
+    expect(await packageSource(join(project.dir, "bot"), root)).toEqual({
+      dependency: VERSION,
+      needsInstall: true,
+    });
+  });
+
+  it("is reported as missing from the registry otherwise", async () => {
+    const root = join(project.dir, "caller/node_modules/graph-serve");
+    const { dependency, warning } = await packageSource(join(project.dir, "bot"), root);
+    expect(dependency).toBe(VERSION);
+    expect(warning).toContain("is not on the npm registry");
+    expect(warning).toContain('"file:../graph-serve"');
   });
 });

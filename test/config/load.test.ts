@@ -254,6 +254,20 @@ describe("environment variables", () => {
     expect(warnings).toEqual([expect.stringMatching(/^LANGGRAPH_CONFIG is not read: send `config`/)]);
   });
 
+  it.each([
+    ["sqlite without a queue", { checkpointer_scheme: "sqlite" }, true],
+    ["queue none", { checkpointer_scheme: "postgres", queue: "none" }, true],
+    ["queue postgres", { checkpointer_scheme: "postgres", queue: "postgres" }, false],
+  ])("max_concurrent_runs causes a warning if there is no queue: %s", async (_, settings, isIgnored) => {
+    const warning =
+      "max_concurrent_runs has no effect without a queue: remove it and limit runs with max_active_runs, or set queue to postgres";
+    await put("graph-server.config.json", settings);
+    expect((await load()).warnings).toEqual([]);
+    const expected = isIgnored ? [warning] : [];
+    expect((await load({ flags: { max_concurrent_runs: 4 } })).warnings).toEqual(expected);
+    expect((await load({ env: { GRAPH_SERVE_MAX_CONCURRENT_RUNS: "4" } })).warnings).toEqual(expected);
+  });
+
   it("a misspelled variable is a warning", async () => {
     await put("graph-server.config.json", {});
     const { warnings } = await load({ env: { GRAPH_SERVE_PROT: "1", GRAPH_SERVE_TEST_POSTGRES_URI: "x" } });

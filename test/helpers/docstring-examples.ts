@@ -35,16 +35,20 @@ const { options } = ts.parseJsonConfigFileContent(
   ROOT,
 );
 
-/** Creates a program of files on disk and virtual files. Files on disk are parsed once. */
+/** Files on disk that were parsed, and the latest program: shared by all programs until the examples are compiled. */
 const parsed = new Map<string, ts.SourceFile | undefined>();
+let previous: ts.Program | undefined;
+
+/** Creates a program of files on disk and virtual files. Files on disk are read, parsed and resolved once. */
 function createProgram(
-  roots: string[],
-  virtual: ReadonlyMap<string, string>,
-  more: ts.CompilerOptions = {},
+  modules: Readonly<Record<string, string>>,
+  virtual: ReadonlyMap<string, string> = new Map(),
 ): ts.Program {
-  const all = { ...options, ...more };
+  const sources = Object.values(modules).map((file) => join(ROOT, file));
+  const paths = Object.fromEntries(Object.entries(modules).map(([name, file]) => [name, [join(ROOT, file)]]));
+  const all = { ...options, paths, noUnusedLocals: false, noUnusedParameters: false };
   const disk = ts.createCompilerHost(all);
-  return ts.createProgram([...roots, ...virtual.keys()], all, {
+  const host: ts.CompilerHost = {
     ...disk,
     fileExists: (name) => virtual.has(name) || disk.fileExists(name),
     readFile: (name) => virtual.get(name) ?? disk.readFile(name),
@@ -54,15 +58,14 @@ function createProgram(
       if (!parsed.has(name)) parsed.set(name, disk.getSourceFile(name, version));
       return parsed.get(name);
     },
-  });
+  };
+  previous = ts.createProgram([...sources, ...virtual.keys()], all, host, previous);
+  return previous;
 }
 
 /** The exports of index files, by the module name that users import. */
 export function exportedSymbols(modules: Readonly<Record<string, string>>): ExportedSymbol[] {
-  const program = createProgram(
-    Object.values(modules).map((file) => join(ROOT, file)),
-    new Map(),
-  );
+  const program = createProgram(modules);
   const checker = program.getTypeChecker();
   return Object.entries(modules).flatMap(([module, file]) => {
     const source = program.getSourceFile(join(ROOT, file));
@@ -89,7 +92,7 @@ function describeExport(id: string, exported: ts.Symbol, checker: ts.TypeChecker
       .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? "")
       .join("\n")
       .trim(),
-    examples: tags.filter(({ name }) => name === "example").map(({ tag }) => exampleCode(tag)),
+    examples: tags.filter(({ name }) => name === "example").map(({ tag }) => exampleCode(tag, id)),
     tags: tags
       .filter(({ name }) => name !== "example")
       .map(({ name, tag }) => ({ name, text: ts.getTextOfJSDocComment(tag.comment) ?? "" })),
@@ -109,24 +112,27 @@ function returnsVoid(declaration: ts.SignatureDeclaration, checker: ts.TypeCheck
 }
 
 /** The code of an @example tag, without fence and margin. */
-function exampleCode(tag: ts.JSDocTag): string {
+function exampleCode(tag: ts.JSDocTag, id: string): string {
   const lines = tag
     .getText()
     .split("\n")
     .map((line) => line.replace(/^\s*\* ?/, "").trimEnd());
   const fenced = /^@example\n```ts\n([\s\S]+)\n```$/.exec(lines.join("\n").trim());
-  if (!fenced?.[1]) throw new Error(`not a single fenced ts block:\n${lines.join("\n")}`);
+  if (!fenced?.[1]) throw new Error(`the example of ${id} is not a fenced ts block:\n${lines.join("\n")}`);
   return `${fenced[1]}\n`;
 }
 
-/** All examples, each with the virtual file that it is compiled as. */
+/** An example, and the virtual file that it is compiled as. */
+export const exampleOf = (title: string, code: string): Example => ({
+  title,
+  file: join(FOLDER, `${title.replaceAll(/\W+/g, "-")}.ts`),
+  code,
+});
+
+/** All examples of the symbols. */
 export function examplesOf(symbols: readonly ExportedSymbol[]): Example[] {
   return symbols.flatMap(({ id, examples }) =>
-    examples.map((code, index) => ({
-      title: examples.length > 1 ? `${id} ${index + 1}` : id,
-      file: join(FOLDER, `${id.replaceAll(/\W+/g, "-")}-${index + 1}.ts`),
-      code,
-    })),
+    examples.map((code, index) => exampleOf(examples.length > 1 ? `${id} ${index + 1}` : id, code)),
   );
 }
 
@@ -135,10 +141,9 @@ export function compileExamples(
   examples: readonly Example[],
   modules: Readonly<Record<string, string>>,
 ): string[] {
-  const paths = Object.fromEntries(Object.entries(modules).map(([name, file]) => [name, [join(ROOT, file)]]));
   const virtual = new Map(examples.map(({ file, code }) => [file, code]));
-  const program = createProgram([], virtual, { paths, noUnusedLocals: false, noUnusedParameters: false });
-  return examples.flatMap(({ file, title }) => {
+  const program = createProgram(modules, virtual);
+  const errors = examples.flatMap(({ file, title }) => {
     const source = program.getSourceFile(file);
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
       ({ start, messageText }) => {
@@ -147,6 +152,9 @@ export function compileExamples(
       },
     );
   });
+  parsed.clear();
+  previous = undefined;
+  return errors;
 }
 
 /** Number of results that an example states: `expression; // => value`. */

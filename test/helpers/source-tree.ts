@@ -15,6 +15,7 @@ export interface Import {
 export interface Source {
   /** Path relative to the folder, with slashes. */
   file: string;
+  /** Number of lines, without the examples in docstrings. */
   lines: number;
   imports: Import[];
   hasDefaultExport: boolean;
@@ -31,9 +32,12 @@ export function readSourceTree(folder: string): Source[] {
     .map((file) => parse(file, readFileSync(join(folder, file), "utf8")));
 }
 
+/** An example in a docstring at the top level of a file. */
+const EXAMPLE = /^ \* @example\n \* ```ts\n[^]*?^ \* ```\n/gm;
+
 function parse(file: string, text: string): Source {
   const tree = ts.createSourceFile(file, text, ts.ScriptTarget.ESNext, true);
-  const lines = tree.getLineStarts().length - (text.endsWith("\n") ? 1 : 0);
+  const lines = text.replace(EXAMPLE, "").trimEnd().split("\n").length;
   const source: Source = { file, lines, imports: [], hasDefaultExport: false, anyLines: [] };
   const visit = (node: ts.Node): void => {
     source.imports.push(...importsAt(node, file));

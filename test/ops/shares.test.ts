@@ -132,6 +132,28 @@ it("concurrent requests count toward max_active_runs", async () => {
   expect(statuses.filter((status) => status === 429)).toHaveLength(15);
 });
 
+it.each(["cron", "run"] as const)(
+  "a due timer (%s) fires in the first batch although 200 of another user were due earlier",
+  async (kind) => {
+    const { cronOf, delayedOf, service, storage } = await open();
+    const add = kind === "cron" ? cronOf : delayedOf;
+    for (let n = 0; n < 200; n++) expect((await add("mallory")).status).toBe(200);
+    expect((await add("bob")).status).toBe(200);
+    const timers = storage.timers!;
+    const [ofBob] = await timers.list({ kind, limit: 1, offset: 200 });
+    await timers.replace({ ...ofBob!, due_at: DUE });
+    const claimed: string[] = [];
+    const replace = timers.replace.bind(timers);
+    timers.replace = (row) => {
+      if (!claimed.includes(row.id)) claimed.push(row.id);
+      return replace(row);
+    };
+    await service.fireDue(DUE);
+    expect(claimed).toHaveLength(201);
+    expect(claimed.indexOf(ofBob!.id)).toBeLessThan(20);
+  },
+);
+
 it("a due cron waits until max_active_runs allows its run", async () => {
   const { post, service, storage } = await open({ max_active_runs: 1 });
   const { cron_id } = (await post("bob", "/runs/crons", { assistant_id: "chat", schedule: NEW_YEAR, input }))

@@ -12,6 +12,7 @@ import {
 } from "../../support/package-manager.js";
 import { examples, type Runner } from "../session/command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
+import { type PackageSource, packageSource } from "../init/source.js";
 import { quoted } from "../run/outcome.js";
 import { filesFor } from "../init/for-manager.js";
 import type { Session } from "../session/session.js";
@@ -53,17 +54,23 @@ async function init(session: Session, dir: string, flags: InitFlags): Promise<nu
   if (!isNew) await refuseProject(folder, dir);
   const template = flags.configOnly ? undefined : (flags.template ?? (await chooseTemplate(session)));
   const manager = flags.pm ?? callingManager(io.env) ?? "npm";
+  const source = await packageSource(folder);
   const files =
     template === undefined
       ? await configFiles(folder)
-      : filesFor(await templateFiles(template, basename(folder)), manager, callingVersion(manager, io.env));
+      : filesFor(
+          await templateFiles(template, basename(folder), source.dependency),
+          manager,
+          callingVersion(manager, io.env),
+        );
   const taken = await existingFiles(folder, files);
   if (taken.length > 0 && !flags.force) throw wouldOverwrite(taken, dir, flags);
   await writeFiles(folder, files);
-  const next = nextCommands(session, folder, { manager, configOnly: flags.configOnly });
+  const next = nextCommands(session, folder, { manager, source, configOnly: flags.configOnly });
   const paths = files.map(({ path }) => path);
   if (print.flags.json) print.json({ dir: folder, template: template ?? null, files: paths, next });
   else describe(session, folder, paths, next);
+  if (source.warning !== undefined && !flags.configOnly) print.warn(source.warning);
   return 0;
 }
 
@@ -95,7 +102,7 @@ function wouldOverwrite(taken: ProjectFile[], dir: string, { configOnly }: InitF
 function nextCommands(
   { io }: Session,
   folder: string,
-  { manager, configOnly }: { manager: PackageManager; configOnly?: boolean },
+  { manager, source, configOnly }: { manager: PackageManager; source: PackageSource; configOnly?: boolean },
 ): string[] {
   const { exec: execute, script: run } = MANAGERS[manager];
   if (configOnly) {
@@ -104,7 +111,8 @@ function nextCommands(
   const place = relative(io.cwd, folder);
   const enter = place === "" ? [] : [`cd ${/\s/.test(place) ? JSON.stringify(place) : place}`];
   const talk = place === "" ? [`${execute} graph-serve run --message "hello"`] : [];
-  return [...enter, `${manager} install`, `${run} dev`, ...talk];
+  const install = source.needsInstall ? [`${manager} install`] : [];
+  return [...enter, ...install, `${run} dev`, ...talk];
 }
 
 function describe({ io, print }: Session, folder: string, paths: string[], next: string[]): void {

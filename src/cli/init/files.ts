@@ -2,7 +2,6 @@
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { VERSION } from "../../support/version.js";
 
 export interface ProjectFile {
   /** Relative to the project folder, with forward slashes. */
@@ -23,8 +22,15 @@ const GRAPH_FILES = ["src/agent", "src/graph", "src/index", "agent", "graph", "i
   [".ts", ".tsx", ".mts", ".js", ".mjs"].map((extension) => name + extension),
 );
 
-/** The files of a template, with the project name filled in. */
-export async function templateFiles(template: string, folderName: string): Promise<ProjectFile[]> {
+/**
+ * The files of a template, with the project name filled in.
+ * @param dependency version or location of graph-serve
+ */
+export async function templateFiles(
+  template: string,
+  folderName: string,
+  dependency: string,
+): Promise<ProjectFile[]> {
   const folder = join(TEMPLATES_FOLDER, template);
   const paths = (await pathsIn(folder)).map((path) => relative(folder, path).split(sep).join("/"));
   return Promise.all(
@@ -32,7 +38,7 @@ export async function templateFiles(template: string, folderName: string): Promi
       const content = await readFile(join(folder, path), "utf8");
       return {
         path: PLACES[path] ?? path,
-        content: path === "package.json" ? ownManifest(content, folderName) : content,
+        content: path === "package.json" ? ownManifest(content, folderName, dependency) : content,
       };
     }),
   );
@@ -49,10 +55,10 @@ async function pathsIn(folder: string): Promise<string[]> {
   return paths;
 }
 
-function ownManifest(content: string, folderName: string): string {
+function ownManifest(content: string, folderName: string, dependency: string): string {
   const manifest = JSON.parse(content) as { name: string; dependencies?: Record<string, string> };
   manifest.name = packageName(folderName);
-  if (manifest.dependencies?.["graph-serve"] !== undefined) manifest.dependencies["graph-serve"] = VERSION;
+  if (manifest.dependencies?.["graph-serve"] !== undefined) manifest.dependencies["graph-serve"] = dependency;
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 

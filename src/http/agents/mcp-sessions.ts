@@ -18,7 +18,6 @@ export interface McpConnection {
 
 interface Session {
   id: string;
-  /** The user who opened the session. */
   owner: string;
   connection: Promise<McpConnection>;
   /** Number of open requests and streams. */
@@ -74,7 +73,6 @@ export class McpSessions {
     });
   }
 
-  /** The client has ended the session. */
   forget({ id }: Session): void {
     this.#sessions.delete(id);
   }

@@ -9,7 +9,6 @@ import {
 } from "../../support/errors.js";
 import { invalidBody } from "./json-body.js";
 
-/** A body that is being read. */
 class HeldBody {
   bytes = 0;
   /** Set once the body is rejected in favor of others. */

@@ -12,7 +12,6 @@ import { assertPlain, parseJson } from "./json-body.js";
 interface RequestContext {
   /** Request id, sent in the response and logged. */
   id: string;
-  /** Name of the request's API key. */
   key?: string;
   caller?: Caller;
   /** The body, if middleware has already read it. */

@@ -57,7 +57,6 @@ async function endWith(writer: ResponseWriter, bytes: Buffer): Promise<void> {
   if (await writer.write(bytes)) writer.end();
 }
 
-/** Text around the items of a list. */
 export interface ListFrame {
   head: string;
   tail: string;

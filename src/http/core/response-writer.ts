@@ -192,9 +192,12 @@ export async function sendStream(
       ...headers,
     });
     res.socket?.setNoDelay(true);
-    res.flushHeaders();
   }
-  await pumpFrames(res, stream, unread, logger);
+  // Usually the first frame is ready in this turn, and its bytes leave with the headers in one write.
+  const flush = setImmediate(() => {
+    if (!res.destroyed) res.flushHeaders();
+  });
+  await pumpFrames(res, stream, unread, logger, () => clearImmediate(flush));
 }
 
 /**
@@ -207,6 +210,7 @@ export async function pumpFrames(
   stream: FrameStream,
   unread: WriteBudget,
   logger: Logger,
+  onFirstFrame?: () => void,
 ): Promise<void> {
   const onClose = () => {
     if (!out.writableFinished) stream.disconnect();
@@ -219,7 +223,7 @@ export async function pumpFrames(
   const labels = labelsOf(stream);
   const writer = unread.writerFor(out, labels);
   try {
-    await writeFrames(out, stream, writer);
+    await writeFrames(out, stream, writer, onFirstFrame);
   } catch (error) {
     // Errors after the reader has disconnected are expected.
     if (!out.destroyed) logger.error({ err: error, ...labels }, "event stream failed");
@@ -231,14 +235,19 @@ export async function pumpFrames(
   }
 }
 
-/** Log fields of a stream. */
 const labelsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
   stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
 
-async function writeFrames(out: Writable, stream: FrameStream, writer: ResponseWriter): Promise<void> {
+async function writeFrames(
+  out: Writable,
+  stream: FrameStream,
+  writer: ResponseWriter,
+  onFirstFrame?: () => void,
+): Promise<void> {
   for await (const batch of stream.frames) {
     if (out.destroyed) return;
     if (batch.length === 0) continue;
+    onFirstFrame?.();
     const written = writer.write(bytesOf(batch));
     if (written !== true && !(await written)) return;
   }
@@ -272,7 +281,6 @@ export function bytesOf(frames: readonly Frame[]): Buffer {
   return bytes;
 }
 
-/** Encodes frames as text. */
 export function encodeFrames(frames: readonly Frame[]): string {
   let text = "";
   for (const { id, event, data } of frames)

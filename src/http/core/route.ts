@@ -34,7 +34,6 @@ export interface Call<Params extends string = string, Query = unknown, Body = un
   disconnected: () => AbortSignal;
 }
 
-/** Result of a handler. */
 export type Reply =
   | { kind: "json"; body: unknown; headers?: Record<string, string> }
   | { kind: "list"; items: AsyncIterable<unknown>; frame: ListFrame; headers: Record<string, string> }
@@ -117,7 +116,6 @@ export function route<
   return spec;
 }
 
-/** The placeholders of a path, in order. */
 export function pathParameters(path: string): PathParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as PathParameter);
 }
@@ -141,5 +139,4 @@ const pageHeaders = ({ total, next }: Omit<Page<unknown>, "items">): Record<stri
   ...(next !== null && { "X-Pagination-Next": String(next) }),
 });
 
-/** Body of the count endpoints. */
 export const Count = Type.Integer({ minimum: 0, description: "Number of matches." });

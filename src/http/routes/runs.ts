@@ -42,7 +42,6 @@ export const IdempotencyKey = Type.Optional(
   }),
 );
 
-/** Adds the key in the header to the request. */
 export const keyed = (body: RunCreateRequest, headers: IncomingHttpHeaders): RunCreateRequest => {
   const key = headers["idempotency-key"];
   return key === undefined ? body : { ...body, idempotency_key: String(key) };

@@ -47,7 +47,6 @@ export const LAST_EVENT_ID = Type.Object({
   ),
 });
 
-/** Responses of the routes that join a stream. */
 export const JOIN_RESPONSES: readonly ResponseSpec[] = [
   STREAM_RESPONSE,
   {
@@ -72,7 +71,6 @@ export function joined(
   return { kind: "empty", status: 204, headers: { "Content-Type": EVENT_STREAM, ...headers } };
 }
 
-/** Options of a request to join a stream. */
 export function joinOptions(query: Static<typeof StreamJoinQuery>, headers: IncomingHttpHeaders) {
   return {
     after: lastEventId(headers["last-event-id"]),

@@ -3,10 +3,8 @@ import { type IncomingMessage, type RequestListener, type Server, ServerResponse
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** The connection of an upgrade request. */
 export interface Upgrade {
   socket: Duplex;
-  /** The first bytes after the request. */
   head: Buffer;
 }
 
@@ -16,7 +14,6 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 export const upgradeOf = (req: IncomingMessage): Upgrade | undefined => upgrades.get(req);
 
 export interface Upgrades {
-  /** Ends all WebSocket connections. */
   end(): void;
   destroy(): void;
 }

@@ -56,8 +56,16 @@ export interface TimerTable {
   replace(row: TimerRow): Promise<boolean>;
   /** Delete a row. With a version, only if the row has that version. Returns false if nothing was deleted. */
   delete(kind: TimerKind, id: string, version?: number): Promise<boolean>;
-  /** Rows of these kinds that are due at `at` or earlier, the earliest first, at most `limit`. */
-  due(kinds: readonly TimerKind[], at: string, limit: number): Promise<TimerRow[]>;
+  /**
+   * Rows of these kinds that are due at `at` or earlier, the earliest first, at most `limit`. Leaves out the rows of the
+   * scopes in `except`; a storage that ignores `except` does not start the timers of users in turn.
+   */
+  due(
+    kinds: readonly TimerKind[],
+    at: string,
+    limit: number,
+    except?: readonly TimerRow["scope"][],
+  ): Promise<TimerRow[]>;
   /** The earliest due time of these kinds, which may be in the past; undefined if no row has one. */
   next(kinds: readonly TimerKind[]): Promise<string | undefined>;
   /** One page, oldest first (created_at, then id). */

@@ -7,7 +7,7 @@
 export function copyJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(copyElement) as T;
-  const copy: Record<string, unknown> = { ...value };
+  const copy = { ...value } as Record<string, unknown>;
   for (const key of Object.keys(copy)) {
     const entry = copy[key];
     if (entry === undefined) return withoutUndefined(copy) as T;

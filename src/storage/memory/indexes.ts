@@ -6,7 +6,6 @@ import {
   isFinished,
   labelsOf,
   matchesRun,
-  patchRun,
   patchThread,
   splitFilter,
 } from "../rows/rows.js";
@@ -107,14 +106,14 @@ export class ThreadIndex {
   }
 
   async search(query: ThreadQuery): Promise<ThreadPage> {
-    const { sortBy } = query;
+    const { ids, sortBy } = query;
     const matching = this.#matching(query);
-    if (!Array.isArray(matching)) return unorderedPage(await matching, query);
+    if (matching instanceof Promise) return pageByUpdate(await matching, query);
     const total = matching.length;
-    if (sortBy === "updated_at") return { rows: pageOf(matching, query), total };
+    const isSmall = total < this.#all.items.length * SMALL_FRACTION;
+    if (ids || isSmall || sortBy === "updated_at") return pageByUpdate(matching, query);
     const all = this.#order(sortBy).items;
     if (total === all.length) return { rows: pageOf(all, query), total };
-    if (total < all.length * SMALL_FRACTION) return unorderedPage(matching, query);
     return { rows: pageOf(all, query, passing(query)), total };
   }
 
@@ -201,8 +200,8 @@ function pageOf<Row>(
   return rows.slice(Math.max(0, end - limit), end).reverse();
 }
 
-/** One page of rows that are ordered by their last update, in the order of the query. */
-function unorderedPage(rows: readonly ThreadRow[], query: ThreadQuery): ThreadPage {
+/** One page, in the order of the query, of rows that are ordered by their last update. */
+function pageByUpdate(rows: readonly ThreadRow[], query: ThreadQuery): ThreadPage {
   const { sortBy, sortOrder, offset, limit } = query;
   const total = rows.length;
   if (sortBy === "updated_at") return { rows: pageOf(rows, query), total };
@@ -247,7 +246,7 @@ export class RunIndex {
     return run?.thread_id === threadId ? run : undefined;
   }
 
-  tasksOf(threadId: string, runId: string): (RunRow["tasks"] & {}) | null {
+  tasksOf(threadId: string, runId: string): NonNullable<RunRow["tasks"]> | null {
     return this.on(threadId, runId) ? (this.#tasks.get(runId) ?? null) : null;
   }
 
@@ -280,6 +279,7 @@ export class RunIndex {
     const { tasks, ...fields } = copyJson(patch);
     Object.assign(run, fields);
     if (tasks) this.#tasks.set(run.run_id, tasks);
+    else if (tasks === null) this.#tasks.delete(run.run_id);
     if (isFinished(run)) this.#finish(run);
     return true;
   }

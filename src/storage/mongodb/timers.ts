@@ -47,8 +47,9 @@ export function createMongodbTimers(db: Db): TimerTable {
       const wanted = { _id: idOf(kind, id), ...(version !== undefined && { version }) };
       return (await timers.deleteOne(wanted)).deletedCount > 0;
     },
-    async due(kinds, at, limit) {
-      const found = timers.find(timed(kinds, at)).sort({ due_at: 1, id: 1 }).limit(limit);
+    async due(kinds, at, limit, except = []) {
+      const wanted = { ...timed(kinds, at), ...(except.length > 0 && { scope: { $nin: [...except] } }) };
+      const found = timers.find(wanted).sort({ due_at: 1, id: 1 }).limit(limit);
       return (await found.toArray()).map(read);
     },
     async next(kinds) {

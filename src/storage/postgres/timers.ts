@@ -29,7 +29,8 @@ export function createPostgresTimers({ query }: PostgresPool, schema: string): T
   const remove = `DELETE FROM ${timers}
     WHERE kind = $1 AND id = $2 AND ($3::integer IS NULL OR version = $3::integer) RETURNING 1`;
   const ofKinds = "due_at IS NOT NULL AND kind = ANY ($1::text[])";
-  const due = `SELECT ${columns} FROM ${timers} WHERE ${ofKinds} AND due_at <= $2 ORDER BY due_at, id LIMIT $3`;
+  const due = `SELECT ${columns} FROM ${timers} WHERE ${ofKinds} AND due_at <= $2
+    AND coalesce(scope, '') <> ALL ($4::text[]) ORDER BY due_at, id LIMIT $3`;
   const next = `SELECT due_at FROM ${timers} WHERE ${ofKinds} ORDER BY due_at LIMIT 1`;
   const list = `SELECT ${columns} FROM ${timers} WHERE kind = $1 AND ($2::text IS NULL OR thread_id = $2)
     AND ($3::text IS NULL OR scope = $3) ORDER BY created_at, id LIMIT $4 OFFSET $5`;
@@ -40,7 +41,8 @@ export function createPostgresTimers({ query }: PostgresPool, schema: string): T
     get: async (kind, id) => (await query<TimerRow>(get, [kind, id]))[0],
     replace: (row) => changes(replace, valuesOf(row)),
     delete: (kind, id, version) => changes(remove, [kind, id, version ?? null]),
-    due: (kinds, at, limit) => query<TimerRow>(due, [kinds, at, limit]),
+    due: (kinds, at, limit, except = []) =>
+      query<TimerRow>(due, [kinds, at, limit, except.map((scope) => scope ?? "")]),
     next: async (kinds) => (await query<{ due_at: string }>(next, [kinds]))[0]?.due_at,
     list: ({ kind, threadId, scope, limit, offset }) =>
       query<TimerRow>(list, [kind, threadId ?? null, scope ?? null, limit, offset]),

@@ -29,10 +29,10 @@ export function createMemoryTimers(): TimerTable {
       if (version !== undefined && rows.get(key)?.version !== version) return false;
       return rows.delete(key);
     },
-    due: async (kinds, at, limit) =>
+    due: async (kinds, at, limit, except = []) =>
       structuredClone(
         timed(kinds)
-          .filter(({ due_at }) => due_at <= at)
+          .filter(({ due_at, scope }) => due_at <= at && !except.includes(scope))
           .slice(0, limit),
       ),
     next: async (kinds) => timed(kinds)[0]?.due_at,

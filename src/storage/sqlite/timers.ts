@@ -18,7 +18,8 @@ const REPLACE = `UPDATE gs_timers SET thread_id = @thread_id, scope = @scope, du
 const DELETE =
   "DELETE FROM gs_timers WHERE kind = @kind AND id = @id AND (@version IS NULL OR version = @version)";
 const OF_KINDS = "due_at IS NOT NULL AND kind IN (SELECT value FROM json_each(@kinds))";
-const DUE = `SELECT ${columns} FROM gs_timers WHERE ${OF_KINDS} AND due_at <= @at ORDER BY due_at, id LIMIT @limit`;
+const DUE = `SELECT ${columns} FROM gs_timers WHERE ${OF_KINDS} AND due_at <= @at
+  AND coalesce(scope, '') NOT IN (SELECT value FROM json_each(@except)) ORDER BY due_at, id LIMIT @limit`;
 const NEXT = `SELECT due_at FROM gs_timers WHERE ${OF_KINDS} ORDER BY due_at LIMIT 1`;
 const LIST = `SELECT ${columns} FROM gs_timers
   WHERE kind = @kind AND (@threadId IS NULL OR thread_id = @threadId) AND (@scope IS NULL OR scope = @scope)
@@ -41,7 +42,10 @@ export function createSqliteTimers(file: SqliteFile): TimerTable {
       }),
     replace: (row) => changes(REPLACE, store(row)),
     delete: (kind, id, version) => changes(DELETE, { kind, id, version: version ?? null }),
-    due: (kinds, at, limit) => all(DUE, { kinds: JSON.stringify(kinds), at, limit }),
+    due: (kinds, at, limit, except = []) => {
+      const scopes = except.map((scope) => scope ?? "");
+      return all(DUE, { kinds: JSON.stringify(kinds), at, limit, except: JSON.stringify(scopes) });
+    },
     next: (kinds) =>
       file.read(() => {
         const row = file.statement(NEXT).get({ kinds: JSON.stringify(kinds) });

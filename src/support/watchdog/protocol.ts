@@ -40,7 +40,6 @@ export interface ThreadOptions {
   format: "json" | "text" | "none";
 }
 
-/** Messages from the watchdog thread. */
 export type ThreadMessage =
   | { kind: "listening"; url: string }
   | { kind: "refused"; reason: string }

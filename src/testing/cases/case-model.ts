@@ -201,6 +201,7 @@ export const CaseFileSchema = Type.Object(
  * @example
  * ```ts
  * import { mkdtemp, rm, writeFile } from "node:fs/promises";
+ * import { tmpdir } from "node:os";
  * import { join } from "node:path";
  * import { runCases, type CaseFileSource } from "graph-serve/testing";
  *
@@ -208,7 +209,7 @@ export const CaseFileSchema = Type.Object(
  *   graph: join(import.meta.dirname, "graph.ts:graph"),
  *   cases: [{ name: "greets by name", input: { name: "Ada" }, expect: { values: { greeting: "Hello Ada" } } }],
  * };
- * const cwd = await mkdtemp(join(import.meta.dirname, "cases-"));
+ * const cwd = await mkdtemp(join(tmpdir(), "cases-"));
  * await writeFile(join(cwd, "greeting.graph.yaml"), JSON.stringify(file));
  * const { cases } = await runCases({ cwd });
  * await rm(cwd, { recursive: true });

@@ -84,6 +84,23 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().next(["webhook"])).toBeUndefined();
     });
 
+    it("due timers of the given scopes are left out", async () => {
+      const [ann, bob, unscoped] = await inserted([
+        { due_at: at(1), scope: '{"owner":"ann"}' },
+        { due_at: at(2), scope: '{"owner":"bob"}' },
+        { due_at: at(2), scope: null },
+      ]);
+      const known = [ann, bob, unscoped];
+      const due = async (limit: number, except: (string | null)[]) =>
+        new Set(
+          idsOf(await timers().due(["cron"], at(2), limit, except)).filter((id) => known.includes(id)),
+        );
+      expect(await due(100, [])).toEqual(new Set(known));
+      expect(await due(100, ['{"owner":"ann"}'])).toEqual(new Set([bob, unscoped]));
+      expect(await due(100, [null, '{"owner":"ann"}'])).toEqual(new Set([bob]));
+      expect(await due(1, [null, '{"owner":"ann"}'])).toEqual(new Set([bob]));
+    });
+
     it("timers are listed in order of creation, by page, thread and scope", async () => {
       const thread_id = newId();
       const [second, first, other] = await inserted([
