@@ -31,7 +31,9 @@ const { devDependencies, overrides, version } = JSON.parse(readFileSync(join(ROO
 const scratch = mkdtempSync(join(tmpdir(), "graph-serve-package-"));
 
 try {
-  const folder = install(pack());
+  const tarball = pack();
+  lintPackage(tarball);
+  const folder = install(tarball);
   await checkExports(folder);
   checkTypes(folder);
   checkTesting(folder);
@@ -93,6 +95,15 @@ function pack() {
   assert.ok(size <= MOST_BYTES, `the package has ${size} bytes; the limit is ${MOST_BYTES}`);
   say(`packed ${paths.length} files, ${Math.round(size / 1024)} KB`);
   return join(scratch, filename);
+}
+
+/** Checks the manifest with publint, and how TypeScript resolves the types with Are the Types Wrong. */
+function lintPackage(tarball) {
+  const bin = (name) => join(ROOT, "node_modules/.bin", name);
+  run(bin("publint"), ["run", tarball, "--strict"], ROOT);
+  // The package has no CommonJS version.
+  run(bin("attw"), [tarball, "--profile", "esm-only", "--no-emoji"], ROOT);
+  say("publint and attw find no problems");
 }
 
 /** Creates a project with the package and LangGraph, and nothing of this repository. */

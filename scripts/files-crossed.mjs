@@ -1,10 +1,11 @@
 /**
- * Counts the source files that two operations execute, using V8 coverage: a file counts if one of its
- * functions is called. test/files-crossed.test.ts enforces the limits.
+ * Counts the functions and source files that three operations execute, using V8 coverage.
+ * test/files-crossed.test.ts enforces the limits on functions.
  *
- *   node --import tsx scripts/files-crossed.mjs [stream|inspect] [--json]
+ *   node --import tsx scripts/files-crossed.mjs [stream|shared|inspect] [--json]
  *
  * `stream` is one POST /threads/{id}/runs/stream on memory, without the periodic work of the service.
+ * `shared` is the same on PostgreSQL with the queue and frames shared by Redis.
  * `inspect` is `graph-serve inspect thread ID` on SQLite in a separate process. Both are measured on their
  * second call, so that work at module load does not count.
  */
@@ -15,15 +16,17 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Maximum number of files per operation. Lower a limit when fewer are executed; raising one needs a reason. */
-const MOST = { stream: 40, inspect: 66 };
+/** Maximum number of functions per operation. Lower a limit when fewer are executed; raising one needs a reason. */
+const MOST = { stream: 430, shared: 560, inspect: 405 };
+const POSTGRES = process.env.GRAPH_SERVE_TEST_POSTGRES_URI ?? "postgres://postgres@127.0.0.1:5432/test";
+const REDIS = process.env.GRAPH_SERVE_TEST_REDIS_URI ?? "redis://127.0.0.1:6379";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SELF = fileURLToPath(import.meta.url);
 const GRAPH = join(ROOT, "test/fixtures/graphs/steps.ts");
 const QUIET = { write: () => true, isTTY: false };
 
-/** The files of src with a function that `work` called, sorted. */
+/** The functions of src that `work` called, as `file:function`, sorted. */
 async function crossedBy(work) {
   const session = new Session();
   session.connect();
@@ -36,8 +39,8 @@ async function crossedBy(work) {
   return result
     .filter(({ url }) => url.startsWith("file:"))
     .map(({ url, functions }) => ({ file: relative(ROOT, fileURLToPath(url.split("?")[0])), functions }))
-    .filter(({ file, functions }) => file.startsWith("src/") && functions.some(isCalled))
-    .map(({ file }) => file)
+    .filter(({ file }) => file.startsWith("src/"))
+    .flatMap(({ file, functions }) => functions.filter(isCalled).map((one) => `${file}:${nameOf(one)}`))
     .sort();
 }
 
@@ -50,10 +53,15 @@ function isCalled({ functionName, ranges: [range] }) {
   return range.count > 0 && !isModule && !LOADING.includes(functionName);
 }
 
-async function stream() {
+const nameOf = ({ functionName, ranges: [{ startOffset }] }) =>
+  `${functionName || "anonymous"}@${startOffset}`;
+
+const fileOf = (place) => place.slice(0, place.indexOf(":"));
+
+async function stream(options = {}) {
   const { openService } = await import("../src/service/service.ts");
   const { startServer } = await import("../src/http/server.ts");
-  const service = await openService({ graphs: { agent: GRAPH }, passive: true });
+  const service = await openService({ graphs: { agent: GRAPH }, passive: true, ...options });
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
   const post = (path, body) =>
     fetch(server.url + path, {
@@ -74,6 +82,27 @@ async function stream() {
   } finally {
     await server.close(0);
     await service.close(0);
+  }
+}
+
+async function shared() {
+  const { default: pg } = await import("pg");
+  const schema = `files_crossed_${process.pid}`;
+  const settings = {
+    checkpointer_scheme: "postgres",
+    checkpointer_uri: POSTGRES,
+    checkpointer_options: { schema },
+    queue: "postgres",
+    stream: "redis",
+    stream_uri: REDIS,
+  };
+  try {
+    return await stream({ settings, passive: false });
+  } finally {
+    const client = new pg.Client(POSTGRES);
+    await client.connect();
+    await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    await client.end();
   }
 }
 
@@ -117,18 +146,28 @@ async function inspectChild(folder, thread) {
   return crossedBy(look);
 }
 
-const WALKS = { stream, inspect };
+const WALKS = { stream, shared, inspect };
 const [name, ...rest] = process.argv.slice(2).filter((word) => word !== "--json");
 if (name === "inspect-child") {
   process.stdout.write(JSON.stringify(await inspectChild(...rest)));
 } else {
   const crossed = {};
   for (const walk of name === undefined ? Object.keys(WALKS) : [name])
-    crossed[walk] = { most: MOST[walk], files: await WALKS[walk]() };
+    crossed[walk] = { most: MOST[walk], functions: await WALKS[walk]() };
   if (process.argv.includes("--json")) process.stdout.write(JSON.stringify(crossed));
-  else
-    for (const [walk, { most, files }] of Object.entries(crossed))
-      process.stdout.write(
-        `${walk}: ${files.length} files, limit ${most}\n${files.map((file) => `  ${file}\n`).join("")}`,
-      );
+  else for (const [walk, { most, functions }] of Object.entries(crossed)) print(walk, most, functions);
+}
+
+function groupBy(items, keyOf) {
+  const groups = {};
+  for (const item of items) (groups[keyOf(item)] ??= []).push(item);
+  return groups;
+}
+
+function print(walk, most, functions) {
+  const files = Object.entries(groupBy(functions, fileOf));
+  const lines = files.map(([file, own]) => `  ${String(own.length).padStart(3)} ${file}\n`);
+  process.stdout.write(
+    `${walk}: ${functions.length} functions, limit ${most}, in ${files.length} files\n${lines.join("")}`,
+  );
 }

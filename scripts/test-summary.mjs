@@ -1,9 +1,15 @@
-// Prints "N passed, N failed" from a JSON report of vitest; a file that did not load counts as one failure.
-import { readFileSync } from "node:fs";
+// Prints "N passed, N failed" from JSON reports of vitest; a file that did not load counts as one failure.
+import { existsSync, readFileSync } from "node:fs";
 
-const text = readFileSync(process.argv[2], "utf8");
-const report = text === "" ? { numPassedTests: 0, numFailedTests: 0, testResults: [] } : JSON.parse(text);
-const unloaded = report.testResults.filter(
-  ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
-);
-process.stdout.write(`${report.numPassedTests} passed, ${report.numFailedTests + unloaded.length} failed\n`);
+const totals = { passed: 0, failed: 0 };
+for (const file of process.argv.slice(2)) {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (text === "") continue;
+  const { numPassedTests, numFailedTests, testResults } = JSON.parse(text);
+  const unloaded = testResults.filter(
+    ({ status, assertionResults }) => status === "failed" && assertionResults.length === 0,
+  );
+  totals.passed += numPassedTests;
+  totals.failed += numFailedTests + unloaded.length;
+}
+process.stdout.write(`${totals.passed} passed, ${totals.failed} failed\n`);

@@ -1,7 +1,7 @@
 /** What README.md and the documents state and link to; `readme-steps.slow.test.ts` runs their commands. */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../src/config/load.js";
 import { newId } from "../src/support/ids.js";
@@ -77,7 +77,7 @@ describe("docs/README.md", () => {
 
 describe.each(DOCUMENTS)("%s", (document) => {
   it("links to existing files and headings", () => {
-    const folder = document.includes("/") ? "docs/" : "";
+    const folder = dirname(document);
     for (const { path, heading } of relativeLinks(document)) {
       const target = path === "" ? document : join(folder, path);
       expect(existsSync(join(ROOT, target)), target).toBe(true);

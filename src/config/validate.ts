@@ -3,6 +3,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
 import { didYouMean } from "../support/nearest.js";
+import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
 import { SettingsSchema, type SettingsInput } from "./settings.js";
 
 /** One error in the settings: where, what, and how to fix it. */
@@ -75,7 +76,8 @@ function toSettingError(error: ErrorObject): SettingError {
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   const name = path.length > 0 ? path.join(".") : "the configuration";
   const found = path[0] === "api_keys" ? "" : `, it is ${shown(error.data)}`;
-  return { path, message: `${name} ${requirement(error, path)}${found}` };
+  const hint = /^webhooks(\.secret)?$/.test(name) ? { hint: WEBHOOKS_HINT } : {};
+  return { path, message: `${name} ${requirement(error, path)}${found}`, ...hint };
 }
 
 function unknownKey(error: ErrorObject, path: SettingPath): SettingError {

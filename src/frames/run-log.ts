@@ -1,5 +1,11 @@
 /** In-memory logs of frames, such as the frames of one run. Late readers get the retained frames first. */
-import { firstIdOf, FramesLostError, type RunFrame, withoutNul } from "../models/run-stream.js";
+import {
+  firstIdOf,
+  FramesLostError,
+  type RunFrame,
+  type SplitJson,
+  withoutNul,
+} from "../models/run-stream.js";
 import { isRecord } from "../models/common.js";
 import type { Run } from "../models/run.js";
 import { type CountedLog, type FrameBudget, LOG_BYTES, type Loss, memoryOf } from "./frame-budget.js";
@@ -48,8 +54,24 @@ export interface FrameLogOptions {
   budget?: FrameBudget;
 }
 
+/** A frame as a log keeps it: its data ends with `tail`, which the log keeps once for all frames that share it. */
+type Kept<Frame> = Frame & { readonly tail?: string };
+
+/** The end that frames of a log share. */
+interface Tail {
+  text: string;
+  /** Number of retained frames that end with it. */
+  uses: number;
+}
+
+/** Frames with more data of their own are kept whole: their readers share the bytes by the identity of the frame. */
+const MAX_SPLIT_HEAD = 4 * 1024;
+
 export class FrameLog<Frame extends { readonly data: string }> implements CountedLog {
-  #frames: Frame[] = [];
+  #frames: Kept<Frame>[] = [];
+  readonly #tails = new Map<string, Tail>();
+  /** The last split frame that was read, as readers get it: readers of one frame should get the same object. */
+  #made: { kept: Kept<Frame>; frame: Frame } | undefined;
   /** Position of the first frame ever appended. */
   readonly base: number;
   /** Position of the oldest retained frame. */
@@ -68,13 +90,26 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   }
 
   append(frame: Frame): void {
+    this.#append(frame, undefined);
+  }
+
+  /** As `append`, for a frame whose data is only the head of its text. */
+  protected appendSplit(frame: Frame, tail: string): void {
+    if (frame.data.length > MAX_SPLIT_HEAD) this.#append({ ...frame, data: frame.data + tail }, undefined);
+    else this.#append(frame, tail);
+  }
+
+  #append(frame: Frame, tail: string | undefined): void {
     if (this.#closed) return;
-    const bytes = memoryOf(frame);
+    const shared = tail === undefined ? undefined : this.#tails.get(tail);
+    const bytes = memoryOf(frame) + (tail === undefined || shared ? 0 : memoryOf({ data: tail }));
     this.#budget?.makeRoom(bytes);
     // Making room may have closed this log.
     if (this.#closed) return;
-    this.#frames.push(frame);
-    this.#grow(bytes);
+    if (tail === undefined) this.#frames.push(frame);
+    // An equal text that the log has already is kept instead of the given one.
+    else this.#frames.push({ ...frame, tail: this.#use(tail) });
+    this.#grow(memoryOf(frame));
     this.#recount();
     if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_PER_LOG) this.#trim();
     this.#wake();
@@ -108,7 +143,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
 
   /** The retained frames. */
   get kept(): readonly Frame[] {
-    return this.#frames;
+    return this.#tails.size === 0 ? this.#frames : this.#frames.map((kept) => this.#whole(kept));
   }
 
   /** Position of the oldest retained frame. */
@@ -255,10 +290,40 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   #batch(start: number): readonly Frame[] {
     let end = start;
     for (let characters = 0; end < this.#frames.length && end - start < BATCH_FRAMES; end += 1) {
-      characters += this.#frames[end]?.data.length ?? 0;
+      const { data, tail = "" } = this.#frames[end] as Kept<Frame>;
+      characters += data.length + tail.length;
       if (characters > BATCH_CHARACTERS && end > start) break;
     }
-    return this.#frames.slice(start, end);
+    const batch = this.#frames.slice(start, end);
+    return this.#tails.size === 0 ? batch : batch.map((kept) => this.#whole(kept));
+  }
+
+  /** The frame as readers get it. */
+  #whole(kept: Kept<Frame>): Frame {
+    if (kept.tail === undefined) return kept;
+    if (this.#made?.kept === kept) return this.#made.frame;
+    const { tail, ...frame } = kept;
+    const whole = { ...frame, data: kept.data + tail } as unknown as Frame;
+    this.#made = { kept, frame: whole };
+    return whole;
+  }
+
+  /** Counts a use of a tail; returns the text to keep. */
+  #use(text: string): string {
+    let tail = this.#tails.get(text);
+    if (!tail) {
+      this.#tails.set(text, (tail = { text, uses: 0 }));
+      this.#grow(memoryOf({ data: text }));
+    }
+    tail.uses += 1;
+    return tail.text;
+  }
+
+  #unuse(text: string): void {
+    const tail = this.#tails.get(text);
+    if (!tail || (tail.uses -= 1) > 0) return;
+    this.#tails.delete(text);
+    this.#grow(-memoryOf({ data: text }));
   }
 
   #trim(): void {
@@ -273,7 +338,10 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   #drop(count: number): void {
     const dropped = this.#frames.splice(0, count);
     this.#first += dropped.length;
-    for (const frame of dropped) this.#grow(-memoryOf(frame));
+    for (const frame of dropped) {
+      this.#grow(-memoryOf(frame));
+      if (frame.tail !== undefined) this.#unuse(frame.tail);
+    }
   }
 
   #grow(bytes: number): void {
@@ -322,8 +390,10 @@ export class RunLog extends FrameLog<RunFrame> {
     this.capturesAllModes = isWide;
   }
 
-  push(event: string, data: string, { at = Date.now() } = {}): void {
-    this.append({ id: this.next, event, data: withoutNul(data), at });
+  push(event: string, data: string | SplitJson, { at = Date.now() } = {}): void {
+    const id = this.next;
+    if (typeof data === "string") this.append({ id, event, data: withoutNul(data), at });
+    else this.appendSplit({ id, event, data: withoutNul(data.head), at }, data.tail);
   }
 }
 

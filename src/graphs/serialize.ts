@@ -1,6 +1,7 @@
 /** Graph values -> client values: the only serializer, used by every endpoint, stream mode and command. */
 import { errorMessage, errorName } from "../support/errors.js";
 import { isRecord, type JsonObject } from "../models/common.js";
+import { type SplitJson, withoutNul } from "../models/run-stream.js";
 import { maskSecrets } from "../support/secrets.js";
 import {
   reasonOf,
@@ -206,16 +207,16 @@ export function unsendable(error: unknown, value: unknown, name: string): Unseri
 /** Metadata for clients, with secrets masked. */
 export const metadataToWire = (metadata: unknown): unknown => maskSecrets(toWire(metadata));
 
-/** Cache of JSON: all chunks of a streamed message share one metadata object. */
-const metadataJson = new WeakMap<object, string>();
+/** The ends of the pairs by metadata: all chunks of a streamed message share one metadata object. */
+const tails = new WeakMap<object, string>();
 
-/** Serialize a `[message, metadata]` pair of the messages stream. */
-export function messageTupleJson(message: unknown, metadata: unknown): string {
+/** Serialize a `[message, metadata]` pair of the messages stream. The head is the message. */
+export function messageTupleJson(message: unknown, metadata: unknown): SplitJson | string {
   if (typeof metadata !== "object" || metadata === null) return toJson([message, metadata], "messages");
-  let json = metadataJson.get(metadata);
-  if (json === undefined) {
-    json = toJson(metadataToWire(metadata), "messages");
-    metadataJson.set(metadata, json);
+  let tail = tails.get(metadata);
+  if (tail === undefined) {
+    tail = withoutNul(`,${toJson(metadataToWire(metadata), "messages")}]`);
+    tails.set(metadata, tail);
   }
-  return `[${toJson(message, "messages")},${json}]`;
+  return { head: `[${toJson(message, "messages")}`, tail };
 }

@@ -14,6 +14,15 @@ export interface RunFrame {
 }
 
 /**
+ * JSON text in two parts. The tail is the same for many frames, such as the metadata of all chunks of a message, which is
+ * longer than most chunks: a log keeps it once. The tail has passed `withoutNul`.
+ */
+export interface SplitJson {
+  readonly head: string;
+  readonly tail: string;
+}
+
+/**
  * Replaces U+0000 with U+FFFD in JSON text. Requests must not contain NUL, so a client could not
  * send such a value back or subscribe to such a name. In JSON text it can only be an escape after
  * an even number of backslashes.

@@ -17,6 +17,7 @@ import { maskSecrets } from "../support/secrets.js";
 import type { RunHolder, ThreadPatch } from "../storage/contract/storage.js";
 import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
+import { webhookSettingFor } from "../support/webhook-hint.js";
 import { now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
 import { checkpointConfigurable, type CheckpointConfigurable } from "../context/run-checkpointer.js";
@@ -88,10 +89,15 @@ export async function refuseUnsupported({ settings }: OpsContext, request: RunCr
 
 /** Explains which settings this webhook URL needs. */
 function webhooksAreOff(url: string): string {
-  const local = /^https?:\/\/(localhost|127\.|10\.|192\.168\.|\[::1\])/i.test(url);
-  const settings = { secret: "whsec_…", ...(local && { allow_private: ["127.0.0.1"] }) };
-  return `the setting webhooks is off: set it to ${JSON.stringify(settings)}, with a secret from: echo "whsec_$(openssl rand -base64 32)"`;
+  const isPath = url.startsWith("/");
+  const host = PRIVATE_HOST.exec(url)?.[1]?.toLowerCase();
+  const allowed = isPath || host === "localhost" ? "127.0.0.1" : host?.replace(/[[\]]/g, "");
+  const fullUrl = isPath ? `; use the full URL, such as http://127.0.0.1:2024${url}` : "";
+  return `the setting webhooks is off: set it to ${webhookSettingFor(allowed)}${fullUrl}`;
 }
+
+const PRIVATE_HOST =
+  /^https?:\/\/(localhost|127\.[\d.]+|10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|\[::1\])(?=[:/?#]|$)/i;
 
 /**
  * Event payloads contain everything that the graph handles, without a filter.

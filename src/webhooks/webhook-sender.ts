@@ -7,6 +7,7 @@ import type { TimerRow, TimerTable } from "../storage/contract/storage.js";
 import { now } from "../storage/rows/rows.js";
 import { ConfigError, errorMessage } from "../support/errors.js";
 import { post, OutboundPolicy } from "../support/outbound.js";
+import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
 import { VERSION } from "../support/version.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { WebhookSettings } from "../context/timers.js";
@@ -128,6 +129,6 @@ function keyOf(secret: string): Buffer {
     key.toString("base64").replace(/=+$/, "") === secret.slice(PREFIX.length).replace(/=+$/, "");
   if (isWhole && key.length >= 24 && key.length <= 64) return key;
   throw new ConfigError("webhooks.secret is not a Standard Webhooks secret", {
-    hint: 'generate one: echo "whsec_$(openssl rand -base64 32)"',
+    hint: WEBHOOKS_HINT,
   });
 }

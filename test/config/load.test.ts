@@ -254,6 +254,20 @@ describe("environment variables", () => {
     expect(warnings).toEqual([expect.stringMatching(/^LANGGRAPH_CONFIG is not read: send `config`/)]);
   });
 
+  it.each([{}, true, { secret: "" }, { secret: 1 }])(
+    "the invalid setting webhooks: %j is rejected with all conditions of webhooks",
+    async (webhooks) => {
+      await put("graph-server.config.json", {});
+      const fromEnv = await failure({ env: { GRAPH_SERVE_WEBHOOKS: JSON.stringify(webhooks) } });
+      await put("graph-server.config.json", { webhooks });
+      for (const { message, hint } of [fromEnv, await failure()]) {
+        expect(message).toContain("webhooks");
+        expect(hint).toContain('{"secret":"whsec_…","allow_private":["127.0.0.1"]}');
+        expect(hint).toContain('echo "whsec_$(openssl rand -base64 32)"');
+      }
+    },
+  );
+
   it.each([
     ["sqlite without a queue", { checkpointer_scheme: "sqlite" }, true],
     ["queue none", { checkpointer_scheme: "postgres", queue: "none" }, true],

@@ -148,11 +148,16 @@ describe("values that cannot be serialized", () => {
 });
 
 describe("messageTupleJson", () => {
+  const joined = (json: ReturnType<typeof messageTupleJson>) =>
+    typeof json === "string" ? json : json.head + json.tail;
+
   it("equals the plain conversion, with cached metadata", () => {
     const metadata = { langgraph_node: "model", tags: ["a"] };
     const chunk = new AIMessageChunk({ content: "a", id: "1" });
     const plain = toJson([chunk, metadata]);
-    expect(messageTupleJson(chunk, metadata)).toBe(plain);
-    expect(messageTupleJson(chunk, metadata)).toBe(plain);
+    const [first, second] = [messageTupleJson(chunk, metadata), messageTupleJson(chunk, metadata)];
+    expect(joined(first)).toBe(plain);
+    expect(second).toEqual(first);
+    expect(joined(messageTupleJson(chunk, null))).toBe(toJson([chunk, null]));
   });
 });

@@ -8,10 +8,10 @@ export const ROOT = join(import.meta.dirname, "../..");
 export const DOCUMENTS: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
-  ...readdirSync(join(ROOT, "docs"))
+  ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
-    .sort()
-    .map((name) => `docs/${name}`),
+    .map((name) => `docs/${name.replaceAll("\\", "/")}`)
+    .sort(),
 ];
 
 /** A fenced block with a marker in front: `<!-- run:name -->`, `<!-- serve:name -->`, `<!-- file:name -->`. */
@@ -24,7 +24,7 @@ export interface Block {
   output?: Pick<Block, "language" | "text">;
 }
 
-const FENCED = /<!-- ([a-z]+)(?::([\w.-]+))? -->\n+```(\w+)\n([^]*?)```\n/g;
+const FENCED = /<!-- ([a-z]+)(?::([\w./-]+))? -->\n+```(\w+)\n([^]*?)```\n/g;
 
 /** The marked blocks of a document, in order. */
 export function markedBlocks(document: string): Block[] {

@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { installPackage } from "./installed.js";
 import type { Block } from "./markdown.js";
@@ -11,7 +11,7 @@ const RUN_LIMIT_MS = 60_000;
 /** Server addresses in the document, replaced by the actual port of each server. */
 const WRITTEN_ADDRESS = /http:\/\/127\.0\.0\.1:(2024|3000)/g;
 
-/** Replaces npx, which would build the package again in a clone. `scripts/check-package.mjs` tests the real one. */
+/** Replaces npx, which would link the clone into the user's npm cache. `scripts/check-package.mjs` tests the real one. */
 const NPX =
   '#!/bin/sh\n[ "$1" = graph-serve ] || exit 127\nshift\nexec node "$CLONE/bin/graph-serve.js" "$@"\n';
 /** Install commands: already done, and not available without a network. */
@@ -19,11 +19,14 @@ const DONE = /^npm (ci|install)\n/m;
 
 export class Tour {
   readonly folder: string;
+  /** Working directory of the blocks. */
+  #cwd: string;
   #server: ChildProcess | undefined;
   #address = "";
 
   private constructor(folder: string) {
     this.folder = folder;
+    this.#cwd = folder;
   }
 
   static async open(): Promise<Tour> {
@@ -33,6 +36,18 @@ export class Tour {
     return new Tour(folder);
   }
 
+  /** Changes the working directory, creating it if it is missing. @returns its path */
+  async enter(name: string): Promise<string> {
+    this.#cwd = join(this.folder, name);
+    await mkdir(this.#cwd, { recursive: true });
+    return this.#cwd;
+  }
+
+  /** The address of the current server. */
+  get address(): string {
+    return this.#address;
+  }
+
   async close(): Promise<void> {
     await this.#stop();
     await rm(this.folder, { recursive: true, force: true });
@@ -40,8 +55,11 @@ export class Tour {
 
   /** The output of the block; empty for a file or a server. */
   async follow({ kind, name, text }: Block): Promise<string> {
-    if (kind === "file") await writeFile(join(this.folder, name), this.#here(text));
-    else if (kind === "serve") await this.#serve(this.#here(text));
+    if (kind === "file") {
+      const file = join(this.#cwd, name);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, this.#here(text));
+    } else if (kind === "serve") await this.#serve(this.#here(text));
     else if (kind === "run") return this.#there(await this.#run(this.#here(text)));
     return "";
   }
@@ -79,7 +97,7 @@ export class Tour {
   get #process() {
     const PATH = [join(this.folder, ".shims"), process.env.PATH].join(delimiter);
     const env = { ...process.env, PATH, CLONE: this.folder, NO_COLOR: "1", GRAPH_SERVE_PORT: "0", PORT: "0" };
-    return { cwd: this.folder, env };
+    return { cwd: this.#cwd, env };
   }
 
   #here(text: string): string {

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
@@ -53,9 +54,9 @@ const DOORS: Record<string, Door> = {
     const socket = new WebSocket(url);
     await once(socket, "open");
     const answered = once(socket, "message").then(([answer]) => String(answer));
-    // The WebSocket protocol rejects invalid UTF-8 text with close code 1007.
-    const closed = once(socket, "close").then(([code]) =>
-      code === 1007 ? "is not valid UTF-8" : String(code),
+    // The WebSocket protocol rejects invalid UTF-8 text and large messages with a close code.
+    const closed = once(socket, "close").then(
+      ([code]) => CLOSE_REASONS[code as number] ?? `closed with ${String(code)}`,
     );
     socket.send(fill({ id: 1, method: "run.start", params: { assistant_id: "chat", input } }), {
       binary: false,
@@ -66,7 +67,15 @@ const DOORS: Record<string, Door> = {
   },
 };
 
-const REFUSALS: Record<string, { value: string; says: string }> = {
+const CLOSE_REASONS: Record<number, string> = { 1007: "is not valid UTF-8", 1009: "payload_too_large" };
+
+interface Refusal {
+  value: string;
+  says: string;
+  settings?: Partial<Settings>;
+}
+
+const REFUSALS: Record<string, Refusal> = {
   "JSON nested too deeply": {
     value: "[".repeat(5000) + "]".repeat(5000),
     says: "nested deeper than 200 levels",
@@ -75,15 +84,20 @@ const REFUSALS: Record<string, { value: string; says: string }> = {
   "a NUL character": { value: '"a\\u0000b"', says: "a NUL character (U+0000) is not allowed" },
   "invalid JSON": { value: "{,}", says: "is not valid JSON" },
   "invalid UTF-8": { value: '"\xff\xfe"', says: "is not valid UTF-8" },
+  "a body that is too large": {
+    value: `"${"a".repeat(5000)}"`,
+    says: "payload_too_large",
+    settings: { body_limit: 4096 },
+  },
 };
 
 describe.each(Object.keys(DOORS))("%s", (name) => {
   it.each(Object.keys(REFUSALS))("%s is rejected and the thread stays idle", async (kind) => {
+    const { value, says, settings } = REFUSALS[kind] as Refusal;
     const server = await startTestServer({
       graphs: { chat },
-      settings: { mcp: true, a2a: true, crons: true },
+      settings: { mcp: true, a2a: true, crons: true, ...settings },
     });
-    const { value, says } = REFUSALS[kind] as { value: string; says: string };
     const thread = newId();
     await server.request("POST", "/threads", { thread_id: thread });
     const fill = (body: object) => Buffer.from(JSON.stringify(body).replace(PLACE, value), "latin1");

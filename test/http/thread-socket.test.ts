@@ -1,12 +1,13 @@
 /** Thread events and commands over a WebSocket. */
 import { once } from "node:events";
 import { connect } from "node:net";
-import { onTestFinished } from "vitest";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
+import { openStorage } from "../../src/storage/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graphs } from "../clients/open.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
+import { deferred } from "../helpers/deferred.js";
 import { EVERY_CHANNEL, isLast, openEvents, type ThreadEvent } from "../helpers/thread-events.js";
 import { byHeader } from "../helpers/two-users.js";
 
@@ -265,5 +266,43 @@ describe("messages that a WebSocket rejects", () => {
     for (const id of ids) socket.send(JSON.stringify({ id, method: "state.get", params: {} }));
     await until(({ id }) => id === 300);
     expect(messages.map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("1,000 commands are executed one at a time, and the socket is paused while more than 100 wait", async () => {
+    const storage = await openStorage({
+      checkpointer_scheme: "memory",
+      checkpointer_options: {},
+      max_queued_runs: 100,
+    });
+    const server = await startTestServer({ graphs, storage });
+    const thread = newThread();
+    const { socket, messages, until, send, opened } = open(server, thread);
+    await opened;
+    await send("run.start", { assistant_id: "chat", input: says("hi") });
+    await expect
+      .poll(async () => (await server.request("GET", `/threads/${thread}`)).body)
+      .toMatchObject({ status: "idle" });
+    const paused = vi.spyOn(WebSocket.prototype, "pause");
+    onTestFinished(() => paused.mockRestore());
+    const gate = deferred();
+    const read = storage.checkpointer.getTuple.bind(storage.checkpointer);
+    let inProgress = 0;
+    let most = 0;
+    storage.checkpointer.getTuple = async (config) => {
+      most = Math.max(most, (inProgress += 1));
+      await gate.promise;
+      return read(config).finally(() => (inProgress -= 1));
+    };
+    const ids = Array.from({ length: 1000 }, (_, at) => at + 1000);
+    for (const id of ids) socket.send(JSON.stringify({ id, method: "state.get", params: {} }));
+    await expect.poll(() => inProgress).toBeGreaterThan(0);
+    await expect.poll(() => paused.mock.contexts.some((each) => (each as WebSocket).isPaused)).toBe(true);
+    expect((await server.request("GET", "/ok")).status).toBe(200);
+    expect([inProgress, most, messages.filter(({ id }) => ids.includes(id ?? 0))]).toEqual([1, 1, []]);
+    gate.resolve();
+    await until(({ id }) => id === ids.at(-1));
+    expect(most).toBe(1);
+    expect(messages.flatMap(({ id }) => (ids.includes(id ?? 0) ? [id] : []))).toEqual(ids);
+    expect(paused.mock.contexts.every((each) => !(each as WebSocket).isPaused)).toBe(true);
   });
 });

@@ -134,10 +134,33 @@ describe("a webhook over HTTP", () => {
     expect(await list()).toEqual([]);
   });
 
+  it.each([
+    ["https://hooks.example.com/agent", '{"secret":"whsec_…"}'],
+    ["http://localhost:3000/hook", '{"secret":"whsec_…","allow_private":["127.0.0.1"]}'],
+    ["http://192.168.1.7/hook", '{"secret":"whsec_…","allow_private":["192.168.1.7"]}'],
+    ["http://[::1]:3000/hook", '{"secret":"whsec_…","allow_private":["::1"]}'],
+    ["http://10.0.0.1.example.com/hook", '{"secret":"whsec_…"}'],
+    ["/hooks/agent", '"allow_private":["127.0.0.1"]}'],
+  ])("a webhook to %s names everything it needs at once while webhooks are off", async (webhook, setting) => {
+    const server = await startTestServer({ graphs });
+    const path = `/threads/${await newThread(server)}/runs`;
+    const { status, body } = await server.request("POST", path, { ...hello, webhook });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "unsupported_option" });
+    const { detail } = body as { detail: string };
+    expect(detail).toContain(setting);
+    expect(detail).toContain('with a secret from: echo "whsec_$(openssl rand -base64 32)"');
+    if (webhook.startsWith("/")) expect(detail).toContain("http://127.0.0.1:2024/hooks/agent");
+  });
+
   it("invalid secrets and addresses are rejected in the settings", async () => {
     const open = (more: object) =>
       startTestServer({ graphs, settings: { webhooks: { ...webhooks, ...more } } });
-    await expect(open({ secret: "whsec_short" })).rejects.toThrow("is not a Standard Webhooks secret");
+    await expect(open({ secret: "whsec_short" })).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining("is not a Standard Webhooks secret") as string,
+      hint: expect.stringMatching(/"secret":"whsec_….*"allow_private":\["127\.0\.0\.1"\].*openssl rand/) as string,
+    });
     await expect(open({ allow_private: ["intranet"] })).rejects.toThrow('"intranet" is not an address');
   });
 });

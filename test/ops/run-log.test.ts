@@ -134,6 +134,63 @@ describe("batches for a slow reader", () => {
   });
 });
 
+describe("frames that end with the same text", () => {
+  const tail = `,{"langgraph_node":"model","thread":"${"x".repeat(2000)}"}]`;
+  const textOf = (index: number) => `[{"content":"token ${index} \u00fc"}`;
+  /** A log in which every third frame is whole and the others have one of two ends. */
+  const filledLog = (count: number) => {
+    const log = new RunLog();
+    for (let index = 0; index < count; index += 1) {
+      const head = textOf(index);
+      // A new string each time, as another task would make it.
+      if (index % 3 === 2) log.push("messages", `${head}${tail}`);
+      else log.push("messages", { head, tail: [...tail, index % 3 === 1 ? " " : ""].join("") });
+    }
+    return log;
+  };
+
+  it("are read as if they had been pushed whole", async () => {
+    const log = filledLog(300);
+    log.push("messages", { head: '["a\\u0000', tail });
+    log.close();
+    const frames = (await allBatches(log.read())).flat();
+    for (const { id, event, data } of frames.slice(0, 300))
+      expect([event, data]).toEqual(["messages", `${textOf(id)}${tail}${id % 3 === 1 ? " " : ""}`]);
+    expect(frames.at(-1)?.data).toBe(`["a\uFFFD${tail}`);
+    expect(Object.keys(frames[0] ?? {}).sort()).toEqual(["at", "data", "event", "id"]);
+    expect(log.kept).toEqual(frames);
+  });
+
+  it("are read as the same object by readers at the same place", async () => {
+    const log = new RunLog();
+    log.push("messages", { head: "[1", tail });
+    log.close();
+    const [[one], [other]] = [await allBatches(log.read()), await allBatches(log.read())];
+    expect(one?.[0]).toBe(other?.[0]);
+  });
+
+  it("count the end once, until no frame has it", () => {
+    const budget = new FrameBudget(64 * MB);
+    const log = new RunLog({ budget });
+    for (let index = 0; index < 1000; index += 1) log.push("messages", { head: textOf(index), tail });
+    expect(log.size).toBeLessThan(1000 * 200 + 2 * tail.length);
+    expect(budget.bytes).toBe(log.size);
+    log.release(Infinity);
+    expect(log.size).toBe(0);
+    expect(budget.bytes).toBe(0);
+  });
+
+  it("are kept whole if their own part is long", async () => {
+    const log = new RunLog();
+    const head = `["${"x".repeat(20_000)}"`;
+    log.push("messages", { head, tail });
+    log.close();
+    const [one, other] = [(await allBatches(log.read())).flat(), (await allBatches(log.read())).flat()];
+    expect(one[0]?.data).toBe(head + tail);
+    expect(one[0]).toBe(other[0]);
+  });
+});
+
 describe("logs of ended runs", () => {
   const ofRun = (run_id: string, thread_id = "thread") => ({
     ...{ run_id, thread_id, graph_id: "chat" },

@@ -442,6 +442,47 @@ withPostgres("runs on postgres with several running servers", (postgres) => {
         expect(await one.run(run)).toMatchObject({ status: "success", attempt: 2, error: null });
         expect(await values(one, run)).toEqual(["in", "a", "b", "c"]);
       });
+
+      describe("if its client is connected", () => {
+        /** Starts a run whose client waits, and drops its thread lock at node `b`. */
+        const beginWaited = async (server: ServerProcess) => {
+          const [thread_id, gate] = [newId(), newId()];
+          const input = { log: ["in"], gates: { b: gate } };
+          const body = { assistant_id: "trail", input, if_not_exists: "create", durability: "sync" };
+          const answer = server.request("POST", `/threads/${thread_id}/runs`, body).catch(() => undefined);
+          const stored = async () =>
+            (await server.request("GET", `/threads/${thread_id}/runs`)).body as Run[];
+          await expect.poll(async () => (await stored()).length, PATIENCE).toBe(1);
+          const run: Started = { ...(await stored())[0]!, gate };
+          await expect.poll(() => servers.nodes(run), PATIENCE).toEqual(["a", "b"]);
+          await postgres.terminate("locks");
+          await expect.poll(() => servers.nodes(run), PATIENCE).toEqual(["a", "b", "b"]);
+          return { run, answer };
+        };
+
+        it("the client gets the end, whichever process resumes the run", TIMEOUT, async () => {
+          await servers.killOthers();
+          const both = await servers.start(2);
+          const [one] = both as [ServerProcess];
+          const { run, answer } = await beginWaited(one);
+          both.forEach((server) => server.open(run.gate));
+          const { run_id } = run;
+          expect((await answer)?.body).toMatchObject({ run_id, status: "success", attempt: 2, error: null });
+          expect(await values(one, run)).toEqual(["in", "a", "b", "c"]);
+        });
+
+        it("the run is interrupted if the process of the client dies", TIMEOUT, async () => {
+          await servers.killOthers();
+          const dying = await servers.one();
+          const { run } = await beginWaited(dying);
+          await dying.kill();
+          const next = await servers.one();
+          await expect
+            .poll(() => next.run(run), PATIENCE)
+            .toMatchObject({ status: "interrupted", attempt: 2, error: null });
+          expect(servers.nodes(run)).toEqual(["a", "b", "b"]);
+        });
+      });
     },
   );
 });

@@ -46,7 +46,7 @@ withMongodb("a service on mongodb", (mongodb) => {
     expect((await running).status).toBe("success");
   });
 
-  it("a lost lock ends the run and the thread accepts new runs", async () => {
+  it("a run whose lock is lost resumes, its late writes are rejected and the thread accepts new runs", async () => {
     const { threads, runs, state } = await serve(mongodb());
     const { thread_id } = await threads.create({});
     const name = newId();
@@ -56,9 +56,11 @@ withMongodb("a service on mongodb", (mongodb) => {
     await mongodb().db.collection("gs_sessions").deleteMany({});
     await gateOf(name).aborted;
     gateOf(name).open();
-    expect(await running).toMatchObject({ status: "error", error: "the thread's lock was lost" });
+    expect(await running).toMatchObject({ status: "success", error: null, attempt: 2 });
+    expect(gateOf(name).entries).toBe(2);
     const { values } = await state.get(thread_id);
-    expect((values as { log: string[] }).log).not.toContain(`waited ${name}`);
+    const { log } = values as { log: string[] };
+    expect(log).toEqual([`before ${name}`, `waited ${name}`, `after ${name}`]);
     const next = await runs.create(thread_id, { assistant_id: "gate", input: { gate: name, deaf: false } });
     expect(next.status).toBe("success");
     expect((await threads.get(thread_id)).status).toBe("idle");

@@ -149,7 +149,7 @@ describeWithChromium("Replay of a recorded run", () => {
     await page.getByRole("button", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Replay/ }).click();
     await note
-      .getByText(/asks something else than recorded, at messages\.0\.content/)
+      .getByText(/differs from the recorded request at messages\.0\.content/)
       .first()
       .waitFor();
     await note.getByText("Be kind.").first().waitFor({ state: "attached" });

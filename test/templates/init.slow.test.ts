@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
 import { loadConfig } from "../../src/config/load.js";
 import { openService } from "../../src/service/service.js";
-import { VERSION } from "../../src/support/version.js";
 import { serve } from "../helpers/app.js";
 
 const REPOSITORY = join(import.meta.dirname, "../..");

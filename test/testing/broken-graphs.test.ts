@@ -69,7 +69,7 @@ const CAUGHT: [string, string, object][] = [
       expected: "interrupted",
       actual: "success",
       line: 7,
-      message: /asked nothing/,
+      message: /was not interrupted/,
     },
   ],
 ];

@@ -59,7 +59,7 @@ describe("an invalid case file", () => {
     for (const path of ["nowhere", "notes.yaml", "graph.ts"]) {
       const { code, stderr } = await test(path);
       expect(code).toBe(2);
-      expect(stderr).toContain("case files are named like chat.graph.yaml");
+      expect(stderr).toContain("names of case files must end like chat.graph.yaml");
     }
   });
 });

@@ -62,6 +62,6 @@ describe("--fault", () => {
   it("an unknown fault is a usage error", async () => {
     const { code, stderr } = await test("safe", "earthquake");
     expect(code).toBe(2);
-    expect(stderr).toContain("kill-after=NODE, checkpoint-write and disconnect");
+    expect(stderr).toContain("kill-after=NODE, checkpoint-write, disconnect");
   });
 });

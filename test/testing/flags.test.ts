@@ -242,9 +242,9 @@ describe("--url", () => {
 describe("the test command", () => {
   it.each([
     [["--server", "--url", "http://127.0.0.1:1"], "--server and --url cannot be combined"],
-    [["--record", "--url", "http://127.0.0.1:1"], "--record works in this process only"],
+    [["--record", "--url", "http://127.0.0.1:1"], "--record works only in this process"],
     [["--reporter", "juni"], 'did you mean "junit"?'],
-    [["--shard", "4/3"], "--shard must be i/n"],
+    [["--shard", "4/3"], "--shard must have the form i/n"],
     [["--timeout", "0"], "--timeout must be a whole number"],
     [["-u", "--ci"], "--update and --ci cannot be combined"],
   ])("rejects %j as a usage error", async (argv, message) => {

@@ -213,7 +213,7 @@ describe("--from-run", () => {
     const after = await run(threadId, { command: { resume: "one" } });
     const { code, stderr } = await test("--from-run", after);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/the thread has a state that no run of it made \(step 2, update\)/);
+    expect(stderr).toMatch(/the thread has a state that was not created by one of its runs \(step 2, update\)/);
     expect(await test("--from-run", newId())).toMatchObject({ code: 4 });
   });
 
@@ -240,7 +240,7 @@ describe("--from-run", () => {
   });
 
   it.each([
-    [["--from-run", "x", "--watch"], "leave --watch out"],
+    [["--from-run", "x", "--watch"], "remove --watch"],
     [["--transcripts", "x"], "--transcripts requires --from-run"],
   ])("rejects %j as a usage error", async (argv, message) => {
     const { code, stderr } = await test(...argv);

@@ -146,7 +146,7 @@ describe("a recording", () => {
     expect(hello?.failures[0]).toMatchObject({
       expectation: "mock",
       message:
-        "model call 1 (ChatWire) asks something else than recorded, at messages.1.content, model.jsonl:2",
+        "model call 1 (ChatWire) differs from the recorded request at messages.1.content, model.jsonl:2",
       expected: "hello",
       actual: "goodbye",
     });

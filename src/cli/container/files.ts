@@ -14,7 +14,7 @@ export interface ContainerProject {
   needsSqlite: boolean;
 }
 
-const IMAGE = "node:22-bookworm";
+const IMAGE = "node:24-bookworm";
 const SERVER = "node_modules/graph-serve/bin/graph-serve.js";
 
 /** Installs the package manager, and the production dependencies from the lock file. */

@@ -3,6 +3,7 @@ import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { StreamMode } from "../../models/run.js";
+import type { SplitJson } from "../../models/run-stream.js";
 import { tryOr } from "../../support/errors.js";
 import { visibleEvent } from "../event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
@@ -163,12 +164,12 @@ export class StreamFrames {
     return runAnswer(this.#options.filter.values(this.lastValues), this.interrupts, convert);
   }
 
-  #emit(event: string, data: string): void {
+  #emit(event: string, data: string | SplitJson): void {
     this.emitted = true;
     this.#sink(event, data);
   }
 
-  #send(mode: string, namespace: readonly string[], data: string): void {
+  #send(mode: string, namespace: readonly string[], data: string | SplitJson): void {
     this.#emit(mode + this.#suffix(namespace), data);
   }
 
@@ -280,7 +281,7 @@ const withoutValues = (updates: JsonObject): JsonObject =>
 // The `messages` stream mode: accumulated messages, built from LangGraph's message chunks.
 
 /** Receives one event: its name, and its data as one line of JSON. */
-type EventSink = (event: string, data: string) => void;
+type EventSink = (event: string, data: string | SplitJson) => void;
 
 type Chunk = BaseMessageChunk & { id?: string };
 

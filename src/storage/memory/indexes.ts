@@ -96,6 +96,7 @@ export class ThreadIndex {
     if (row.metadata !== before.metadata)
       listed.labels = labelsOf(row.metadata).map((name) => this.#fact(name));
     for (const list of this.#orders.values()) list.replace(before, row);
+    // A set, because metadata may have thousands of labels.
     const next = new Set(this.#factsOf(listed));
     for (const fact of facts) {
       if (next.delete(fact)) fact.rows.replace(before, row);

@@ -70,7 +70,7 @@ export const matchesRun = (
  */
 export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
   const { mergeMetadata, ...fields } = patch;
-  const patched = { ...row, ...defined(fields) };
+  const patched = patchRow(row, fields);
   if (mergeMetadata) patched.metadata = { ...row.metadata, ...mergeMetadata };
   return patched;
 }
@@ -89,7 +89,7 @@ export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
  * patchRun(run, patch); // => { ...run, ...patch }
  * ```
  */
-export const patchRun = (row: RunRow, patch: RunPatch): RunRow => ({ ...row, ...defined(patch) });
+export const patchRun = (row: RunRow, patch: RunPatch): RunRow => patchRow(row, patch);
 
 /**
  * When a thread expires.
@@ -109,9 +109,14 @@ export function expiryOf({ updated_at, ttl }: ThreadRow): number | null {
   return ttl && Date.parse(updated_at) + ttl.ttl_minutes * 60_000;
 }
 
-/** Removes keys that are undefined. */
-function defined<T extends object>(fields: T): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
+/** A copy of the row with the fields that are not undefined. */
+function patchRow<Row extends object>(row: Row, fields: Partial<Row>): Row {
+  const patched = { ...row };
+  for (const field of Object.keys(fields) as (keyof Row)[]) {
+    const value = fields[field];
+    if (value !== undefined) patched[field] = value;
+  }
+  return patched;
 }
 
 // Containment of JSON values, in less time than the product of the lengths of two lists.

@@ -218,6 +218,8 @@ async function loadBetterSqlite({ cwd = process.cwd() }: Pick<SqliteOptions, "cw
     });
   const lacksNodeApi10 = Number(process.versions.napi) < 10;
   try {
+    if (crashesOlderDrivers() && driverMajor() < FIRST_ON_NODE_API_10)
+      throw unusable("crashes this Node.js before version 13", "add", "@13");
     if (lacksNodeApi10 && driverMajor() >= FIRST_ON_NODE_API_10)
       throw unusable("needs Node.js 22.14 as of version 13", "add", "@12");
     const { default: Driver } = await import("better-sqlite3");
@@ -230,6 +232,12 @@ async function loadBetterSqlite({ cwd = process.cwd() }: Pick<SqliteOptions, "cw
     if (isMissing) throw unusable("is not installed", "add", lacksNodeApi10 ? "@12" : "", cause);
     throw unusable("was not built for this Node.js", "build", "", cause);
   }
+}
+
+/** Node.js 24.19 and later crash when they collect statements of better-sqlite3 12 (nodejs/node#65446). */
+function crashesOlderDrivers(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  return major > 24 || (major === 24 && minor >= 19);
 }
 
 function driverMajor(): number {
