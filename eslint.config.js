@@ -4,6 +4,7 @@ export default tseslint.config(
   {
     ignores: [
       "dist/**",
+      "dist-docs/**",
       "node_modules/**",
       "coverage/**",
       "templates/**/node_modules/**",

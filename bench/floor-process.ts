@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { MemorySaver, type BaseCheckpointSaver } from "@langchain/langgraph";
-import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import Database from "better-sqlite3";
 import type { GraphConfig } from "../src/graphs/graph.js";
@@ -42,7 +41,7 @@ const api = {
   async useSqlite({ file, dist }: { file: string; dist?: string }): Promise<void> {
     const db = new Database(file);
     db.pragma("journal_mode = WAL");
-    graphs = compileGraphs(dist === undefined ? new SqliteSaver(db) : await ourSaver(dist, db));
+    graphs = compileGraphs(dist === undefined ? await langgraphSaver(db) : await ourSaver(dist, db));
   },
 
   queries: queryCount,
@@ -121,6 +120,17 @@ const api = {
 
 export type FloorApi = typeof api;
 answerCalls(api);
+
+/** Not a dependency: it requires a built better-sqlite3, without which `npm ci` must work. */
+const LANGGRAPH_SQLITE = "@langchain/langgraph-checkpoint-sqlite";
+
+async function langgraphSaver(db: Database.Database): Promise<BaseCheckpointSaver> {
+  type Module = { SqliteSaver: new (db: Database.Database) => BaseCheckpointSaver };
+  const { SqliteSaver } = (await import(LANGGRAPH_SQLITE).catch((cause: unknown) => {
+    throw new Error(`run: npm install --no-save ${LANGGRAPH_SQLITE}@1.0.4`, { cause });
+  })) as Module;
+  return new SqliteSaver(db);
+}
 
 async function ourSaver(dist: string, db: Database.Database): Promise<BaseCheckpointSaver> {
   const { migrateSqlite } = await loadDist<typeof SchemaModule>(dist, "sqliteSchema");

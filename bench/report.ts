@@ -11,7 +11,7 @@ export interface Row {
   target: Target;
 }
 
-export type Target = { atMost: number } | { atLeast: number };
+export type Target = { atMost: number } | { atLeast: number } | { atLeast: number; atMost: number };
 
 const HEAD = ["goal", "what", "floor", "ours", "ratio", "target", "result"];
 
@@ -36,8 +36,10 @@ export function valueRow([goal, what]: [string, string], ours: number, unit: str
   return { goal, what, floor: "", ours: `${digits(ours)} ${unit}`, measured: ours, target };
 }
 
-export const isMet = ({ measured, target }: Row): boolean =>
-  "atMost" in target ? measured <= target.atMost : measured >= target.atLeast;
+export const isMet = ({ measured, target }: Row): boolean => {
+  const { atLeast = -Infinity, atMost = Infinity } = target as Partial<Record<"atLeast" | "atMost", number>>;
+  return measured >= atLeast && measured <= atMost;
+};
 
 export function table(rows: readonly Row[]): string {
   const cells = [HEAD, ...rows.map(cellsOf)];
@@ -52,7 +54,10 @@ export function table(rows: readonly Row[]): string {
 function cellsOf(row: Row): string[] {
   const { goal, what, floor, ours, measured, target } = row;
   const ratio = floor === "" ? "" : digits(measured);
-  const bound = "atMost" in target ? `<= ${target.atMost}` : `>= ${target.atLeast}`;
+  const bound = [
+    ...("atLeast" in target ? [`>= ${target.atLeast}`] : []),
+    ...("atMost" in target ? [`<= ${target.atMost}`] : []),
+  ].join(", ");
   return [goal, what, floor, ours, ratio, bound, isMet(row) ? "met" : "missed"];
 }
 

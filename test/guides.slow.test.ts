@@ -1,6 +1,7 @@
 /** The guides of docs/guides, followed step by step, and checks of their manifests and types. */
+import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { SETTING_NAMES, variableName } from "../src/config/environment.js";
 import { ROUTES } from "../src/http/route-table.js";
 import { openService, startServer, type Authenticate } from "../src/index.js";
-import { type RunningCli, startCli, createProject, echoGraph } from "./cli/harness.js";
+import { createProject, echoGraph } from "./cli/harness.js";
 import { servePage } from "./clients/page/serve.js";
 import { describeWithChromium, useChromium } from "./helpers/chromium.js";
 import { freePort } from "./helpers/free-port.js";
@@ -27,9 +28,11 @@ import {
   typeErrors,
   typeScriptFiles,
 } from "./helpers/guide-checks.js";
+import { installPackage } from "./helpers/installed.js";
 import { type Block, markedBlocks, ROOT } from "./helpers/markdown.js";
 import { type OpenAiApi, openAiApi } from "./helpers/openai-api.js";
 import { type TestPostgres, withPostgres } from "./helpers/postgres.js";
+import { stopProgram } from "./helpers/programs.js";
 import { settled, Tour } from "./helpers/tour.js";
 
 const GUIDES = readdirSync(join(ROOT, "docs/guides"))
@@ -46,7 +49,7 @@ const block = (document: string, kind: string, name: string): string =>
 /** Executes a guide in a project folder of its own. */
 class Follower {
   readonly #tour: Tour;
-  /** Addresses in the guide that stand for servers of the test. */
+  /** Servers of the test by the address that the guide shows instead. */
   readonly #addresses: Record<string, string>;
   readonly folder: string;
 
@@ -98,7 +101,7 @@ function follows(document: string, open: () => Follower): void {
   );
 }
 
-/** Follows a guide. `setup` returns what stands for addresses outside. */
+/** Follows a guide. `addresses` returns servers of the test by the address that the guide shows. */
 function declareGuide(
   name: string,
   setup?: (folder: string) => Promise<void>,
@@ -106,14 +109,15 @@ function declareGuide(
   addresses?: () => Promise<Record<string, string>>,
 ): void {
   describe(`${guide(name)}, step by step`, () => {
-    let follower: Follower;
+    let follower: Follower | undefined;
+    const current = () => follower ?? expect.fail("the guide was not opened");
     beforeAll(async () => {
       follower = await Follower.open(await addresses?.());
       await setup?.(follower.folder);
     });
-    afterAll(() => follower.close());
-    follows(guide(name), () => follower);
-    more?.(() => follower);
+    afterAll(() => follower?.close());
+    follows(guide(name), current);
+    more?.(current);
   });
 }
 
@@ -143,15 +147,15 @@ describe("the TypeScript of the guides", () => {
 });
 
 /** A model server that counts requests instead of OpenAI. */
-let api: OpenAiApi;
+let api: OpenAiApi | undefined;
 declareGuide(
   "real-model",
   undefined,
   () => {
     it("asked the model in runs and recordings only, with the key of .env", () => {
-      expect(api.keys).toEqual(["your-key", "your-key"]);
+      expect(api?.keys).toEqual(["your-key", "your-key"]);
     });
-    afterAll(() => api.close());
+    afterAll(() => api?.close());
   },
   async () => {
     api = await openAiApi();
@@ -181,7 +185,7 @@ if (isInstalled("jose")) {
 
 /** The function of auth-provider.ts with the keys of a provider of this test. */
 async function providerOf(folder: string) {
-  const { exportJWK, generateKeyPair, SignJWT } = (await import("jose" as string)) as typeof import("jose");
+  const { exportJWK, generateKeyPair, SignJWT } = await import("jose");
   const { publicKey, privateKey } = await generateKeyPair("RS256");
   const jwks = { keys: [{ ...(await exportJWK(publicKey)), kid: "1", alg: "RS256" }] };
   const server = createServer((_, res) =>
@@ -207,12 +211,12 @@ async function providerOf(folder: string) {
 }
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A server that stands for LangGraph's, with two threads. */
-let closeOld: () => Promise<unknown>;
+/** The old server: graph-serve with the defaults of LangGraph's server, and two threads. */
+let closeOld: (() => Promise<unknown>) | undefined;
 declareGuide(
   "from-langgraph-server",
   undefined,
-  () => afterAll(() => closeOld()),
+  () => afterAll(() => closeOld?.()),
   async () => {
     const graphs = { agent: `${join(ROOT, "templates/chat/graph.ts")}:graph` };
     const service = await openService({ graphs, settings: { compat: "langgraph" } });
@@ -392,6 +396,10 @@ describe("the docker command", () => {
 });
 
 withPostgres("the processes of the manifests", (postgres) => {
+  beforeAll(async () => {
+    installed = await installPackage();
+  });
+  afterAll(() => rm(installed, { recursive: true, force: true }));
   const commandsOf = {
     kubernetes: Object.fromEntries(
       ofKind("Deployment").map((one) => [one.metadata.name, one.spec.template.spec.containers[0].command]),
@@ -415,6 +423,27 @@ withPostgres("the processes of the manifests", (postgres) => {
 
 const KEY = "a-key-of-the-test";
 
+let installed: string;
+
+/** A process of the built package: the watchdog thread, which serves the health port, needs one. */
+function startProcess(argv: string[], cwd: string, env: Record<string, string>) {
+  const child = spawn(process.execPath, [join(installed, "bin/graph-serve.js"), ...argv], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const url = new Promise<string>((resolve, reject) => {
+    let log = "";
+    child.stderr.on("data", (part) => {
+      log += String(part);
+      const [, found] = /"url":"([^"]+)"[^\n]*"msg":"listening"\}\n/.exec(log) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    child.once("exit", (code) => reject(new Error(`exited with code ${code}: ${log}`)));
+  });
+  return { child, url };
+}
+
 /** Starts one process per command with the environment of a manifest, on free ports. */
 async function startAll(
   postgres: TestPostgres,
@@ -428,10 +457,9 @@ async function startAll(
       checkpointer_options: { schema: postgres.schema, pool_max_size: 3 },
     }),
   });
-  const running: RunningCli[] = [];
+  const running: ChildProcess[] = [];
   onTestFinished(async () => {
-    for (const cli of running) cli.stop("SIGTERM");
-    await Promise.all(running.map(({ exit }) => exit));
+    await Promise.all(running.map((child) => stopProgram(child)));
     await project.remove();
   });
   const health: number[] = [];
@@ -441,21 +469,17 @@ async function startAll(
     const { GRAPH_SERVE_HEALTH_PORT, NODE_ENV: _, ...settings } = env;
     const healthPort = GRAPH_SERVE_HEALTH_PORT === undefined ? undefined : await freePort();
     if (healthPort !== undefined) health.push(healthPort);
-    const cli = startCli(command.slice(2), {
-      cwd: project.dir,
-      env: {
-        ...settings,
-        GRAPH_SERVE_HOST: "127.0.0.1",
-        GRAPH_SERVE_PORT: "0",
-        GRAPH_SERVE_SHUTDOWN_GRACE_SECONDS: "1",
-        GRAPH_SERVE_CHECKPOINTER_URI: postgres.uri,
-        GRAPH_SERVE_API_KEYS: KEY,
-        ...(healthPort !== undefined && { GRAPH_SERVE_HEALTH_PORT: String(healthPort) }),
-      },
+    const started = startProcess(command.slice(2), project.dir, {
+      ...settings,
+      GRAPH_SERVE_HOST: "127.0.0.1",
+      GRAPH_SERVE_PORT: "0",
+      GRAPH_SERVE_SHUTDOWN_GRACE_SECONDS: "1",
+      GRAPH_SERVE_CHECKPOINTER_URI: postgres.uri,
+      GRAPH_SERVE_API_KEYS: KEY,
+      ...(healthPort !== undefined && { GRAPH_SERVE_HEALTH_PORT: String(healthPort) }),
     });
-    running.push(cli);
-    await cli.stderr.until(/"msg":"listening"\}\n/);
-    const url = /"url":"([^"]+)"/.exec(cli.stderr.text)?.[1] ?? "";
+    running.push(started.child);
+    const url = await started.url;
     expect((await fetch(`${url}/ready`)).status, name).toBe(200);
     if (name.endsWith("api")) apiUrl = url;
   }

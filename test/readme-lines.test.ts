@@ -22,7 +22,7 @@ describe("the first screen of README.md", () => {
   });
 
   it.each(lines.map(({ name, text: line }) => [name, line]))(
-    ".ci/run executes the line %s as it stands",
+    ".ci/run executes the line %s unchanged",
     async (name, line) => {
       const printed = execFileSync("node", ["scripts/readme-line.mjs", name], {
         cwd: ROOT,

@@ -1,5 +1,6 @@
 /** `live`: whether tokens arrive as they are generated, compared with the same agent in process. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Settings } from "../../src/config/settings.js";
 import type * as ServerModule from "../../src/http/server.js";
 import type * as ServiceModule from "../../src/service/service.js";
 import { AGENT_KINDS, AGENTS, type AgentKind } from "../../test/fixtures/agents.js";
@@ -12,6 +13,7 @@ import { median } from "../stats.js";
 
 const WORDS = "one two three four five six seven eight nine ten";
 const PAUSE_MS = 100;
+const COMPATS: readonly Settings["compat"][] = ["specification", "langgraph"];
 
 interface StreamingGraph {
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
@@ -20,18 +22,24 @@ interface StreamingGraph {
 /** Streams ten words at 100 ms from each kind of agent. A server that buffers tokens has a span near 0. */
 export async function live(goal: string, stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const kind of AGENT_KINDS) rows.push(await liveAgent(goal, stage, kind));
+  for (const kind of AGENT_KINDS)
+    for (const compat of COMPATS) rows.push(await liveAgent(goal, stage, kind, compat));
   return rows;
 }
 
-async function liveAgent(goal: string, { options }: Stage, kind: AgentKind): Promise<Row> {
+async function liveAgent(
+  goal: string,
+  { options }: Stage,
+  kind: AgentKind,
+  compat: Settings["compat"],
+): Promise<Row> {
   const graph = AGENTS[kind](
     new PacedModel(
       () => sleep(PAUSE_MS),
       () => WORDS,
     ),
   ) as StreamingGraph;
-  const server = await serve(options.dist, graph);
+  const server = await serve(options.dist, graph, compat);
   const floor: number[] = [];
   const ours: number[] = [];
   try {
@@ -42,14 +50,15 @@ async function liveAgent(goal: string, { options }: Stage, kind: AgentKind): Pro
   } finally {
     await server.close(0);
   }
-  const what = `ten words at ${PAUSE_MS} ms from ${kind}: first to last`;
-  return ratioRow([goal, what], { floor: median(floor), ours: median(ours), unit: "ms" }, { atLeast: 0.95 });
+  const what = `ten words at ${PAUSE_MS} ms from ${kind}, compat ${compat}: first to last`;
+  const times = { floor: median(floor), ours: median(ours), unit: "ms" };
+  return ratioRow([goal, what], times, { atLeast: 0.95, atMost: 1.05 });
 }
 
-async function serve(dist: string, graph: unknown) {
+async function serve(dist: string, graph: unknown, compat: Settings["compat"]) {
   const { openService } = await loadDist<typeof ServiceModule>(dist, "service");
   const { startServer } = await loadDist<typeof ServerModule>(dist, "server");
-  const service = await openService({ graphs: { agent: graph } });
+  const service = await openService({ graphs: { agent: graph }, settings: { compat } });
   return startServer(service, { host: "127.0.0.1", port: 0 });
 }
 

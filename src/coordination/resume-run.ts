@@ -157,7 +157,7 @@ function liveOf(run: InterruptedRun): LiveRun {
   const model = runModel({ ...row, ...next });
   const kept = { ...resumption, spent_ms: spentOf(run) };
   const options = optionsOf(run, next.attempt);
-  if (!context.live.hasClient(row.run_id))
+  if (!context.live.requeued.hasClient(row.run_id))
     return new LiveRun(context, model, performance.now(), options, kept);
   // If this process dies, its client is gone.
   const attended = { ...options, ifLost: () => kept };

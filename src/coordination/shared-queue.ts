@@ -17,6 +17,7 @@ import {
   checkRequest,
   newLiveRun,
   prepareRun,
+  reportQueuedWait,
   requireThread,
   stopOthers,
   takesOverRow,
@@ -98,7 +99,9 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const clears = takesOverRow(context, checked);
     if (clears) await stopOthers(context, checked);
     const submitted = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
-    return (await this.#startHere(context, submitted)) ?? this.#queue(context, submitted);
+    const accepted = (await this.#startHere(context, submitted)) ?? (await this.#queue(context, submitted));
+    if (!accepted.live && options.isAwaited) reportQueuedWait(context, accepted.run);
+    return accepted;
   }
 
   notify(): void {

@@ -5,6 +5,7 @@ import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type {
   RunHolder,
+  RunKey,
   RunRow,
   Storage,
   ThreadLease,
@@ -156,7 +157,7 @@ async function waitForLock(
   const { storage, live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
   const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
-  const report = setTimeout(() => reportWait(context, threadId), LONG_WAIT_MS).unref();
+  const report = setTimeout(reportWait, LONG_WAIT_MS, context, threadId).unref();
   const lease = await (takesOverRow(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
     clearTimeout(report),
   );
@@ -167,14 +168,47 @@ async function waitForLock(
 /** A request that waits this long for its thread is logged, in milliseconds: proxies time out some time later. */
 const LONG_WAIT_MS = 10_000;
 
-function reportWait({ live, logger }: EngineContext, thread_id: string): void {
-  const running = live.ofThread(thread_id).find(({ state }) => state === "running");
-  logger.info(
-    { thread_id, run_id: running?.run.run_id, seconds: LONG_WAIT_MS / 1000 },
-    running
-      ? "a run waits for its thread, which has a run in flight"
-      : "a run waits for its thread, which another process has locked",
+function reportWait(context: EngineContext, thread_id: string): void {
+  void runningOn(context, thread_id).then((run_id) =>
+    context.logger.info(
+      { thread_id, run_id, seconds: LONG_WAIT_MS / 1000 },
+      run_id === undefined
+        ? "a run waits for its thread, which another process has locked"
+        : "a run waits for its thread, which has a run in flight",
+    ),
   );
+}
+
+/** Logs the wait of a queued run that a caller waits for, if it has not started by then. */
+export function reportQueuedWait(context: EngineContext, run: RunKey): void {
+  setTimeout(reportQueued, LONG_WAIT_MS, context, run).unref();
+}
+
+function reportQueued(context: EngineContext, { thread_id, run_id: waiting_run_id }: RunKey): void {
+  const { live, logger, storage } = context;
+  if (live.stopping.aborted) return;
+  const report = async () => {
+    const row = await storage.runs.get(thread_id, waiting_run_id);
+    if (row?.status !== "pending") return;
+    const run_id = await runningOn(context, thread_id);
+    logger.info(
+      { thread_id, run_id, waiting_run_id, seconds: LONG_WAIT_MS / 1000 },
+      run_id === undefined
+        ? "a queued run waits for a process with free capacity"
+        : "a run waits for its thread, which has a run in flight",
+    );
+  };
+  // Without the storage there is nothing to report.
+  report().catch(() => undefined);
+}
+
+/** Id of the run in flight on the thread, in any process. Undefined if there is none or the storage is unavailable. */
+async function runningOn({ live, storage }: EngineContext, threadId: string): Promise<string | undefined> {
+  const local = live.ofThread(threadId).find(({ state }) => state === "running");
+  if (local) return local.run.run_id;
+  const query = { threadId, status: "running", limit: 1, offset: 0 } as const;
+  const [row] = await storage.runs.list(query).catch(() => []);
+  return row?.run_id;
 }
 
 /** Stores the row of the run and starts it, under the lease of its thread. */

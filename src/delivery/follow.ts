@@ -97,11 +97,11 @@ async function nextAttempt(
   const { thread_id, run_id } = live.run;
   for (;;) {
     leave.throwIfAborted();
-    if (live.next) return live.next;
+    if (live.next.live) return live.next.live;
     const row = await retryWhileUnavailable(() => storage.runs.get(thread_id, run_id), leave);
-    if (live.next) return live.next;
+    if (live.next.live) return live.next.live;
     if (!row || isFinished(row) || (row.owner !== UNOWNED && row.owner !== ownerId)) return undefined;
-    await live.whenContinued(NEXT_ATTEMPT_POLL_MS, leave);
+    await live.next.wait(NEXT_ATTEMPT_POLL_MS, leave);
   }
 }
 
@@ -140,7 +140,7 @@ export function localFrames(context: EngineContext, live: LiveRun, frames: LogRe
 }
 
 /** The frames of a log that the run's request selects. */
-async function readLog(log: RunLog, run: Run, signal: AbortSignal): Promise<LogReader> {
+export async function readLog(log: RunLog, run: Run, signal: AbortSignal): Promise<LogReader> {
   const frames = log.capturesAllModes
     ? (await import("../frames/projected-log.js")).readProjected(log, run)
     : log.read();
@@ -282,7 +282,7 @@ function joined(
 /** Interrupts the run of a disconnected client, in whichever attempt it is. */
 export function stopRun(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
   let last = live;
-  while (last?.next) last = last.next;
+  while (last?.next.live) last = last.next.live;
   if (last && !last.isTaken) return last.stop(RunAborted.from("disconnected"));
   stopRemoteRuns(context, run).catch((error: unknown) =>
     context.logger.error(

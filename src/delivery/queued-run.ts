@@ -3,12 +3,11 @@ import type { JsonObject } from "../models/common.js";
 import type { RunFrame, RunStream } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import { isFinished } from "../storage/rows/rows.js";
+import { localFrames, readLog } from "./follow.js";
 import { remoteAnswer, endRemoteRun, pollRow, stopRemoteRuns } from "./remote-runs.js";
 import { remoteFrames, untilAborted } from "./remote-frames.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { projectForClient } from "../frames/projected-log.js";
 import type { WaiterGroup } from "../runs/queue.js";
-import type { RunLog } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import { runModel } from "../threads/thread-origin.js";
 
@@ -98,19 +97,16 @@ export class QueuedRun {
     const now = context.frames ? run : await begun(context, run, signal);
     const log = context.frames ? undefined : context.live.logOf(run.run_id);
     if (log) {
-      yield* this.#ownFrames(log, signal);
-      if (signal.aborted || !context.live.find(run.run_id)?.isTaken) return;
+      const frames = await readLog(log, run, signal);
+      const live = context.live.find(run.run_id);
+      const all = live ? localFrames(context, live, frames) : frames;
+      signal.addEventListener("abort", () => all.leave(), { once: true });
+      yield* all;
+      return;
     }
     const rest = remoteFrames(context, now);
     signal.addEventListener("abort", () => rest.leave(), { once: true });
     yield* rest;
-  }
-
-  async *#ownFrames(log: RunLog, signal: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
-    const project = projectForClient(this.run);
-    const frames = log.read();
-    signal.addEventListener("abort", () => frames.leave(), { once: true });
-    for await (const batch of frames) yield log.capturesAllModes ? batch.flatMap(project) : batch;
   }
 
   /** If the process stops before the run ends, the sweep does the cleanup. */

@@ -119,13 +119,23 @@ async function* framesAsTheyCome(
     const isPast = frames.length === 0 || (log && seen >= log.base);
     if (isPast && log?.reaches(seen) && log.next > seen + 1 && !(await poll.isOutlived(log))) {
       // This process has taken over the run: the remaining frames are in its log.
-      for await (const batch of log.read(seen)) yield log.capturesAllModes ? batch.flatMap(project) : batch;
+      let last: RunFrame | undefined;
+      for await (const batch of log.read(seen)) {
+        last = batch.at(-1) ?? last;
+        yield log.capturesAllModes ? batch.flatMap(project) : batch;
+      }
+      if (isRequeued(context, last))
+        return yield* framesAsTheyCome(context, shared, run, last.id, signal, project);
       return true;
     }
     if (await poll.isOver()) return seen;
   }
   return seen;
 }
+
+/** Whether a log of this process ended with this frame because its run was requeued. In a shutdown, readers reconnect. */
+const isRequeued = (context: EngineContext, last: RunFrame | undefined): last is RunFrame =>
+  last !== undefined && last.event !== "end" && last.event !== "error" && !context.live.stopping.aborted;
 
 /** Whether the run has ended and the reader has seen all of its frames. */
 const isWhole = ({ is_ended, next }: FramePage, seen: number): boolean => is_ended && seen >= next - 1;
@@ -243,8 +253,14 @@ async function* summaryOf(
       const log = context.live.logOf(run_id);
       // This process has taken over the run: all frames of the attempt are in its log.
       if (log && attemptOf(log.base) >= now.attempt) {
-        yield* log.read();
-        return;
+        let end: RunFrame | undefined;
+        for await (const batch of log.read()) {
+          end = batch.at(-1) ?? end;
+          yield batch;
+        }
+        if (!isRequeued(context, end)) return;
+        last = now;
+        continue;
       }
       yield [{ id: summaryId(now), event: "metadata", data: attemptFrame(now) }];
     }

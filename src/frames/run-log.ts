@@ -64,7 +64,7 @@ interface Tail {
   uses: number;
 }
 
-/** Frames with more data of their own are kept whole: their readers share the bytes by the identity of the frame. */
+/** Longer frames are kept whole, in characters without the tail. */
 const MAX_SPLIT_HEAD = 4 * 1024;
 
 export class FrameLog<Frame extends { readonly data: string }> implements CountedLog {
@@ -89,27 +89,17 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     this.#budget = budget;
   }
 
-  append(frame: Frame): void {
-    this.#append(frame, undefined);
-  }
-
-  /** As `append`, for a frame whose data is only the head of its text. */
-  protected appendSplit(frame: Frame, tail: string): void {
-    if (frame.data.length > MAX_SPLIT_HEAD) this.#append({ ...frame, data: frame.data + tail }, undefined);
-    else this.#append(frame, tail);
-  }
-
-  #append(frame: Frame, tail: string | undefined): void {
+  append(frame: Kept<Frame>): void {
     if (this.#closed) return;
-    const shared = tail === undefined ? undefined : this.#tails.get(tail);
-    const bytes = memoryOf(frame) + (tail === undefined || shared ? 0 : memoryOf({ data: tail }));
+    const { tail } = frame;
+    const bytes =
+      memoryOf(frame) + (tail === undefined || this.#tails.has(tail) ? 0 : memoryOf({ data: tail }));
     this.#budget?.makeRoom(bytes);
     // Making room may have closed this log.
     if (this.#closed) return;
-    if (tail === undefined) this.#frames.push(frame);
-    // An equal text that the log has already is kept instead of the given one.
-    else this.#frames.push({ ...frame, tail: this.#use(tail) });
+    this.#frames.push(frame);
     this.#grow(memoryOf(frame));
+    if (tail !== undefined) this.#use(tail);
     this.#recount();
     if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_PER_LOG) this.#trim();
     this.#wake();
@@ -308,15 +298,18 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     return whole;
   }
 
-  /** Counts a use of a tail; returns the text to keep. */
-  #use(text: string): string {
-    let tail = this.#tails.get(text);
-    if (!tail) {
-      this.#tails.set(text, (tail = { text, uses: 0 }));
+  /** The tail to append: an equal text that the log has already, or the given one. */
+  protected sharedTail(text: string): string {
+    return this.#tails.get(text)?.text ?? text;
+  }
+
+  #use(text: string): void {
+    const tail = this.#tails.get(text);
+    if (tail) tail.uses += 1;
+    else {
+      this.#tails.set(text, { text, uses: 1 });
       this.#grow(memoryOf({ data: text }));
     }
-    tail.uses += 1;
-    return tail.text;
   }
 
   #unuse(text: string): void {
@@ -392,8 +385,12 @@ export class RunLog extends FrameLog<RunFrame> {
 
   push(event: string, data: string | SplitJson, { at = Date.now() } = {}): void {
     const id = this.next;
-    if (typeof data === "string") this.append({ id, event, data: withoutNul(data), at });
-    else this.appendSplit({ id, event, data: withoutNul(data.head), at }, data.tail);
+    if (typeof data === "string") return this.append({ id, event, data: withoutNul(data), at });
+    const head = withoutNul(data.head);
+    // Readers of a long frame share its bytes by its identity, so it is kept whole.
+    if (head.length > MAX_SPLIT_HEAD) this.append({ id, event, data: head + data.tail, at });
+    // One literal: an object that gains a property after a spread takes four times the memory.
+    else this.append({ id, event, data: head, at, tail: this.sharedTail(data.tail) });
   }
 }
 

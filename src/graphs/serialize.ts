@@ -207,16 +207,37 @@ export function unsendable(error: unknown, value: unknown, name: string): Unseri
 /** Metadata for clients, with secrets masked. */
 export const metadataToWire = (metadata: unknown): unknown => maskSecrets(toWire(metadata));
 
-/** The ends of the pairs by metadata: all chunks of a streamed message share one metadata object. */
-const tails = new WeakMap<object, string>();
+/** How the pairs with one metadata object end. */
+interface PairEnd {
+  /** After the message. */
+  metadata: string;
+  /** The end of the last message, from its first field after the content: most chunks of a message have the same. */
+  ofMessage: string;
+  /** After the content of such a message; undefined until a second message ends so. */
+  whole: string | undefined;
+}
 
-/** Serialize a `[message, metadata]` pair of the messages stream. The head is the message. */
+/** By metadata: all chunks of a streamed message share one metadata object. */
+const ends = new WeakMap<object, PairEnd>();
+
+const AFTER_CONTENT = ',"additional_kwargs":';
+
+/** Serialize a `[message, metadata]` pair of the messages stream. */
 export function messageTupleJson(message: unknown, metadata: unknown): SplitJson | string {
   if (typeof metadata !== "object" || metadata === null) return toJson([message, metadata], "messages");
-  let tail = tails.get(metadata);
-  if (tail === undefined) {
-    tail = withoutNul(`,${toJson(metadataToWire(metadata), "messages")}]`);
-    tails.set(metadata, tail);
+  let end = ends.get(metadata);
+  if (!end) {
+    const json = toJson(metadataToWire(metadata), "messages");
+    ends.set(metadata, (end = { metadata: withoutNul(`,${json}]`), ofMessage: "", whole: undefined }));
   }
-  return { head: `[${toJson(message, "messages")}`, tail };
+  const text = toJson(message, "messages");
+  const { ofMessage } = end;
+  if (ofMessage !== "" && text.endsWith(ofMessage)) {
+    end.whole ??= withoutNul(ofMessage) + end.metadata;
+    return { head: `[${text.slice(0, -ofMessage.length)}`, tail: end.whole };
+  }
+  // The whole end is made for a second such message only: chunks of tool calls all end differently.
+  const start = text.indexOf(AFTER_CONTENT);
+  Object.assign(end, { ofMessage: start < 0 ? "" : text.slice(start), whole: undefined });
+  return { head: `[${text}`, tail: end.metadata };
 }

@@ -14,8 +14,8 @@ export interface RunFrame {
 }
 
 /**
- * JSON text in two parts. The tail is the same for many frames, such as the metadata of all chunks of a message, which is
- * longer than most chunks: a log keeps it once. The tail has passed `withoutNul`.
+ * JSON text in two parts. The tail is the same for many frames, such as the fields and the metadata that all chunks of a
+ * message have in common, and longer than most chunks: a log keeps it once. The tail has passed `withoutNul`.
  */
 export interface SplitJson {
   readonly head: string;

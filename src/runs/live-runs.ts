@@ -7,7 +7,7 @@ import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
 import type { Resumption, RunHolder, ThreadLease } from "../storage/contract/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
-import { pause, withTimeout } from "../support/pause.js";
+import { withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
 import type { OpsContext } from "../context/context.js";
 import type { Execution } from "./execute.js";
@@ -16,6 +16,7 @@ import { FrameBudget } from "../frames/frame-budget.js";
 import type { RecoverOptions } from "./run-owners.js";
 import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from "../frames/run-log.js";
 import type { LiveRunOptions, QueueOptions } from "./run-options.js";
+import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
@@ -30,9 +31,6 @@ export interface EngineContext extends OpsContext {
   /** Distributes runs among processes. Undefined if each process executes the runs that it accepts. */
   readonly queue?: Queue<EngineContext, LiveRun, QueueOptions>;
 }
-
-/** How long a requeued run remembers that its next attempt may execute here, in milliseconds. */
-const NEXT_ATTEMPT_MS = 60_000;
 
 /** Follows the runs of threads whose events have readers. */
 export interface ThreadFollower {
@@ -66,6 +64,8 @@ export class LiveRun {
   readonly watch: RunWatch | undefined;
   /** Stored in the run's row, so that another process can resume it after a crash. */
   readonly resumption: Resumption | null;
+  /** Set if the run was requeued and this process has taken it up again. */
+  readonly next = new NextAttempt<LiveRun>();
 
   readonly #context: EngineContext;
   readonly #isStateless: boolean;
@@ -83,8 +83,7 @@ export class LiveRun {
   #end: End | undefined;
   /** Whether the run was requeued: other attempts follow. */
   #isRequeued = false;
-  #next: LiveRun | undefined;
-  /** Emits `end` and `next`. Unlike a promise, it does not retain callers that stop waiting. */
+  /** Emits `end`. Unlike a promise, it does not retain callers that stop waiting. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
   constructor(
@@ -128,28 +127,6 @@ export class LiveRun {
   /** Whether the run is interrupted when its client disconnects. */
   get isAttended(): boolean {
     return this.#ifLost !== undefined;
-  }
-
-  /** The next attempt of this run, if it was requeued and this process has taken it up again. */
-  get next(): LiveRun | undefined {
-    return this.#next;
-  }
-
-  continueAs(next: LiveRun): void {
-    this.#next = next;
-    this.#events.emit("next");
-  }
-
-  /** Resolves when `next` is set, or after `ms` milliseconds. Rejects with the signal's reason if it aborts. */
-  async whenContinued(ms: number, signal: AbortSignal): Promise<void> {
-    const done = new AbortController();
-    const next = once(this.#events, "next", { signal: done.signal }).catch(() => undefined);
-    try {
-      await Promise.race([next, pause(ms, AbortSignal.any([signal, done.signal])).catch(() => undefined)]);
-      signal.throwIfAborted();
-    } finally {
-      done.abort();
-    }
   }
 
   /** True once the run has held its thread, even after it has ended. */
@@ -277,7 +254,7 @@ export class LiveRun {
   /** The run was requeued. A stop that came too late for this attempt applies to the next one. */
   async #expectNext(): Promise<void> {
     this.#isRequeued = true;
-    this.#context.live.expectNext(this);
+    this.#context.live.requeued.add(this);
     if (this.#stopReason) await this.#stopNext();
   }
 
@@ -360,6 +337,7 @@ export class LiveRuns {
   readonly active: ActiveRuns;
   /** Memory limit for the logs of all runs and threads together. */
   readonly budget: FrameBudget;
+  readonly requeued = new RequeuedRuns<LiveRun>();
 
   #results: RunResults | undefined;
   #logs: RunLogs | undefined;
@@ -367,8 +345,6 @@ export class LiveRuns {
   /** By run id. At most one run of a thread is running. */
   readonly #runs = new Map<string, LiveRun>();
   readonly #stopping = new AbortController();
-  /** Requeued runs whose next attempt may execute here, by run id. */
-  readonly #requeued = new Map<string, LiveRun>();
   /** Threads that callers wait to take over, with the number of these callers. */
   readonly #takeovers = new Map<string, number>();
 
@@ -411,7 +387,7 @@ export class LiveRuns {
     const { run, log } = live;
     if (this.find(run.run_id) === live) return;
     this.#runs.set(run.run_id, live);
-    this.#continue(live);
+    this.requeued.taken(live);
     live.onEnd(this.active.enter(live.scope));
     this.follower?.added(live);
     this.#context.frames?.publish(live);
@@ -419,28 +395,6 @@ export class LiveRuns {
       if (this.find(run.run_id) === live) this.#runs.delete(run.run_id);
       if (log && !live.isTaken) this.#retainLog(live, log);
     });
-  }
-
-  /** Records a requeued run, so that its next attempt here becomes its `next`. */
-  expectNext(live: LiveRun): void {
-    const { run_id } = live.run;
-    this.#continue(live);
-    this.#requeued.set(run_id, live);
-    const forget = () => this.#requeued.get(run_id) === live && this.#requeued.delete(run_id);
-    setTimeout(forget, NEXT_ATTEMPT_MS).unref();
-  }
-
-  /** Whether the client of a requeued run is connected to this process. */
-  hasClient(runId: string): boolean {
-    return this.#requeued.get(runId)?.isAttended ?? false;
-  }
-
-  #continue(live: LiveRun): void {
-    const { run_id } = live.run;
-    const earlier = this.#requeued.get(run_id);
-    if (!earlier || earlier === live) return;
-    this.#requeued.delete(run_id);
-    earlier.continueAs(live);
   }
 
   #retainLog({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {

@@ -48,7 +48,7 @@ describe.each(["db", "url"] as const)("dead runs with --%s", (place) => {
     const redriven = await runs("redrive", first.run_id);
     expect([redriven.code, redriven.stderr]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`continues with run ${first.run_id}\\n$`)),
+      expect.stringMatching(new RegExp(`will continue run ${first.run_id}\\n$`)),
     ]);
     const joined = await service.runs.join(first.thread_id, first.run_id);
     expect(await joined.answer).toMatchObject({ log: ["in", "a", "b", "c"] });

@@ -191,7 +191,7 @@ describe("dev", () => {
 
   it("a public address causes a warning", async () => {
     const dev = await startDev(["./graph.ts", "-p", "0", "--host", "0.0.0.0"]);
-    expect(dev.stderr.text).toContain("warn  0.0.0.0 is reachable from other machines");
+    expect(dev.stderr.text).toContain("warn  the server is reachable from other machines on 0.0.0.0");
   });
 
   it("dev without a graph exits with code 2 and a next step", async () => {
@@ -262,7 +262,7 @@ describe("hot reload in dev", () => {
   it("a missing graph file is loaded once it exists", async () => {
     await rm(join(project.dir, "graph.ts"));
     const dev = await startDev();
-    await dev.stderr.until(/graph file \.\/graph\.ts not found[\s\S]*loaded again/);
+    await dev.stderr.until(/graph file \.\/graph\.ts not found[\s\S]*saving a file reloads it/);
     await project.put("graph.ts", echoGraph("written"));
     await dev.stderr.until(/reloaded graph\.ts/);
     expect(await say(dev.url, "hi")).toBe("written: hi");
@@ -271,7 +271,9 @@ describe("hot reload in dev", () => {
   it("a missing import of a graph is loaded once it exists", async () => {
     await project.put("graph.ts", `import { word } from "./words.js";\n${echoGraph()}\nexport { word };\n`);
     const dev = await startDev();
-    await dev.stderr.until(/file \.\/words\.js not found, imported by \.\/graph\.ts:1[\s\S]*loaded again/);
+    await dev.stderr.until(
+      /file \.\/words\.js not found, imported by \.\/graph\.ts:1[\s\S]*saving a file reloads it/,
+    );
     await project.put("words.ts", 'export const word = "said";\n');
     await dev.stderr.until(/reloaded words\.ts/);
     expect((await fetch(`${dev.url}/assistants/agent/schemas`)).status).toBe(200);

@@ -147,7 +147,7 @@ describe("dockerfile", () => {
     await project.put("package-lock.json", "{}");
     await project.put("package.json", { devDependencies: { "graph-serve": "0.1.0" } });
     expect((await make()).stderr).toContain(
-      "the image needs graph-serve among `dependencies`: npm install graph-serve",
+      "the image needs graph-serve in `dependencies`: npm install graph-serve",
     );
   });
 });

@@ -184,7 +184,7 @@ describe("graph --check", () => {
   );
 
   it.each([
-    [["graph", "--check", "none.mmd"], 2, "make it first"],
+    [["graph", "--check", "none.mmd"], 2, "create it: "],
     [["graph", "--format", "svg"], 2, "graph-serve graph --help"],
     [["graph", "agnt"], 2, 'did you mean "agent"?'],
   ])("%j is rejected with a hint", async (argv, exit, hint) => {

@@ -22,7 +22,7 @@ afterAll(() => project.remove());
 describe("a graph without messages", () => {
   it("--message is rejected with the keys of the graph", async () => {
     const { code, stderr } = await run("run", "./typed.ts", "--message", "hello");
-    expect([code, stderr]).toEqual([2, expect.stringContaining("has no messages")]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("requires a graph with messages")]);
     expect(stderr).toContain("its keys are: topic, count, style");
     const [, input = ""] = /--input '(.+)'/.exec(stderr) ?? [];
     expect(await run("run", "./typed.ts", "--input", input)).toMatchObject({ code: 0 });

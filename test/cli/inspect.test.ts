@@ -69,7 +69,9 @@ describe("inspect run", () => {
       expect((await inspect(["run", ...argv])).stdout).toBe(whole);
     const { code, stderr } = await inspect(["run", seeded.run.slice(0, 6)]);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/runs begin with \w{6}\n {2}fix {2}use more characters of the id: [\w-]{36}, [\w-]{36}/);
+    expect(stderr).toMatch(
+      /runs begin with \w{6}\n {2}fix {2}use more characters of the id: [\w-]{36}, [\w-]{36}/,
+    );
     expect((await inspect(["run", "ffffffff"])).code).toBe(4);
     expect((await inspect(["run", "nonsense"])).stderr).toContain("neither an id nor the beginning of one");
   });
@@ -121,7 +123,7 @@ describe("inspect state", () => {
 
   it.each([
     ["nothing", "does not exist in this state"],
-    ["messages[", "cannot be read"],
+    ["messages[", "is not a valid path"],
   ])("the path %s is a usage error", async (path, message) => {
     const { code, stderr } = await inspect(["state", seeded.chat, "--path", path]);
     expect(code).toBe(2);

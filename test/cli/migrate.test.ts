@@ -55,7 +55,7 @@ describe("migrate on sqlite", () => {
   it("text output is a table", async () => {
     const { stdout, stderr } = await migrate("status", ...at);
     expect(stdout).toMatch(/^PART +VERSION +REQUIRED +ACTION\ntables +missing +\d+ +create\n/);
-    expect(stderr).toContain("graph-serve migrate up does it");
+    expect(stderr).toContain("apply: graph-serve migrate up");
     expect((await migrate("up", ...at)).stdout).toMatch(/BEFORE\ntables +\d+ +\d+ +0\n/);
   });
 

@@ -73,7 +73,7 @@ describe("recover", () => {
         answer: {
           error: {
             code: "thread_busy",
-            message: expect.stringContaining("its server died") as string,
+            message: expect.stringContaining("its server crashed") as string,
             hint: expect.stringContaining("graph-serve recover") as string,
           },
         },

@@ -148,7 +148,7 @@ describe("bad input", () => {
       items: [],
       next: null,
     });
-    expect((await project.run(["replay", document.thread_id])).stderr).toContain("nothing to replay");
+    expect((await project.run(["replay", document.thread_id])).stderr).toContain("no checkpoints to replay");
   });
 
   it("a signal ends a delay", async () => {

@@ -165,7 +165,7 @@ describe("a failing run", () => {
     try {
       const [, url = ""] = await dev.stderr.until(/at (http:\S+)/);
       await client(url).request("POST", "/runs/wait", { assistant_id: "agent", input: { id: "7" } });
-      await dev.stderr.until(/cause .*\n.*\n(.*\n)+ *and \d+ frames/);
+      await dev.stderr.until(/cause .*\n.*\n(.*\n)+ *and \d+ library frames/);
       expect(dev.stderr.text.replace(/ of graph agent, run [0-9a-f-]{36}\n/, "\n")).toContain(FAULT);
       expect(dev.stderr.text).toMatch(CAUSE);
     } finally {

@@ -194,11 +194,11 @@ describe("run flags", () => {
     [["--message", "a", "-i", "{}"], "--input and --message cannot be combined"],
     [["--message", "a", "--resume", "1"], "--resume and --goto cannot be combined with an input"],
     [["--resume", "1"], "--resume requires a thread"],
-    [["-i", "{"], "--input is not JSON"],
+    [["-i", "{"], "--input is not valid JSON"],
     [["-i", "@nowhere.json"], "nowhere.json cannot be read"],
     [["--message", "a", "--context", "[1]"], "--context must be a JSON object"],
     [["--message", "a", "--stream", "valus"], 'invalid value "valus" for --stream'],
-    [["--message", "a", "--url", "ftp://x"], "--url must be an http address"],
+    [["--message", "a", "--url", "ftp://x"], "--url must be an HTTP address"],
   ])("%j is a usage error", async (argv, message) => {
     const { code, stdout, stderr } = await run(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

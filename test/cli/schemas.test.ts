@@ -102,7 +102,7 @@ describe("unknown types", () => {
     await project.put("dated.ts", dated("n: z.string()"));
     const { code, stdout } = await run("schemas", "./dated.ts:graph", "--out", "dated", "--check");
     expect(code).toBe(1);
-    expect(stdout).toContain("  breaking    n: number became string\n");
+    expect(stdout).toContain("  breaking    n: number changed to string\n");
     expect(stdout).toContain("  unknown     at: z.date() has no JSON schema\n");
   });
 
@@ -149,7 +149,7 @@ describe("bad input", () => {
     [["schemas", "--strict"], "add --check, or remove --strict"],
     [["schemas", "--check", "--out", "schemas", "--format", "ts"], "remove --format ts"],
     [["schemas", "nowhere"], "the graphs: agent, notes, broken"],
-    [["schemas", "--check", "--out", "nothing-here"], "write them first"],
+    [["schemas", "--check", "--out", "nothing-here"], "write and commit them first"],
   ])("%j is rejected with a hint", async (argv, hint) => {
     const { code, document } = await json(...argv);
     expect(code).toBe(2);

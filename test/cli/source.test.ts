@@ -125,7 +125,7 @@ describe("offline and through a server", () => {
   it("--raw is rejected with --url", async () => {
     const { code, stderr } = await read(["threads", "list", "--raw", "--url", server.url]);
     expect(code).toBe(2);
-    expect(stderr).toContain("--raw works offline only");
+    expect(stderr).toContain("--raw works only offline");
   });
 });
 

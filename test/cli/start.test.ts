@@ -67,7 +67,7 @@ describe("start", () => {
   it("a public address logs a warning", async () => {
     const { stderr } = await start("--host", "0.0.0.0");
     const warning = linesOf(stderr.text).find(({ level }) => level === 40);
-    expect(warning?.msg).toContain("callers are not authenticated");
+    expect(warning?.msg).toContain("without authentication");
   });
 
   it("a public address with API keys logs no warning", async () => {

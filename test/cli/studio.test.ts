@@ -29,7 +29,7 @@ async function studio(...argv: string[]) {
     throw new Error(`studio exited with code ${code}: ${started.stderr.text}`);
   });
   const [, url = "", key = ""] = await Promise.race([
-    started.stderr.until(/studio (http:\S+)\/studio\/#key=(\w{32})\n[^]*shows .*\n/),
+    started.stderr.until(/studio (http:\S+)\/studio\/#key=(\w{32})\n[^]*showing .*\n/),
     failed,
   ]);
   const { request } = client(url);
@@ -57,7 +57,7 @@ it("a storage with a graph that does not load is shown read-only", async () => {
   await project.put("graph-server.config.json", JSON.stringify({ graphs: { agent: "./graph.ts" } }));
   const { ask, request, page, stderr } = await studio();
   expect(stderr.text).toContain("no key");
-  expect(page).toContain("All values are shown");
+  expect(page).toContain("Shows all values");
   const [thread] = (await ask("POST", "/threads/search", {})).body as { thread_id: string }[];
   const history = await ask("POST", `/threads/${thread?.thread_id}/history`, {
     select: ["values", "changed_keys"],
@@ -139,7 +139,7 @@ it("a missing API key and an invalid --url are reported", async () => {
   const wrong = await cli(["studio", "--url", "nowhere"], { cwd: project.dir });
   expect(wrong).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("--url must be an http address") as unknown,
+    stderr: expect.stringContaining("--url must be an HTTP address") as unknown,
   });
 });
 
@@ -148,7 +148,9 @@ it.each(["memory", "redis://127.0.0.1:1", "sqlite://:memory:"])(
   async (db) => {
     expect(await cli(["studio", "--db", db], { cwd: project.dir })).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/keeps no threads[^]*open the Studio of the running dev/) as unknown,
+      stderr: expect.stringMatching(
+        /does not persist threads[^]*open the Studio of the running dev/,
+      ) as unknown,
     });
   },
 );
@@ -165,7 +167,7 @@ it.each([
     const { code, stderr } = await cli(["studio", "-p", String(asked), ...place], { cwd: project.dir });
     return `${code} ${stderr}`;
   };
-  expect(await says(99_999)).toMatch(/^2 .*from 0 to 65535, it is 99999/);
+  expect(await says(99_999)).toMatch(/^2 .*from 0 to 65535, got 99999/);
   expect(await says(port)).toMatch(/^2 .*is in use[^]*-p 0 for any/);
   holder.close();
 });

@@ -60,7 +60,7 @@ describe("afterSeconds", () => {
     expect(await create({ config: { recursion_limit: 0 } })).toContain("recursion_limit");
     expect(await create({ checkpointId: "1f0f0f0f-0000-6000-8000-000000000000" })).toContain("404");
     expect(await refusal(client.runs.wait(thread_id, "chat", { afterSeconds: 60 }))).toContain(
-      "create it, then join it",
+      "create the run, then join it",
     );
     expect(await client.runs.list(thread_id)).toEqual([]);
   });

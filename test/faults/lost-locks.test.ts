@@ -38,8 +38,10 @@ withPostgres("a run that loses its thread lock while its client waits", (postgre
   async function begin(
     server: TestServer,
     door: Door,
-    { thread_id = newId(), prefix = `/threads/${thread_id}`, deaf = false } = {},
+    { isStateless = false, deaf = false } = {},
   ): Promise<WaitedRun> {
+    const thread_id = newId();
+    const prefix = isStateless ? "" : `/threads/${thread_id}`;
     const name = newId();
     const client = new AbortController();
     const body = {
@@ -48,7 +50,7 @@ withPostgres("a run that loses its thread lock while its client waits", (postgre
       stream_mode: ["values"],
       // The run has a checkpoint when it reaches the gate.
       durability: "sync",
-      ...(prefix !== "" && { if_not_exists: "create" }),
+      ...(!isStateless && { if_not_exists: "create" }),
     };
     const events: SseEvent[] = [];
     const ended = (async () => {
@@ -121,7 +123,7 @@ withPostgres("a run that loses its thread lock while its client waits", (postgre
     const server = await serve();
     const count = async () => (await server.request("POST", "/threads/count", {})).body as number;
     const before = await count();
-    const run = await begin(server, door, { prefix: "" });
+    const run = await begin(server, door, { isStateless: true });
     expect(await count()).toBe(before + 1);
     await loseLocks();
     await entries(run.name, 2);
@@ -196,6 +198,26 @@ withPostgres("a run that loses its thread lock while its client waits", (postgre
     await entries(run.name, 2);
     gateOf(run.name).open();
     await expectSuccess(door, run, 2);
+  });
+
+  it.each([
+    ["shared frames", "postgres"],
+    ["frames in memory", "memory"],
+  ] as const)("resumes repeatedly after it waited in the queue: %s", async (_, stream) => {
+    const server = await serve({ queue: "postgres", stream, max_concurrent_runs: 1 });
+    const blocker = await begin(server, "create");
+    const waiting = begin(server, "stream");
+    const pending = `SELECT 1 FROM "${postgres.schema}".gs_runs WHERE status = 'pending'`;
+    await expect.poll(() => postgres.sql(pending)).toHaveLength(1);
+    gateOf(blocker.name).open();
+    const run = await waiting;
+    await expect.poll(() => run.events.map(({ event }) => event)).toContain("metadata");
+    for (const times of [2, 3]) {
+      await loseLocks();
+      await entries(run.name, times);
+    }
+    gateOf(run.name).open();
+    await expectSuccess("stream", run, 3);
   });
 
   it("40 runs survive 40 lost lock sessions", async () => {

@@ -155,9 +155,34 @@ describe("messageTupleJson", () => {
     const metadata = { langgraph_node: "model", tags: ["a"] };
     const chunk = new AIMessageChunk({ content: "a", id: "1" });
     const plain = toJson([chunk, metadata]);
-    const [first, second] = [messageTupleJson(chunk, metadata), messageTupleJson(chunk, metadata)];
-    expect(joined(first)).toBe(plain);
-    expect(second).toEqual(first);
+    for (let time = 0; time < 3; time += 1) expect(joined(messageTupleJson(chunk, metadata))).toBe(plain);
     expect(joined(messageTupleJson(chunk, null))).toBe(toJson([chunk, null]));
+  });
+
+  it("equals it for any sequence of messages with the same metadata, and shares what their chunks end with", () => {
+    const metadata = { langgraph_node: "model" };
+    const ending = ',"additional_kwargs":{},"response_metadata":{}';
+    const messages = [
+      ...["a", "b", "", ending, '\\"', "\u2028 ü", "c", "d"].map(
+        (content) => new AIMessageChunk({ content, id: "1" }),
+      ),
+      new AIMessageChunk({ content: [{ type: "text", text: "x", additional_kwargs: {} }], id: "1" }),
+      new AIMessageChunk({
+        content: "e",
+        id: "2",
+        usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+      }),
+      "no message",
+      null,
+      new AIMessageChunk({ content: "f", id: "1" }),
+      new AIMessageChunk({ content: "g", id: "1" }),
+    ];
+    const tails = messages.map((message) => {
+      const json = messageTupleJson(message, metadata);
+      expect(joined(json)).toBe(toJson([message, metadata]));
+      return typeof json === "string" ? json : json.tail;
+    });
+    expect(new Set(tails.slice(1, 8))).toHaveProperty("size", 1);
+    expect(tails[1]?.length).toBeGreaterThan(ending.length + 20);
   });
 });

@@ -19,8 +19,8 @@ export function caseFileReference(table: Table): string {
     ["A case file", "", CaseFileSchema.properties],
     ["A case", "A case with one run has the keys of a step, too.", Object.fromEntries(ownOfCase)],
     ["A step", "One run on the thread of the case.", StepSchema.properties],
-    ["Expectations", "All that are given must hold.", ExpectationSchema.properties],
-    ["Verbs", "All that are given must hold.", VerbsSchema.properties],
+    ["Expectations", "All given expectations must be met.", ExpectationSchema.properties],
+    ["Matchers", "All given matchers must match.", VerbsSchema.properties],
   ];
   return sections
     .map(([title, text, fields]) => [`### ${title}`, text, table(["Key", "Type", "Meaning"], rowsOf(fields))])

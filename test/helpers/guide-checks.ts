@@ -16,9 +16,10 @@ export function skip(title: string, reason: string): void {
   it.skip(`${title}: skipped, ${reason}`, () => undefined);
 }
 
-/** Copies a template into a folder as `init` and `npm install` leave it. */
+/** Copies a template into a folder as `init` and `npm install` leave it; `langgraph` is one without configuration. */
 export async function createFromTemplate(name: string, folder: string): Promise<void> {
-  await cp(join(ROOT, "templates", name), folder, { recursive: true });
+  await cp(join(ROOT, "templates", name === "langgraph" ? "chat" : name), folder, { recursive: true });
+  if (name === "langgraph") await rm(join(folder, "graph-server.config.json"));
   await rename(join(folder, "gitignore"), join(folder, ".gitignore"));
   await writeFile(join(folder, "package-lock.json"), "{}");
 }

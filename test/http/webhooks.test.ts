@@ -159,7 +159,9 @@ describe("a webhook over HTTP", () => {
     await expect(open({ secret: "whsec_short" })).rejects.toMatchObject({
       code: "config_invalid",
       message: expect.stringContaining("is not a Standard Webhooks secret") as string,
-      hint: expect.stringMatching(/"secret":"whsec_….*"allow_private":\["127\.0\.0\.1"\].*openssl rand/) as string,
+      hint: expect.stringMatching(
+        /"secret":"whsec_….*"allow_private":\["127\.0\.0\.1"\].*openssl rand/,
+      ) as string,
     });
     await expect(open({ allow_private: ["intranet"] })).rejects.toThrow('"intranet" is not an address');
   });

@@ -1,9 +1,10 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { GraphServeError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
+import { withPostgres } from "../helpers/postgres.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 import { tempFolder } from "../storage/temp-folder.js";
 
@@ -25,6 +26,24 @@ const inFolder = tempFolder();
 const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
 const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.code : error);
 
+/** Intercepts the timer that logs a long wait; `fire` waits for it and calls it immediately. */
+function reportTimer() {
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  onTestFinished(() => timers.mockRestore());
+  const isReport = ([call, ms]: unknown[]) => ms === 10_000 && /^report/.test((call as () => void).name);
+  const fire = async () => {
+    await expect.poll(() => timers.mock.calls.some(isReport)).toBe(true);
+    const [call, , ...args] = timers.mock.calls.find(isReport)! as unknown as [
+      (...args: unknown[]) => void,
+      number,
+      ...unknown[],
+    ];
+    timers.mockRestore();
+    call(...args);
+  };
+  return { fire };
+}
+
 describe("a busy thread", () => {
   it("has the status busy while its run is in flight", async () => {
     const { service, thread_id, stream, gate } = await busyThread();
@@ -43,17 +62,16 @@ describe("a busy thread", () => {
     const begin = { assistant_id: "gate", input: { gate: name } };
     const { run } = await service.runs.stream(thread_id, begin);
     await gateOf(name).entered;
-    const timers = vi.spyOn(globalThis, "setTimeout");
+    const { fire } = reportTimer();
     const waiting = service.runs.wait(thread_id, say("hi"));
-    const isLong = ([, ms]: unknown[]) => ms === 10_000;
-    await expect.poll(() => timers.mock.calls.some(isLong)).toBe(true);
-    timers.mock.calls.find(isLong)![0]();
-    timers.mockRestore();
-    expect(logger.lines).toContainEqual({
-      level: "info",
-      message: "a run waits for its thread, which has a run in flight",
-      fields: { thread_id, run_id: run.run_id, seconds: 10 },
-    });
+    await fire();
+    await expect
+      .poll(() => logger.lines)
+      .toContainEqual({
+        level: "info",
+        message: "a run waits for its thread, which has a run in flight",
+        fields: { thread_id, run_id: run.run_id, seconds: 10 },
+      });
     gateOf(name).open();
     await waiting;
   });
@@ -123,6 +141,58 @@ describe("a busy thread", () => {
     expect(await calls[2]).toBe("thread_busy");
     gate.open();
     expect(await Promise.all(calls)).toEqual(["success", "success", "thread_busy"]);
+  });
+});
+
+withPostgres("a thread that is busy in another process", (postgres) => {
+  it.each(["none", "postgres"] as const)(
+    "is logged with the id of the blocking run when a request has waited 10 s for it, with queue %s",
+    async (queue) => {
+      const { max_queued_runs: _, ...storage } = postgres.options();
+      const settings = { ...storage, queue };
+      const logger = recordingLogger();
+      const owner = await openTestService({ graphs: { gate, chat }, settings });
+      const service = await openTestService({ graphs: { gate, chat }, settings, logger });
+      const { thread_id } = await owner.threads.create({});
+      const name = newId();
+      const { run_id } = await owner.runs.background(thread_id, {
+        assistant_id: "gate",
+        input: { gate: name },
+      });
+      await gateOf(name).entered;
+      const { fire } = reportTimer();
+      const waiting = service.runs.wait(thread_id, say("hi"));
+      await fire();
+      await expect
+        .poll(() => logger.lines)
+        .toContainEqual({
+          level: "info",
+          message: "a run waits for its thread, which has a run in flight",
+          fields: expect.objectContaining({ thread_id, run_id, seconds: 10 }) as object,
+        });
+      gateOf(name).open();
+      expect((await waiting).run.thread_id).toBe(thread_id);
+    },
+  );
+
+  it("is not the cause if a queued run waits for capacity: the log says so", async () => {
+    const { max_queued_runs: _, ...storage } = postgres.options();
+    const settings = { ...storage, queue: "postgres" as const, max_concurrent_runs: 1 };
+    const logger = recordingLogger();
+    const service = await openTestService({ graphs: { gate, chat }, settings, logger });
+    const name = newId();
+    const { thread_id: busy } = await service.threads.create({});
+    await service.runs.background(busy, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    const { thread_id } = await service.threads.create({});
+    const { fire } = reportTimer();
+    const waiting = service.runs.wait(thread_id, say("hi"));
+    await fire();
+    await expect
+      .poll(() => logger.of("info"))
+      .toContain("a queued run waits for a process with free capacity");
+    gateOf(name).open();
+    await waiting;
   });
 });
 

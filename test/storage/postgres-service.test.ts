@@ -96,7 +96,7 @@ withPostgres("a service on PostgreSQL", (postgres) => {
       services.push(await openService({ graphs: { chat }, settings: { ...stored, stream }, logger }));
       expect(said.length).toBe(stream === "memory" ? 1 : 0);
     }
-    expect(said[0]).toContain("none of its frames");
+    expect(said[0]).toContain("receives only its last frame");
   });
 
   it("200 concurrent runs share three connections", async () => {

@@ -37,7 +37,7 @@ describeWithChromium("graph-serve studio", () => {
     const { url, key } = await studio();
     const { page, visit } = await open(url);
     await visit(`#key=${key}`);
-    await page.getByText("All values are shown").waitFor();
+    await page.getByText("Shows all values").waitFor();
     await page.getByRole("link", { name: /echo: hello/ }).click();
     const steps = page.getByRole("listbox", { name: "Steps" }).getByRole("option");
     await expect

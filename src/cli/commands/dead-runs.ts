@@ -60,7 +60,7 @@ export async function redriveRuns(
   return withClient(session, flags, { access: "write" }, async (client) => {
     const asked = isAll ? await allDead(client) : await named(client, ids);
     const done = await redrive(client, asked, { isOnlyOne: ids.length === 1 });
-    told(session.print, client, done);
+    printRedriven(session.print, client, done);
     return done.refused.length > 0 ? 5 : 0;
   });
 }
@@ -107,7 +107,7 @@ async function allDead(client: Client): Promise<DeadRun[]> {
   }
 }
 
-function told(print: Printer, client: Client, { redriven, refused }: Redriven): void {
+function printRedriven(print: Printer, client: Client, { redriven, refused }: Redriven): void {
   if (print.isJson) return print.json({ redriven, refused });
   for (const { reason } of refused) print.warn(reason);
   if (redriven.length === 0 && refused.length === 0) print.note(`no dead runs in ${client.place}`);

@@ -6,6 +6,7 @@ import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { nodePath, type RunFault } from "../../support/run-fault.js";
 import { examples, type Runner } from "../session/command.js";
+import { logOutput, type LogOutput } from "../session/log-output.js";
 import { openConfigured } from "../session/open.js";
 import {
   addStorageOptions,
@@ -79,6 +80,21 @@ const FAULT_EXIT = 70;
 
 /** `start`: serves in production until stopped by a signal. */
 async function start(session: Session, graphs: readonly string[], flags: StartFlags): Promise<number> {
+  const log = logOutput(session.io);
+  try {
+    return await serve(session, { graphs, flags, log });
+  } finally {
+    log.close();
+  }
+}
+
+interface Serving {
+  graphs: readonly string[];
+  flags: StartFlags;
+  log: LogOutput;
+}
+
+async function serve(session: Session, { graphs, flags, log }: Serving): Promise<number> {
   const warnings: string[] = [];
   const config = await loadServableSettings(session, {
     graphs,
@@ -87,7 +103,7 @@ async function start(session: Session, graphs: readonly string[], flags: StartFl
   });
   const { settings } = config;
   const serializers = { fault: (fault: RunFault | undefined) => placeFields(fault, session.io.cwd) };
-  const logger = pino({ level: settings.log_level, base: undefined, serializers }, session.io.stderr);
+  const logger = pino({ level: settings.log_level, base: undefined, serializers }, log);
   warnIfPublic(settings, (message) => warnings.push(message));
   const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
   const closers = new Closers();

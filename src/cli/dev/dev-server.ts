@@ -45,7 +45,7 @@ export class DevServer {
   #service: Service;
   #server: RunningServer;
   /** The configured address; the actual port may differ if it was taken. */
-  #asked: Pick<Address, "host" | "port">;
+  #configured: Pick<Address, "host" | "port">;
 
   private constructor(
     session: Session,
@@ -60,7 +60,7 @@ export class DevServer {
     this.#config = config;
     this.#service = service;
     this.#server = server;
-    this.#asked = addressOf(config);
+    this.#configured = addressOf(config);
   }
 
   /**
@@ -77,7 +77,7 @@ export class DevServer {
       const address = { host: settings.host, port: settings.port, mayMove, studio };
       const server = await listenAt(opened.service, address);
       const dev = new DevServer(session, request, lines, opened, server);
-      await dev.#leaveWord();
+      await dev.#writeMarker();
       return dev;
     } catch (error) {
       await opened.service.close(0);
@@ -91,7 +91,7 @@ export class DevServer {
 
   /** Why the server does not use the configured port; undefined if it does. */
   async moved(): Promise<string | undefined> {
-    const { host, port } = this.#asked;
+    const { host, port } = this.#configured;
     if (this.#config.origins.port.kind !== "default" || this.#server.port === port) return undefined;
     return `port ${port} on ${host} is in use${byProcess(await processOnPort(port))}, using port ${this.#server.port} instead`;
   }
@@ -147,19 +147,22 @@ export class DevServer {
     }
     const studio = studioOf(this.#request);
     const before = { host: this.#server.host, port: this.#server.port };
-    const asked = addressOf(opened.config);
-    const after = asked.host === this.#asked.host && asked.port === this.#asked.port ? before : asked;
+    const configured = addressOf(opened.config);
+    const after =
+      configured.host === this.#configured.host && configured.port === this.#configured.port
+        ? before
+        : configured;
     await this.#server.close(RESTART_GRACE_SECONDS);
     this.#service = opened.service;
     this.#config = opened.config;
     try {
       this.#server = await listenAt(opened.service, { ...after, mayMove: false, studio });
-      this.#asked = asked;
+      this.#configured = configured;
     } catch (error) {
       this.#server = await listenAt(opened.service, { ...before, mayMove: true, studio });
       throw error;
     } finally {
-      await this.#leaveWord();
+      await this.#writeMarker();
     }
     return faults;
   }
@@ -169,7 +172,7 @@ export class DevServer {
     await this.#server.close(this.#config.settings.shutdown_grace_seconds);
   }
 
-  async #leaveWord(): Promise<void> {
+  async #writeMarker(): Promise<void> {
     this.#lines.url = this.url;
     await writeMarker(this.#config.baseDir, { url: this.url, pid: process.pid });
   }

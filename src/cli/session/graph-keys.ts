@@ -44,7 +44,7 @@ export function unknownInput(
   };
   const has = `its keys are: ${known.join(", ")}`;
   if (isMessage)
-    refuse("--message needs a graph with messages in its input", `${has}; use ${inputFlag(schema)}`);
+    refuse("--message requires a graph with messages in its input", `${has}; use ${inputFlag(schema)}`);
   const fault = `the graph's input has no key ${unknown.join(", ")}`;
   if (unknown.length === keys.length) refuse(fault, `${has}; use ${inputFlag(schema)}`);
   return `${fault}, which is ignored; ${has}`;

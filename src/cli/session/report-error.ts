@@ -102,8 +102,8 @@ function thrownLines(
   context: string,
   { colors, cwd }: FaultTextOptions,
 ): string[] {
-  const isSaid = stack.length === 1 && location !== undefined;
-  const frames = isSaid ? [] : stack.map((frame) => `at ${frameText(frame, cwd)}`);
+  const isLocationOnly = stack.length === 1 && location !== undefined;
+  const frames = isLocationOnly ? [] : stack.map((frame) => `at ${frameText(frame, cwd)}`);
   if (folded > 0) frames.push(`and ${folded} library ${folded === 1 ? "frame" : "frames"}`);
   return [
     `${label}  ${indented(`${name}: ${message}`)}`,

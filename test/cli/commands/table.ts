@@ -32,6 +32,7 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
   return {
     // `dev` waits for a missing graph file instead of failing.
     dev: { bad: ["--port", "none"] },
+    demo: { bad: ["--port", "none"] },
     studio: { bad: ["--port", "none"] },
     start: { bad: ["./nothing.ts"] },
     worker: { bad: ["./nothing.ts"] },

@@ -92,9 +92,7 @@ export function timerTests(storage: () => Storage): void {
       ]);
       const known = [ann, bob, unscoped];
       const due = async (limit: number, except: (string | null)[]) =>
-        new Set(
-          idsOf(await timers().due(["cron"], at(2), limit, except)).filter((id) => known.includes(id)),
-        );
+        new Set(idsOf(await timers().due(["cron"], at(2), limit, except)).filter((id) => known.includes(id)));
       expect(await due(100, [])).toEqual(new Set(known));
       expect(await due(100, ['{"owner":"ann"}'])).toEqual(new Set([bob, unscoped]));
       expect(await due(100, [null, '{"owner":"ann"}'])).toEqual(new Set([bob]));
