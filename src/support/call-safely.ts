@@ -3,6 +3,6 @@ export function callSafely<T>(work: () => Promise<T>): Promise<T> {
   try {
     return work();
   } catch (error) {
-    return Promise.reject(error as Error);
+    return Promise.reject(error instanceof Error ? error : new Error(String(error)));
   }
 }

@@ -74,9 +74,7 @@ describe("a server with API keys", () => {
         expect(JSON.parse(stdout), argv.join(" ")).toMatchObject({
           error: {
             code: "unauthorized",
-            message: expect.stringContaining(
-              which === "none" ? "requires an API key" : "rejected",
-            ) as string,
+            message: expect.stringContaining(which === "none" ? "requires an API key" : "rejected") as string,
             hint: expect.stringContaining("GRAPH_SERVE_API_KEY") as string,
           },
         });

@@ -137,7 +137,12 @@ describe("calls that would have no effect", () => {
     (await project.json<{ thread_id: string }>(["run", "--message", "hello"])).document.thread_id;
 
   it.each<[string, string[], number, RegExp]>([
-    ["an answer without a question", ["run", "--thread", "IDLE", "--resume", "1"], 2, /has no open interrupt/],
+    [
+      "an answer without a question",
+      ["run", "--thread", "IDLE", "--resume", "1"],
+      2,
+      /has no open interrupt/,
+    ],
     [
       "input with unknown keys",
       ["run", "--input", '{"zz":1}'],
@@ -145,7 +150,12 @@ describe("calls that would have no effect", () => {
       /input has no key zz[^]*its keys are: .*messages/,
     ],
     ["an unknown namespace", ["inspect", "state", "IDLE", "--ns", "none:1"], 2, /in the namespace "none:1"/],
-    ["a missing folder", ["threads", "list", "--cwd", "./nowhere"], 2, /--cwd is not an existing folder: .*nowhere/],
+    [
+      "a missing folder",
+      ["threads", "list", "--cwd", "./nowhere"],
+      2,
+      /--cwd is not an existing folder: .*nowhere/,
+    ],
     ["a missing file", ["diff", "one.json", "two.json"], 2, /file .*one\.json does not exist/],
   ])("%s is rejected", async (_, argv, code, message) => {
     const thread = await idle();

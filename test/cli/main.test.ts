@@ -83,9 +83,7 @@ describe("help", () => {
     for (const argv of [["dev"], ["inspect", "run"], ["config", "print"]]) {
       const text = await help(...argv);
       expect(text).not.toContain("--log-level");
-      expect(text.replace(/\s+/g, " ")).toContain(
-        "for global options such as --json: graph-serve --help",
-      );
+      expect(text.replace(/\s+/g, " ")).toContain("for global options such as --json: graph-serve --help");
     }
   });
 });

@@ -63,7 +63,9 @@ const GRAPHS: Record<string, () => { graph: ServedGraph; input: unknown }> = {
   },
   "an interrupt": () => ({
     graph: served(
-      oneNode(() => ({ log: [interrupt("which one?") as string] })).compile({ checkpointer: new MemorySaver() }),
+      oneNode(() => ({ log: [interrupt<string, string>("which one?")] })).compile({
+        checkpointer: new MemorySaver(),
+      }),
     ),
     input: { log: [] },
   }),
@@ -211,7 +213,9 @@ describe("how a graph is read", () => {
 
 it("an AIMessageChunk is what the messages mode carries", async () => {
   const { graph, input } = GRAPHS["tokens of a model"]?.() ?? {};
-  const chunks = await listOf(direct(graph as ServedGraph, input, { ...configOf(), streamMode: ["messages"] }));
+  const chunks = await listOf(
+    direct(graph as ServedGraph, input, { ...configOf(), streamMode: ["messages"] }),
+  );
   const [first] = chunks as [[string[], string, [unknown]]];
   expect(first[2][0]).toBeInstanceOf(AIMessageChunk);
 });

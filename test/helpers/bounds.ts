@@ -495,6 +495,7 @@ const INWARD = [
   "storage/sqlite/values.ts MAX_CHAIN",
   "frames/shared-frames.ts MAX_PARTS",
   "frames/shared-frames.ts MAX_CHARACTERS",
+  "frames/run-log.ts MAX_SPLIT_HEAD",
   "scheduling/timekeeper.ts LONGEST_PAUSE_MS",
   "storage/postgres/frames.ts MAX_PARTS",
   "storage/postgres/frames.ts MAX_READS",

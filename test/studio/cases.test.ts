@@ -144,7 +144,10 @@ describeWithChromium("the case file of a run with model calls", () => {
     await fetch(`${started.url}/threads/${thread_id}/state`, { method: "POST", body: JSON.stringify(write) });
     await ran(started.url, null, { threadId: thread_id });
     const refused = await dialogOf(started, thread_id);
-    await refused.getByRole("alert").getByText("the thread has a state that was not created by one of its runs").waitFor();
+    await refused
+      .getByRole("alert")
+      .getByText("the thread has a state that was not created by one of its runs")
+      .waitFor();
     expect(await refused.getByRole("button", { name: "Write" }).count()).toBe(0);
   });
 });

@@ -213,7 +213,9 @@ describe("--from-run", () => {
     const after = await run(threadId, { command: { resume: "one" } });
     const { code, stderr } = await test("--from-run", after);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/the thread has a state that was not created by one of its runs \(step 2, update\)/);
+    expect(stderr).toMatch(
+      /the thread has a state that was not created by one of its runs \(step 2, update\)/,
+    );
     expect(await test("--from-run", newId())).toMatchObject({ code: 4 });
   });
 

@@ -3,8 +3,7 @@
  * LangChain wraps around it and that cost about six promises per chunk: half of the cost of a custom event.
  */
 import { ensureConfig } from "@langchain/core/runnables";
-import type { GraphConfig, ServedGraph } from "../graph.js";
-import { ambientConfig } from "../graph.js";
+import { ambientConfig, type GraphConfig, type ServedGraph } from "../graph.js";
 
 type Chunks = AsyncGenerator<unknown>;
 
@@ -37,7 +36,7 @@ export function directChunks(graph: ServedGraph, input: unknown, config: GraphCo
   if (readingOf(graph) !== "direct" || isInsideOfNode()) return undefined;
   const { config: own, _streamIterator } = graph as unknown as Required<Pregel>;
   // `stream()` adds the graph's recursion limit, and LangChain the defaults of a config.
-  const options = ensureConfig({ recursionLimit: own?.recursionLimit, ...config } as object);
+  const options = ensureConfig({ recursionLimit: own?.recursionLimit, ...config });
   return _streamIterator.call(graph, input, options);
 }
 

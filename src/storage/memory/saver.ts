@@ -280,12 +280,13 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   /** Most values are plain data: their text is stored without a promise for each. */
   async #dump(values: readonly unknown[]): Promise<Dumped[]> {
-    const texts = values.map((value) => plainText(this.serde, value));
-    const dumped = texts.map((text, index) => {
-      if (text === undefined) return this.#dumpTyped(values[index]);
-      return text.length < LARGE ? text : sized(Buffer.from(text));
-    });
-    return dumped.some((one) => one instanceof Promise) ? Promise.all(dumped) : (dumped as Dumped[]);
+    const dumped: Dumped[] = [];
+    for (const value of values) {
+      const text = plainText(this.serde, value);
+      if (text === undefined) dumped.push(await this.#dumpTyped(value));
+      else dumped.push(text.length < LARGE ? text : sized(Buffer.from(text)));
+    }
+    return dumped;
   }
 
   async #dumpTyped(value: unknown): Promise<Dumped> {
