@@ -143,7 +143,11 @@ describe("custom storage", () => {
 
 describe("checkpointer settings", () => {
   const check = (settings: object) =>
-    checkSettings({ ...defaultSettings(), ...settings }, {} as never, () => undefined);
+    checkSettings(
+      { ...defaultSettings(), ...settings },
+      { max_concurrent_runs: { kind: "default" } } as never,
+      () => undefined,
+    );
 
   it("a module accepts any URI", () => {
     expect(check({ checkpointer_scheme: "./x.ts:openStorage", checkpointer_uri: "any://thing" })).toEqual([]);
