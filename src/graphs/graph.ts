@@ -62,7 +62,16 @@ export interface ServedGraph {
   withConfig(config: GraphConfig): ServedGraph;
 }
 
-/** Why a factory is called, in the terms of LangGraph's server. */
+/**
+ * Why a factory is called, in the terms of LangGraph's server.
+ * @example
+ * ```ts
+ * import type { AccessContext } from "graph-serve";
+ *
+ * const needsTools = (access: AccessContext): boolean => access === "threads.create_run";
+ * needsTools("threads.read"); // => false
+ * ```
+ */
 export type AccessContext = "threads.create_run" | "threads.update" | "threads.read" | "assistants.read";
 
 /**

@@ -30,7 +30,17 @@ export const AssistantModel = Type.Object(
   },
   { title: "AssistantModel", description: "A named entry point to a graph." },
 );
-/** A named entry point to a graph. Times are ISO 8601. */
+/**
+ * A named entry point to a graph. Times are ISO 8601.
+ * @example
+ * ```ts
+ * import type { Assistant } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const assistant: Assistant = await service.assistants.get("agent");
+ * assistant.graph_id; // => "agent"
+ * ```
+ */
 export type Assistant = Static<typeof AssistantModel>;
 
 export const SelectedAssistant = Selected(AssistantModel, "SelectedAssistant");
@@ -61,7 +71,18 @@ export const GraphSchemaModel = Type.Object(
       "JSON schemas derived from the compiled graph; x-unknown marks types that JSON schema cannot express.",
   },
 );
-/** JSON schemas of a graph's input, output, state and context; null for one that it does not declare. */
+/**
+ * JSON schemas of a graph's input, output, state and context; null for one that it does not declare.
+ * @example
+ * ```ts
+ * import type { GraphSchema } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const schemas: GraphSchema = await service.assistants.schemas("agent");
+ * schemas.graph_id; // => "agent"
+ * schemas.context_schema; // => null
+ * ```
+ */
 export type GraphSchema = Static<typeof GraphSchemaModel>;
 
 export const GraphDrawing = Type.Object(
@@ -71,7 +92,17 @@ export const GraphDrawing = Type.Object(
   },
   { title: "GraphDrawing", description: "Nodes and edges of a graph." },
 );
-/** Nodes and edges of a graph. */
+/**
+ * Nodes and edges of a graph.
+ * @example
+ * ```ts
+ * import type { GraphDrawing } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const drawing: GraphDrawing = await service.assistants.draw("agent", { xray: false });
+ * drawing.nodes.some(({ id }) => id === "greet"); // => true
+ * ```
+ */
 export type GraphDrawing = Static<typeof GraphDrawing>;
 
 export const SubgraphSchemas = Type.Record(Type.String(), GraphSchemaModel, {

@@ -1,6 +1,15 @@
 import type { JsonObject } from "./common.js";
 
-/** The request as the authentication hook sees it. */
+/**
+ * The request as the authentication hook sees it.
+ * @example
+ * ```ts
+ * import type { AuthRequest } from "graph-serve";
+ *
+ * const keyOf = ({ headers }: AuthRequest) => headers["x-api-key"];
+ * keyOf({ method: "GET", path: "/threads", headers: { "x-api-key": "secret-of-ada" } }); // => "secret-of-ada"
+ * ```
+ */
 export interface AuthRequest {
   /** HTTP method, such as `GET`. */
   method: string;

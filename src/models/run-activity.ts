@@ -26,7 +26,22 @@ export interface ToolActivity extends Step {
   state: "done" | "failed";
 }
 
-/** An event inside a run: its start, a finished node or tool call, or its end. `ms` is in milliseconds. */
+/**
+ * An event inside a run: its start, a finished node or tool call, or its end. `ms` is in milliseconds.
+ * @example
+ * ```ts
+ * import { openService, type RunActivity } from "graph-serve";
+ * import { graph } from "./graph.js";
+ *
+ * const kinds: string[] = [];
+ * const onActivity = ({ kind }: RunActivity) => void kinds.push(kind);
+ * const service = await openService({ graphs: { agent: graph }, onActivity });
+ * const { answer } = await service.runs.waitStateless({ assistant_id: "agent", input: { name: "Ada" } });
+ * await answer;
+ * await service.close();
+ * kinds; // => ["begin", "node", "end"]
+ * ```
+ */
 export type RunActivity =
   /** The run has acquired its thread; the thread of a stateless run is deleted with the run. */
   | { kind: "begin"; run: Run; stateless: boolean }

@@ -1,7 +1,20 @@
 import type { JsonObject } from "./common.js";
 import type { Run } from "./run.js";
 
-/** One frame of a run's event stream; `data` is JSON text on one line. Ids start at 0. */
+/**
+ * One frame of a run's event stream; `data` is JSON text on one line. Ids start at 0.
+ * @example
+ * ```ts
+ * import type { RunFrame } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const request = { assistant_id: "agent", input: { name: "Ada" } };
+ * const { frames } = await service.runs.streamStateless(request);
+ * const values: RunFrame[] = [];
+ * for await (const batch of frames) values.push(...batch.filter(({ event }) => event === "values"));
+ * JSON.parse(values.at(-1)?.data ?? ""); // => { name: "Ada", greeting: "Hello Ada" }
+ * ```
+ */
 export interface RunFrame {
   /** Number of the frame, from 0. */
   id: number;
@@ -60,7 +73,20 @@ export class FramesLostError extends Error {
   }
 }
 
-/** A run that has been accepted: lock acquired, row stored. */
+/**
+ * A run that has been accepted: lock acquired, row stored.
+ * @example
+ * ```ts
+ * import type { RunStream } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const request = { assistant_id: "agent", input: { name: "Ada" } };
+ * const stream: RunStream = await service.runs.streamStateless(request);
+ * const events: string[] = [];
+ * for await (const frames of stream.frames) events.push(...frames.map(({ event }) => event));
+ * events.at(-1); // => "end"
+ * ```
+ */
 export interface RunStream extends FrameStream {
   /** Ids of the run and its thread. */
   run: Pick<Run, "run_id" | "thread_id">;

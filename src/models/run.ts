@@ -15,7 +15,18 @@ import {
 import { CheckpointConfigModel } from "./state.js";
 
 export const RUN_STATUSES = ["pending", "running", "success", "error", "timeout", "interrupted"] as const;
-/** Status of a run; `pending` and `running` are the statuses of a run that has not ended. */
+/**
+ * Status of a run; `pending` and `running` are the statuses of a run that has not ended.
+ * @example
+ * ```ts
+ * import type { RunStatus } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * const status: RunStatus = "pending";
+ * await service.runs.list(thread_id, { status }); // => []
+ * ```
+ */
 export type RunStatus = (typeof RUN_STATUSES)[number];
 const RunStatusSchema = StringEnum(RUN_STATUSES, { description: "Status of the run." });
 
@@ -34,7 +45,21 @@ export const STREAM_MODES = [
   "checkpoints",
   "tools",
 ] as const;
-/** What a stream contains: LangGraph's stream modes, and `messages-tuple` and `events` of its server. */
+/**
+ * What a stream contains: LangGraph's stream modes, and `messages-tuple` and `events` of its server.
+ * @example
+ * ```ts
+ * import type { StreamMode } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const stream_mode: StreamMode[] = ["updates", "custom"];
+ * const request = { assistant_id: "agent", input: { name: "Ada" }, stream_mode };
+ * const { frames } = await service.runs.streamStateless(request);
+ * const events: string[] = [];
+ * for await (const batch of frames) events.push(...batch.map(({ event }) => event));
+ * events.includes("updates"); // => true
+ * ```
+ */
 export type StreamMode = (typeof STREAM_MODES)[number];
 
 export const TokenUsage = Type.Object(
@@ -51,7 +76,16 @@ export const TokenUsage = Type.Object(
   },
   { title: "TokenUsage", description: "Tokens used by a run." },
 );
-/** Number of tokens that a run used. */
+/**
+ * Number of tokens that a run used.
+ * @example
+ * ```ts
+ * import type { TokenUsage } from "graph-serve";
+ *
+ * const costOf = ({ input_tokens, output_tokens }: TokenUsage) => input_tokens + 4 * output_tokens;
+ * costOf({ input_tokens: 200, output_tokens: 50, total_tokens: 250 }); // => 400
+ * ```
+ */
 export type TokenUsage = Static<typeof TokenUsage>;
 
 const NodeInput = Type.Object(
@@ -197,7 +231,18 @@ export const RunModel = Type.Object(
   },
   { title: "RunModel", description: "One execution of a graph against a thread." },
 );
-/** One execution of a graph on a thread. Times are ISO 8601. */
+/**
+ * One execution of a graph on a thread. Times are ISO 8601.
+ * @example
+ * ```ts
+ * import type { Run } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * const run: Run = await service.runs.create(thread_id, { assistant_id: "agent", input: { name: "Ada" } });
+ * run.status; // => "success"
+ * ```
+ */
 export type Run = Static<typeof RunModel>;
 
 export const RUN_FIELDS = [

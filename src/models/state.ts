@@ -25,7 +25,19 @@ export const CheckpointConfigModel = Type.Object(
 );
 export type CheckpointSelector = Static<typeof CheckpointConfigModel>;
 
-/** A checkpoint as responses identify it: all four fields are present. */
+/**
+ * A checkpoint as responses identify it: all four fields are present.
+ * @example
+ * ```ts
+ * import type { CheckpointConfig } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * await service.runs.create(thread_id, { assistant_id: "agent", input: { name: "Ada" } });
+ * const latest: CheckpointConfig | null = (await service.state.get(thread_id)).checkpoint;
+ * latest?.checkpoint_ns; // => ""
+ * ```
+ */
 export interface CheckpointConfig {
   /** UUID of the thread. */
   thread_id: string;
@@ -74,7 +86,19 @@ export const InterruptModel = Type.Object(
   },
   { title: "InterruptModel", description: "A pending interrupt of the graph." },
 );
-/** A pending interrupt of a graph: its id, and the value passed to `interrupt()`. */
+/**
+ * A pending interrupt of a graph: its id, and the value passed to `interrupt()`.
+ * @example
+ * ```ts
+ * import type { Interrupt } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * await service.runs.create(thread_id, { assistant_id: "approval", input: { amount: 10 } });
+ * const [interrupt]: Interrupt[] = (await service.state.get(thread_id)).interrupts;
+ * interrupt?.value; // => "Pay 10 euros?"
+ * ```
+ */
 export type Interrupt = Static<typeof InterruptModel>;
 
 const ThreadTaskModel = Type.Object(
@@ -126,7 +150,20 @@ export const ThreadStateModel = Type.Object(
   },
   { title: "ThreadStateModel", description: "State of a thread at a checkpoint." },
 );
-/** State of a thread at a checkpoint. */
+/**
+ * State of a thread at a checkpoint.
+ * @example
+ * ```ts
+ * import type { ThreadState } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * await service.runs.create(thread_id, { assistant_id: "agent", input: { name: "Ada" } });
+ * const state: ThreadState = await service.state.get(thread_id);
+ * state.values; // => { name: "Ada", greeting: "Hello Ada" }
+ * state.next; // => []
+ * ```
+ */
 export interface ThreadState {
   /** State values in the output schema. */
   values: unknown;

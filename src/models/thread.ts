@@ -18,7 +18,18 @@ import { CommandModel } from "./run.js";
 import { InterruptModel } from "./state.js";
 
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
-/** Status of a thread: `busy` during a run, `interrupted` while an interrupt is pending. */
+/**
+ * Status of a thread: `busy` during a run, `interrupted` while an interrupt is pending.
+ * @example
+ * ```ts
+ * import type { ThreadStatus } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * const status: ThreadStatus = (await service.threads.get(thread_id)).status;
+ * status; // => "idle"
+ * ```
+ */
 export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
@@ -58,7 +69,17 @@ export const ThreadModel = Type.Object(
   },
   { title: "ThreadModel", description: "A conversation and its evolving state." },
 );
-/** A conversation and its state. Times are ISO 8601; the time to live is in minutes. */
+/**
+ * A conversation and its state. Times are ISO 8601; the time to live is in minutes.
+ * @example
+ * ```ts
+ * import type { Thread } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const thread: Thread = await service.threads.create({ metadata: { project: "demo" } });
+ * thread.metadata; // => { project: "demo" }
+ * ```
+ */
 export type Thread = Static<typeof ThreadModel>;
 
 export const SelectedThread = Selected(ThreadModel, "SelectedThread");

@@ -5,7 +5,18 @@ import type { ServerInfo } from "../models/info.js";
 import { oneLine } from "../support/errors.js";
 import { VERSION } from "../support/version.js";
 
-/** A graph as the startup banner and `validate` show it. */
+/**
+ * A graph as the startup banner and `validate` show it.
+ * @example
+ * ```ts
+ * import type { GraphSummary } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const [summary]: GraphSummary[] = await service.graphs();
+ * summary?.id; // => "agent"
+ * summary?.nodes; // => ["greet"]
+ * ```
+ */
 export interface GraphSummary extends GraphOutline {
   /** Assistant id. */
   id: string;

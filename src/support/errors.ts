@@ -36,7 +36,16 @@ const TABLE = {
   internal_error: { status: 500, exitCode: 70 },
 } as const satisfies Record<string, { status: number; exitCode: number }>;
 
-/** Code of an error, such as `thread_not_found`: stable across releases, unlike messages. */
+/**
+ * Code of an error, such as `thread_not_found`: stable across releases, unlike messages.
+ * @example
+ * ```ts
+ * import { ThreadBusyError, type ErrorCode } from "graph-serve";
+ *
+ * const retried: ErrorCode[] = ["thread_busy", "server_busy", "storage_unavailable"];
+ * retried.includes(new ThreadBusyError("thread-1").code); // => true
+ * ```
+ */
 export type ErrorCode = keyof typeof TABLE;
 /**
  * All error codes, each with its HTTP status and the exit code of a command that fails with it.
@@ -49,7 +58,16 @@ export type ErrorCode = keyof typeof TABLE;
  */
 export const ERROR_CODES = TABLE;
 
-/** One error in an input: its location (such as `["body", "limit"]`), a message, and a stable type. */
+/**
+ * One error in an input: its location (such as `["body", "limit"]`), a message, and a stable type.
+ * @example
+ * ```ts
+ * import { InvalidRequestError, type Issue } from "graph-serve";
+ *
+ * const issue: Issue = { loc: ["body", "limit"], msg: "must be at least 1", type: "value_error" };
+ * new InvalidRequestError("body.limit: must be at least 1", [issue]).issues; // => [issue]
+ * ```
+ */
 export interface Issue {
   /** Keys and indexes from the root of the input to the value. */
   loc: (string | number)[];
@@ -59,7 +77,16 @@ export interface Issue {
   type: string;
 }
 
-/** Location in a user's file. */
+/**
+ * Location in a user's file.
+ * @example
+ * ```ts
+ * import { ConfigError, type SourceLocation } from "graph-serve";
+ *
+ * const location: SourceLocation = { file: "/app/storage.yaml", line: 3 };
+ * new ConfigError("unknown region", { location }).location; // => { file: "/app/storage.yaml", line: 3 }
+ * ```
+ */
 export interface SourceLocation {
   file: string;
   /** Line number, from 1. */

@@ -5,6 +5,17 @@ import type { StackFrame } from "./stack.js";
  * Error thrown by a run, with its location, for developers of the graph. Stored with the run and
  * shown by commands that read the storage. Never sent to clients of the server, because it contains
  * code. Limited to about 10,000 characters.
+ * @example
+ * ```ts
+ * import type { RunFault } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * const { run_id } = await service.runs.create(thread_id, { assistant_id: "approval", input: { amount: -1 } });
+ * const fault: RunFault | undefined = await service.runs.fault(thread_id, run_id);
+ * fault?.message; // => "the amount is negative"
+ * fault?.node; // => "approve"
+ * ```
  */
 export interface RunFault {
   /** Such as `TypeError`. */

@@ -3,7 +3,20 @@ import { dirname, isAbsolute, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { tryOr } from "./errors.js";
 
-/** One call in a stack trace of user code or of a library. */
+/**
+ * One call in a stack trace of user code or of a library.
+ * @example
+ * ```ts
+ * import { basename } from "node:path";
+ * import type { StackFrame } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * const { run_id } = await service.runs.create(thread_id, { assistant_id: "approval", input: { amount: -1 } });
+ * const [frame]: StackFrame[] = (await service.runs.fault(thread_id, run_id))?.stack ?? [];
+ * basename(frame?.file ?? ""); // => "graph.ts"
+ * ```
+ */
 export interface StackFrame {
   /** Function name; absent if it has none. */
   function?: string;

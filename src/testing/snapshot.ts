@@ -14,6 +14,14 @@ import { mismatch, type Mismatch } from "./cases/result.js";
 /**
  * What to do with snapshots: `write` missing ones, also `update` those that differ, or only `check`,
  * which fails for a missing one.
+ * @example
+ * ```ts
+ * import { runCases, type SnapshotPolicy } from "graph-serve/testing";
+ *
+ * const snapshots: SnapshotPolicy = process.env.CI ? "check" : "write";
+ * const { cases } = await runCases({ cwd: import.meta.dirname, snapshots });
+ * cases.length; // => 1
+ * ```
  */
 export type SnapshotPolicy = "write" | "update" | "check";
 

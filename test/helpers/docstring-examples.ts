@@ -10,8 +10,6 @@ const FOLDER = join(ROOT, "test/fixtures/docstrings");
 export interface ExportedSymbol {
   /** Module and name, such as `graph-serve/testing runCases`. */
   id: string;
-  /** False for a type or interface. */
-  isValue: boolean;
   /** First paragraph of the docstring; empty if there is none. */
   summary: string;
   examples: string[];
@@ -79,7 +77,6 @@ export function exportedSymbols(modules: Readonly<Record<string, string>>): Expo
 
 function describeExport(id: string, exported: ts.Symbol, checker: ts.TypeChecker): ExportedSymbol {
   const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-  const isTypeOnly = (exported.declarations ?? []).some(ts.isTypeOnlyExportDeclaration);
   const docs = (symbol.declarations ?? []).flatMap((declaration) =>
     ts.getJSDocCommentsAndTags(declaration).filter(ts.isJSDoc),
   );
@@ -87,7 +84,6 @@ function describeExport(id: string, exported: ts.Symbol, checker: ts.TypeChecker
   const call = (symbol.declarations ?? []).map((declaration) => functionOf(declaration)).find(Boolean);
   return {
     id,
-    isValue: !isTypeOnly && (symbol.flags & ts.SymbolFlags.Value) !== 0,
     summary: docs
       .map(({ comment }) => ts.getTextOfJSDocComment(comment) ?? "")
       .join("\n")

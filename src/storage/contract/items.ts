@@ -1,7 +1,18 @@
 /** Items of the long-term memory that graphs share across threads (LangGraph's "store"). */
 import type { JsonObject } from "../../models/common.js";
 
-/** An item of the long-term memory. */
+/**
+ * An item of the long-term memory.
+ * @example
+ * ```ts
+ * import type { ItemRow } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const now = new Date().toISOString();
+ * const item: ItemRow | undefined = await storage.items?.get("users.ada", "theme", now);
+ * item?.value; // => { dark: true }
+ * ```
+ */
 export interface ItemRow {
   /** Labels joined by full stops; a label cannot contain a full stop. */
   namespace: string;
@@ -17,19 +28,58 @@ export interface ItemRow {
   ttl_minutes: number | null;
 }
 
-/** An item to insert or to replace. */
+/**
+ * An item to insert or to replace.
+ * @example
+ * ```ts
+ * import type { ItemWrite } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const item: ItemWrite = {
+ *   namespace: "users.ada",
+ *   key: "theme",
+ *   value: { dark: true },
+ *   updated_at: new Date().toISOString(),
+ *   ttl_minutes: null,
+ *   expires_at: null,
+ * };
+ * await storage.items?.put(item);
+ * ```
+ */
 export interface ItemWrite extends Omit<ItemRow, "created_at"> {
   /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
 }
 
-/** An item with its expiry. */
+/**
+ * An item with its expiry.
+ * @example
+ * ```ts
+ * import type { StoredItem } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const at = new Date().toISOString();
+ * const items: StoredItem[] | undefined = await storage.items?.page({ under: "users", limit: 10, at });
+ * items?.map(({ key, expires_at }) => [key, expires_at]); // => [["theme", null]]
+ * ```
+ */
 export interface StoredItem extends ItemRow {
   /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
 }
 
-/** A page of items, ordered by namespace, then key: at most `limit` items after `after`. */
+/**
+ * A page of items, ordered by namespace, then key: at most `limit` items after `after`.
+ * @example
+ * ```ts
+ * import type { ItemPage } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const page: ItemPage = { under: "users", limit: 10, at: new Date().toISOString() };
+ * const items = await storage.items?.page(page);
+ * items?.length; // => 1
+ * ```
+ */
 export interface ItemPage {
   /** Only items of this namespace and the namespaces below it; all items if "" or undefined. */
   under?: string;
@@ -41,7 +91,17 @@ export interface ItemPage {
   at: string;
 }
 
-/** The table of items. Every method is atomic. An item that has expired at `at` is not returned. */
+/**
+ * The table of items. Every method is atomic. An item that has expired at `at` is not returned.
+ * @example
+ * ```ts
+ * import type { ItemTable } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const items: ItemTable | undefined = storage.items;
+ * await items?.namespaces(new Date().toISOString()); // => ["users.ada"]
+ * ```
+ */
 export interface ItemTable {
   get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
   /** Insert or replace; an existing item keeps its `created_at`. */

@@ -1,6 +1,16 @@
 /** Thread locks: at most one lease per thread, so that runs of a thread never overlap. */
 
-/** The exclusive right to run on a thread. */
+/**
+ * The exclusive right to run on a thread.
+ * @example
+ * ```ts
+ * import { createThreadLocks, type ThreadLease } from "graph-serve";
+ *
+ * const locks = createThreadLocks({ maxWaiting: 10 });
+ * const lease: ThreadLease | undefined = await locks.acquire("thread-1", { wait: true });
+ * await lease?.release();
+ * ```
+ */
 export interface ThreadLease {
   /** Release the thread to the next waiter. Idempotent. Never rejects. */
   release(): void | Promise<void>;
@@ -14,7 +24,18 @@ export interface ThreadLease {
   confirm?(): Promise<void> | undefined;
 }
 
-/** How to wait for a thread's lease. */
+/**
+ * How to wait for a thread's lease.
+ * @example
+ * ```ts
+ * import { createThreadLocks, type AcquireOptions } from "graph-serve";
+ *
+ * const locks = createThreadLocks({ maxWaiting: 10 });
+ * const options: AcquireOptions = { wait: true, signal: AbortSignal.timeout(1000) };
+ * const lease = await locks.acquire("thread-1", options);
+ * await lease?.release();
+ * ```
+ */
 export interface AcquireOptions {
   /** If false, `acquire` returns undefined without waiting when the thread is locked. */
   wait: boolean;
@@ -24,7 +45,17 @@ export interface AcquireOptions {
   signal?: AbortSignal;
 }
 
-/** At most one lease per thread; waiters get it in order of arrival (docs/specification.md#concurrency). */
+/**
+ * At most one lease per thread; waiters get it in order of arrival (docs/specification.md#concurrency).
+ * @example
+ * ```ts
+ * import { createThreadLocks, type ThreadLocks } from "graph-serve";
+ *
+ * const locks: ThreadLocks = createThreadLocks({ maxWaiting: 10 });
+ * await locks.acquire("thread-1", { wait: true });
+ * locks.waiting("thread-1"); // => 0
+ * ```
+ */
 export interface ThreadLocks {
   /**
    * Acquire the thread's lease.

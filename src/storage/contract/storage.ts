@@ -13,7 +13,18 @@ export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
-/** A stored thread. */
+/**
+ * A stored thread.
+ * @example
+ * ```ts
+ * import type { ThreadRow } from "graph-serve";
+ * import { thread } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const row: ThreadRow | undefined = await storage.threads.get(thread.thread_id);
+ * row?.scope; // => "owner:ada"
+ * ```
+ */
 export interface ThreadRow {
   /** Canonical lower-case UUID. */
   thread_id: string;
@@ -37,7 +48,19 @@ export interface ThreadRow {
   ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
 }
 
-/** Changes to a thread row. Missing keys are left unchanged. */
+/**
+ * Changes to a thread row. Missing keys are left unchanged.
+ * @example
+ * ```ts
+ * import type { ThreadPatch } from "graph-serve";
+ * import { thread } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const patch: ThreadPatch = { updated_at: new Date().toISOString(), mergeMetadata: { user: "ada" } };
+ * const row = await storage.threads.update(thread.thread_id, patch);
+ * row?.metadata; // => { project: "demo", user: "ada" }
+ * ```
+ */
 export interface ThreadPatch {
   /** ISO 8601 UTC with milliseconds. */
   updated_at: string;
@@ -52,7 +75,17 @@ export interface ThreadPatch {
   ttl?: ThreadRow["ttl"];
 }
 
-/** Selects threads that match all given fields. */
+/**
+ * Selects threads that match all given fields.
+ * @example
+ * ```ts
+ * import type { ThreadFilter } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const filter: ThreadFilter = { metadata: { project: "demo" }, status: "idle" };
+ * await storage.threads.count(filter); // => 1
+ * ```
+ */
 export interface ThreadFilter {
   ids?: readonly string[];
   /** Containment, as defined by `contains()`. Keys are data, never operators. */
@@ -62,7 +95,19 @@ export interface ThreadFilter {
   status?: ThreadStatus;
 }
 
-/** Filter, order and page of a thread search. */
+/**
+ * Filter, order and page of a thread search.
+ * @example
+ * ```ts
+ * import type { ThreadQuery } from "graph-serve";
+ * import { thread } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const query: ThreadQuery = { sortBy: "created_at", sortOrder: "desc", limit: 10, offset: 0 };
+ * const { rows } = await storage.threads.search(query);
+ * rows.map(({ thread_id }) => thread_id); // => [thread.thread_id]
+ * ```
+ */
 export interface ThreadQuery extends ThreadFilter {
   /** Ties are broken by thread_id in the same direction. A null state_updated_at sorts as the oldest. */
   sortBy: ThreadSortField;
@@ -73,14 +118,36 @@ export interface ThreadQuery extends ThreadFilter {
   offset: number;
 }
 
-/** A page of threads. */
+/**
+ * A page of threads.
+ * @example
+ * ```ts
+ * import type { ThreadPage } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const query = { sortBy: "updated_at", sortOrder: "desc", limit: 1, offset: 0 } as const;
+ * const page: ThreadPage = await storage.threads.search(query);
+ * page.total; // => 1
+ * ```
+ */
 export interface ThreadPage {
   rows: ThreadRow[];
   /** Number of matching rows on all pages. */
   total: number;
 }
 
-/** A stored run. Times are ISO 8601 UTC with milliseconds. */
+/**
+ * A stored run. Times are ISO 8601 UTC with milliseconds.
+ * @example
+ * ```ts
+ * import type { RunRow } from "graph-serve";
+ * import { run } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const row: RunRow | undefined = await storage.runs.get(run.thread_id, run.run_id);
+ * row?.assistant_id; // => "agent"
+ * ```
+ */
 export interface RunRow {
   run_id: string;
   thread_id: string;
@@ -136,13 +203,36 @@ export interface RunHolder {
 
 type PatchedOfRun = "status" | "error" | "usage" | "fault" | "tasks" | "resumption" | keyof RunHolder;
 
-/** Changes to a run row. Missing keys are left unchanged. */
+/**
+ * Changes to a run row. Missing keys are left unchanged.
+ * @example
+ * ```ts
+ * import type { RunPatch } from "graph-serve";
+ * import { run } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const patch: RunPatch = { status: "running", updated_at: new Date().toISOString() };
+ * await storage.runs.update(run.run_id, patch); // => true
+ * ```
+ */
 export interface RunPatch extends Partial<Pick<RunRow, PatchedOfRun>> {
   /** ISO 8601 UTC with milliseconds. */
   updated_at: string;
 }
 
-/** Filter and page of the runs of a thread. */
+/**
+ * Filter and page of the runs of a thread.
+ * @example
+ * ```ts
+ * import type { RunQuery } from "graph-serve";
+ * import { run } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const query: RunQuery = { threadId: run.thread_id, limit: 10, offset: 0 };
+ * const rows = await storage.runs.list(query);
+ * rows.some(({ run_id }) => run_id === run.run_id); // => true
+ * ```
+ */
 export interface RunQuery {
   threadId: string;
   status?: RunStatus;
@@ -162,7 +252,27 @@ export interface RunSearch extends Omit<RunQuery, "threadId"> {
   createdBefore?: string;
 }
 
-/** The end of a run and the resulting change to its thread, stored in one step. */
+/**
+ * The end of a run and the resulting change to its thread, stored in one step.
+ * @example
+ * ```ts
+ * import type { RunOutcome } from "graph-serve";
+ * import { run } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const updated_at = new Date().toISOString();
+ * const [runId, threadId] = [crypto.randomUUID(), run.thread_id];
+ * await storage.runs.insert({ ...run, run_id: runId }, { updated_at });
+ * const outcome: RunOutcome = {
+ *   runId,
+ *   run: { status: "success", updated_at },
+ *   threadId,
+ *   thread: { status: "idle", updated_at },
+ * };
+ * await storage.runs.settle([outcome]);
+ * (await storage.runs.get(threadId, runId))?.status; // => "success"
+ * ```
+ */
 export interface RunOutcome {
   runId: string;
   /** If set, nothing changes unless this holder has the run. */
@@ -172,7 +282,23 @@ export interface RunOutcome {
   thread: ThreadPatch;
 }
 
-/** A server process. If the owner of an unfinished run is dead, the run was interrupted and is recovered. */
+/**
+ * A server process. If the owner of an unfinished run is dead, the run was interrupted and is recovered.
+ * @example
+ * ```ts
+ * import { hostname } from "node:os";
+ * import type { Owner } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const owner: Owner = {
+ *   id: "process-1",
+ *   host: hostname(),
+ *   pid: process.pid,
+ *   seen_at: new Date().toISOString(),
+ * };
+ * await storage.owners.beat(owner);
+ * ```
+ */
 export interface Owner {
   /** Unique per process start. */
   id: string;
@@ -193,7 +319,18 @@ export interface UnfinishedQuery {
 
 export type RunKey = Pick<RunRow, "run_id" | "thread_id">;
 
-/** A run that is `pending` or `running`, and its owner. */
+/**
+ * A run that is `pending` or `running`, and its owner.
+ * @example
+ * ```ts
+ * import type { UnfinishedRun } from "graph-serve";
+ * import { run } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const unfinished: UnfinishedRun[] = await storage.runs.unfinished({ ownerId: run.owner });
+ * unfinished.map(({ run_id }) => run_id); // => [run.run_id]
+ * ```
+ */
 export interface UnfinishedRun {
   run_id: string;
   thread_id: string;
@@ -205,7 +342,20 @@ export interface UnfinishedRun {
 // rows. Methods throw only GraphServeErrors: `storage_unavailable` for errors of the backend, and `payload_too_large` if
 // a row exceeds its size limit.
 
-/** The table of threads. */
+/**
+ * The table of threads.
+ * @example
+ * ```ts
+ * import type { ThreadTable } from "graph-serve";
+ * import { thread } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const threads: ThreadTable = storage.threads;
+ * const thread_id = crypto.randomUUID();
+ * await threads.insert({ ...thread, thread_id }); // => true
+ * await threads.delete(thread_id); // => true
+ * ```
+ */
 export interface ThreadTable {
   /** Insert a row. Returns false, and changes nothing, if the id exists. */
   insert(row: ThreadRow): Promise<boolean>;
@@ -224,7 +374,19 @@ export interface ThreadTable {
   expired(now: string, limit: number): Promise<ThreadRow[]>;
 }
 
-/** The table of runs. */
+/**
+ * The table of runs.
+ * @example
+ * ```ts
+ * import type { RunTable } from "graph-serve";
+ * import { run } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const runs: RunTable = storage.runs;
+ * await runs.requestCancel(run.run_id);
+ * await runs.cancelRequests(run.owner); // => [run.run_id]
+ * ```
+ */
 export interface RunTable {
   /** Insert a row and patch its thread, both or neither. Returns false if the thread does not exist. Rejects if the id exists. */
   insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
@@ -277,7 +439,18 @@ export interface DeadRunTable {
   forget(before: string): Promise<number>;
 }
 
-/** The table of server processes. */
+/**
+ * The table of server processes.
+ * @example
+ * ```ts
+ * import type { OwnerTable } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const owners: OwnerTable = storage.owners;
+ * await owners.beat({ id: "process-2", host: "server-1", pid: 4711, seen_at: new Date().toISOString() });
+ * await owners.remove("process-2");
+ * ```
+ */
 export interface OwnerTable {
   /** Store a heartbeat: insert or update the row of this process. */
   beat(owner: Owner): Promise<void>;
@@ -347,6 +520,15 @@ export interface RunQueue {
  * A checkpointer with uniform behavior across savers (see `wrapCheckpointer`): `run_id` and the public scalar
  * configurable keys are added to the metadata of every checkpoint; `list` requires a thread, returns nothing for
  * `limit: 0` and filters by containment; namespaces are always explicit; writes of a fenced run are refused.
+ * @example
+ * ```ts
+ * import type { Checkpointer } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const checkpointer: Checkpointer = storage.checkpointer;
+ * await checkpointer.namespaces("thread-1"); // => []
+ * await checkpointer.deleteThread("thread-1");
+ * ```
  */
 export interface Checkpointer extends BaseCheckpointSaver {
   /** Refuse all further writes of this run, until `unfence`. */
@@ -449,7 +631,22 @@ export interface Storage {
 /** The rows of a storage, opened read-only. Unlike checkpoints, they do not need LangGraph's packages. */
 export type RowStorage = Pick<Storage, "scheme" | "location" | "threads" | "runs" | "close">;
 
-/** Options to open a storage. A resolved configuration can be passed as it is. */
+/**
+ * Options to open a storage. A resolved configuration can be passed as it is.
+ * @example
+ * ```ts
+ * import { openStorage, type StorageOptions } from "graph-serve";
+ *
+ * const options: StorageOptions = {
+ *   checkpointer_scheme: "memory",
+ *   checkpointer_options: {},
+ *   max_queued_runs: 10,
+ * };
+ * const storage = await openStorage(options);
+ * storage.durable; // => false
+ * await storage.close();
+ * ```
+ */
 export interface StorageOptions {
   /** Name of the backend, or path or package of a custom module. */
   checkpointer_scheme: string;

@@ -1,7 +1,17 @@
 /** Timer rows: crons, delayed runs, pending webhooks, and idempotency keys that expire. */
 import type { JsonObject } from "../../models/common.js";
 
-/** What a timer starts: a cron run, a delayed run, a webhook call, or the expiry of an idempotency key. */
+/**
+ * What a timer starts: a cron run, a delayed run, a webhook call, or the expiry of an idempotency key.
+ * @example
+ * ```ts
+ * import type { TimerKind } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const kinds: TimerKind[] = ["cron", "webhook"];
+ * await storage.timers?.next(kinds); // => undefined
+ * ```
+ */
 export type TimerKind = "cron" | "run" | "webhook" | "key";
 
 /** The owner of delayed runs. Its heartbeat never expires, so that recovery does not treat these runs as interrupted. */
@@ -12,7 +22,18 @@ export const DELAYED_OWNER = {
   seen_at: "9999-12-31T23:59:59.999Z",
 } as const;
 
-/** A stored timer. */
+/**
+ * A stored timer.
+ * @example
+ * ```ts
+ * import type { TimerRow } from "graph-serve";
+ * import { timer } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const row: TimerRow | undefined = await storage.timers?.get("run", timer.id);
+ * row?.due_at; // => "2026-01-01T01:00:00.000Z"
+ * ```
+ */
 export interface TimerRow {
   kind: TimerKind;
   /** Unique within its kind. */
@@ -31,7 +52,18 @@ export interface TimerRow {
   data: JsonObject;
 }
 
-/** Filters and page of a list of timers. */
+/**
+ * Filters and page of a list of timers.
+ * @example
+ * ```ts
+ * import type { TimerQuery } from "graph-serve";
+ * import { storage } from "./storage.js";
+ *
+ * const query: TimerQuery = { kind: "run", limit: 10, offset: 0 };
+ * const rows = await storage.timers?.list(query);
+ * rows?.length; // => 1
+ * ```
+ */
 export interface TimerQuery {
   kind: TimerKind;
   /** Only timers of this thread. */
@@ -44,7 +76,19 @@ export interface TimerQuery {
   offset: number;
 }
 
-/** The table of timers. Every method is atomic. Returned rows are copies. */
+/**
+ * The table of timers. Every method is atomic. Returned rows are copies.
+ * @example
+ * ```ts
+ * import type { TimerTable } from "graph-serve";
+ * import { timer } from "./rows.js";
+ * import { storage } from "./storage.js";
+ *
+ * const timers: TimerTable | undefined = storage.timers;
+ * const due = await timers?.due(["run"], "2026-01-01T02:00:00.000Z", 10);
+ * due?.map(({ id }) => id); // => [timer.id]
+ * ```
+ */
 export interface TimerTable {
   /** Insert a row. Returns false, and changes nothing, if the id exists. */
   insert(row: TimerRow): Promise<boolean>;

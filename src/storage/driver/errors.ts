@@ -1,7 +1,17 @@
 import { GraphServeError, StorageUnavailableError, type ErrorCode } from "../../support/errors.js";
 import { wrapMethods } from "./methods.js";
 
-/** What a driver's error means, for the message of a StorageUnavailableError. */
+/**
+ * What a driver's error means, for the message of a StorageUnavailableError.
+ * @example
+ * ```ts
+ * import type { Explanation } from "graph-serve";
+ *
+ * const tooLarge: Explanation = { message: "the row is too large", code: "payload_too_large" };
+ * const explain = (error: unknown) => (error instanceof RangeError ? tooLarge : undefined);
+ * explain(new RangeError("16 MB"))?.code; // => "payload_too_large"
+ * ```
+ */
 export interface Explanation {
   /** What happened, in one line and without stored values. */
   message: string;

@@ -24,7 +24,17 @@ import { containing } from "../rows/rows.js";
 import { type HeldRuns, strictSerializer } from "./saver-parts.js";
 import type { Checkpointer, RunHolder } from "../contract/storage.js";
 
-/** Names a stored checkpoint of a thread. */
+/**
+ * Names a stored checkpoint of a thread.
+ * @example
+ * ```ts
+ * import type { CheckpointKey } from "graph-serve";
+ * import { saver } from "./tables.js";
+ *
+ * const kept: CheckpointKey[] = [{ checkpoint_ns: "", checkpoint_id: "checkpoint-1" }];
+ * saver.keepOnly("thread-1", kept);
+ * ```
+ */
 export interface CheckpointKey {
   /** Namespace; empty for the root graph. */
   checkpoint_ns: string;

@@ -5,7 +5,17 @@ import type { RunFault } from "../../support/run-fault.js";
 import type { Bounds } from "./case-model.js";
 import { boundsText, within } from "./matcher.js";
 
-/** One expectation that does not hold. */
+/**
+ * One expectation that does not hold.
+ * @example
+ * ```ts
+ * import { runCases, type Failure } from "graph-serve/testing";
+ *
+ * const { cases } = await runCases({ cwd: import.meta.dirname });
+ * const failures: Failure[] = cases.flatMap((result) => result.failures);
+ * failures.map(({ expectation, message }) => `${expectation}: ${message}`); // => []
+ * ```
+ */
 export interface Failure {
   /** Number of the step, from 1; undefined if the case has only one. */
   step?: number;
@@ -23,10 +33,30 @@ export interface Failure {
   fault?: RunFault;
 }
 
-/** How a case ended; `stopped` if the command was stopped during the case. */
+/**
+ * How a case ended; `stopped` if the command was stopped during the case.
+ * @example
+ * ```ts
+ * import { runCases, type CaseStatus } from "graph-serve/testing";
+ *
+ * const accepted: CaseStatus[] = ["passed", "skipped"];
+ * const { cases } = await runCases({ cwd: import.meta.dirname });
+ * cases.every(({ status }) => accepted.includes(status)); // => true
+ * ```
+ */
 export type CaseStatus = "passed" | "failed" | "skipped" | "stopped";
 
-/** The result of one case. */
+/**
+ * The result of one case.
+ * @example
+ * ```ts
+ * import { runCases, type CaseResult } from "graph-serve/testing";
+ *
+ * const describe = ({ name, status }: CaseResult) => `${name}: ${status}`;
+ * const { cases } = await runCases({ cwd: import.meta.dirname });
+ * cases.map(describe); // => ["greets by name: passed"]
+ * ```
+ */
 export interface CaseResult {
   /** Absolute path of the case file, or the graph's source if there is no case file. */
   file: string;
@@ -51,7 +81,16 @@ export interface CaseResult {
   fault?: GraphServeError;
 }
 
-/** The results of all cases. */
+/**
+ * The results of all cases.
+ * @example
+ * ```ts
+ * import { runCases, type SuiteResult } from "graph-serve/testing";
+ *
+ * const suite: SuiteResult = await runCases({ cwd: import.meta.dirname });
+ * suite.cases.filter(({ status }) => status === "failed").length; // => 0
+ * ```
+ */
 export interface SuiteResult {
   /** One result per case, in the order of the files. */
   cases: CaseResult[];

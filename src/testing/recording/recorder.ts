@@ -20,6 +20,14 @@ import {
 /**
  * Source of model and tool responses: `replay` a recording if the case names one, `record` a new one,
  * or `strict`, which also refuses calls of cases without a recording.
+ * @example
+ * ```ts
+ * import { runCases, type RecordingMode } from "graph-serve/testing";
+ *
+ * const recordings: RecordingMode = process.argv.includes("--record") ? "record" : "replay";
+ * const { cases } = await runCases({ cwd: import.meta.dirname, recordings });
+ * cases.length; // => 1
+ * ```
  */
 export type RecordingMode = "replay" | "record" | "strict";
 
