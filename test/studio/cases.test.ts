@@ -138,7 +138,7 @@ describeWithChromium("the case file of a run with model calls", () => {
     const started = await dev.start();
     const { thread_id } = await ran(started.url, said("hello"));
     const dialog = await dialogOf(started, thread_id);
-    await dialog.getByText("the run asked a model, and no recording of it is there").waitFor();
+    await dialog.getByText("the run called a model without a recording").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
     const write = { values: { messages: [{ role: "user", content: "edited" }] } };
     await fetch(`${started.url}/threads/${thread_id}/state`, { method: "POST", body: JSON.stringify(write) });
@@ -175,7 +175,7 @@ describe("POST /studio/api/cases", () => {
         [".git/a.graph.yaml", /must not be in \.git/],
         ["node_modules/a/a.graph.yaml", /must not be in node_modules/],
         ["away/deeper/a.graph.yaml", /a symbolic link leads outside/],
-        ["link.graph.yaml", /is a link/],
+        ["link.graph.yaml", /is a symbolic link/],
         ["dangling/a.graph.yaml", /dangling is a broken symbolic link/],
         ["a\0b.graph.yaml", /NUL character/],
       ] as const;

@@ -95,7 +95,7 @@ describe("secrets in an HTML page", () => {
   it("are kept only with --format html: --keep-secrets alone is rejected", async () => {
     expect(await written("--keep-secrets")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--keep-secrets goes with --format html") as unknown,
+      stderr: expect.stringContaining("--keep-secrets requires --format html") as unknown,
     });
   });
 });

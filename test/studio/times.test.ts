@@ -36,7 +36,7 @@ describeWithChromium("the timeline of a run", () => {
     await expect.poll(() => chosen.textContent()).toContain("tools");
     const waits = await ranThread(service, "hitl", { topic: "tea" });
     await visit(`#/threads/${waits}?tab=times`);
-    await expect.poll(() => bars(page).last().textContent()).toContain("ask waits");
+    await expect.poll(() => bars(page).last().textContent()).toContain("ask waiting");
   });
 
   it("opens subgraphs", async () => {
