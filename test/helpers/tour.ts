@@ -96,7 +96,9 @@ export class Tour {
 
   get #process() {
     const PATH = [join(this.folder, ".shims"), process.env.PATH].join(delimiter);
-    const env = { ...process.env, PATH, CLONE: this.folder, NO_COLOR: "1", GRAPH_SERVE_PORT: "0", PORT: "0" };
+    // A reader's terminal does not have CI, which changes the defaults of `graph-serve test`.
+    const { CI: _, ...inherited } = process.env;
+    const env = { ...inherited, PATH, CLONE: this.folder, NO_COLOR: "1", GRAPH_SERVE_PORT: "0", PORT: "0" };
     return { cwd: this.#cwd, env };
   }
 

@@ -219,7 +219,7 @@ function declare(servers: ServerProcesses, backend: () => Backend): void {
     it("a run ends as error if its secrets were lost with the process", TIMEOUT, async () => {
       const run = await ended(next, runs.secret!);
       expect(run).toMatchObject({ status: "error", attempt: 1 });
-      expect(run.error).toContain("secrets, which are not stored");
+      expect(run.error).toContain("secrets in its request are not stored");
     });
 
     it("a resumed run can be cancelled", TIMEOUT, async () => {
