@@ -64,7 +64,7 @@ describe.skipIf(noCluster)(title, () => {
       const { leases, refused } = await fill();
       for (const error of refused) {
         expect(error).toBeInstanceOf(StorageUnavailableError);
-        expect(error).toMatchObject({ hint: "raise max_locks_per_transaction when many threads are in use" });
+        expect(error).toMatchObject({ hint: "raise max_locks_per_transaction if many threads are in use" });
       }
       expect(refused.length).toBeGreaterThan(0);
       expect(await storage.findings?.()).toMatchObject([
