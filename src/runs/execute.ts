@@ -295,8 +295,9 @@ export class Execution {
 
   #directChunks(input: unknown, config: GraphConfig): AsyncIterable<unknown> | undefined {
     const { graph } = this.#options.request.bound;
-    if (readingOf(graph) === "unknown") this.#reportReading(graph);
-    return directChunks(graph, input, config);
+    const chunks = directChunks(graph, input, config);
+    if (!chunks && readingOf(graph) === "unknown") this.#reportReading(graph);
+    return chunks;
   }
 
   #reportReading(graph: object): void {
