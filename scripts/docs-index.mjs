@@ -5,10 +5,10 @@ import { join } from "node:path";
 export const ROOT = join(import.meta.dirname, "..");
 
 /**
- * The groups of the index in order, each with its pages. A page has its title, its path below docs/ and its
- * description.
+ * The groups of the index in order, each with its pages. A page has its title, its path below docs/, its description,
+ * and the path of the page under which it is listed, if any.
  *
- * @returns {{ title: string, pages: { title: string, path: string, description: string }[] }[]}
+ * @returns {{ title: string, pages: { title: string, path: string, description: string, parent?: string }[] }[]}
  */
 export function docsIndex() {
   const text = readFileSync(join(ROOT, "docs/README.md"), "utf8");
@@ -17,7 +17,14 @@ export function docsIndex() {
     .slice(1)
     .map((section) => {
       const [title, ...lines] = section.split("\n");
-      return { title, pages: lines.flatMap(pagesOf) };
+      let parent;
+      const pages = lines.flatMap((line) => {
+        if (line.startsWith("  - ")) return pagesOf(line.trim()).map((page) => ({ ...page, parent }));
+        const own = pagesOf(line);
+        parent = own.at(-1)?.path ?? parent;
+        return own;
+      });
+      return { title, pages };
     });
 }
 

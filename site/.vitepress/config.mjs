@@ -41,6 +41,17 @@ function prepare(markdown) {
   });
 }
 
+/** The sidebar entries of the pages that are listed under a page, folded. */
+function itemsOf(pages, parent) {
+  return pages
+    .filter((page) => page.parent === parent)
+    .map((page) => {
+      const items = itemsOf(pages, page.path);
+      const entry = { text: page.title, link: `/${page.path.replace(/\.md$/, "")}` };
+      return items.length === 0 ? entry : { ...entry, items, collapsed: true };
+    });
+}
+
 export default defineConfig({
   title: "graph-serve",
   description,
@@ -56,9 +67,6 @@ export default defineConfig({
     search: { provider: "local" },
     outline: [2, 3],
     socialLinks: [{ icon: "github", link: SOURCE }],
-    sidebar: docsIndex().map(({ title, pages }) => ({
-      text: title,
-      items: pages.map((page) => ({ text: page.title, link: `/${page.path.replace(/\.md$/, "")}` })),
-    })),
+    sidebar: docsIndex().map(({ title, pages }) => ({ text: title, items: itemsOf(pages, undefined) })),
   },
 });

@@ -1,4 +1,4 @@
-/** Idempotency keys: a repeated request returns the run of the first one (docs/http.md#idempotency-keys). */
+/** Idempotency keys: a repeated request returns the run of the first one (docs/http/runs.md#idempotency-keys). */
 import { createHash } from "node:crypto";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { JsonObject } from "../models/common.js";

@@ -134,7 +134,7 @@ const THREADS: SdkMethod[] = [
       await stream.close();
       return values;
     },
-    "the newer protocol: [events of a thread](http.md#events-of-a-thread)",
+    "the newer protocol: [events of a thread](http/events.md)",
   ),
 ];
 

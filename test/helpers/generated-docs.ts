@@ -4,12 +4,12 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { TSchema } from "@sinclair/typebox";
+import type { TObject, TSchema } from "@sinclair/typebox";
 import { SETTING_NAMES, variableName } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
 import { ERROR_CODES, type ErrorCode } from "../../src/support/errors.js";
 import { buildOpenApi } from "../../src/http/openapi.js";
-import type { Route } from "../../src/http/core/route.js";
+import type { Route, Tag } from "../../src/http/core/route.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { SDK_METHODS } from "../clients/sdk-methods.js";
 import { BOUNDS, settingOf, valueOf, type Bound } from "./bounds.js";
@@ -24,10 +24,9 @@ export async function generatedTexts(): Promise<Record<string, string>> {
   return {
     settings: settingsTable(commands),
     "command-list": commandList(commands),
-    commands: commands.map(commandSection).join("\n\n"),
+    ...commandPages(commands),
     "exit-codes": exitCodes(),
-    endpoints: endpoints(),
-    bodies: bodies(),
+    ...resourcePages(),
     errors: errorTable(),
     "case-files": caseFileReference(table),
     "sdk-methods": sdkMethods(),
@@ -95,14 +94,31 @@ function flagsOf(variable: string, commands: CommandHelp[]): string {
 function commandList(commands: CommandHelp[]): string {
   const rows = commands
     .filter(({ name }) => name !== "")
-    .map(({ name, description }) => [code(name), description]);
+    .map(({ name, description }) => [`[${code(name)}](${pageOf(name)})`, description]);
   return table(["Command", "Description"], rows);
+}
+
+/** A subcommand has a heading on the page of its command. */
+const pageOf = (name: string) => {
+  const [page = ""] = name.split(" ");
+  return `commands/${page}.md${name === page ? "" : `#${name.replaceAll(" ", "-")}`}`;
+};
+
+/** The global flags, and one text for each command, with its subcommands. */
+function commandPages(commands: CommandHelp[]): Record<string, string> {
+  const pages: Record<string, string> = {};
+  for (const command of commands) {
+    const [page = ""] = command.name.split(" ");
+    const key = `command-${page === "" ? "global" : page}`;
+    pages[key] = [...(key in pages ? [pages[key]] : []), commandSection(command)].join("\n\n");
+  }
+  return pages;
 }
 
 function commandSection({ name, usage, description, args, options, examples }: CommandHelp): string {
   const entries = [...args, ...options].filter(({ term }) => term !== "-h, --help" || name === "");
   return [
-    `### ${name === "" ? "Every command" : code(name)}`,
+    ...(name.includes(" ") ? [`## ${code(name)}`] : []),
     ...(name === "" ? [] : [description]),
     `\`\`\`text\n${usage}\n\`\`\``,
     ...(entries.length > 0 ? [table(["Argument or flag", "Description"], entries.map(entryRow))] : []),
@@ -123,13 +139,35 @@ function exitCodes(): string {
 
 const ORDER = ["get", "post", "patch", "put", "delete"];
 
-function endpoints(): string {
-  return buildOpenApi(ROUTES)
-    .tags.map(({ name: tag }) => {
-      const routes = ROUTES.filter((route) => route.tag === tag).sort(byPath);
-      return `### ${tag}\n\n${table(["Request", "Description", "Parameters", "Response", "Errors"], routes.map(endpointRow))}`;
-    })
-    .join("\n\n");
+/** The pages of docs/http/, by the tag of their routes. */
+const RESOURCES: Record<Tag, string> = {
+  "Health and info": "health",
+  Assistants: "assistants",
+  Threads: "threads",
+  "Thread state": "state",
+  Runs: "runs",
+  Crons: "crons",
+  Webhooks: "webhooks",
+  "Events and commands": "events",
+  Store: "store",
+};
+
+/** For each resource, its endpoints and the request bodies that are described on its page. */
+function resourcePages(): Record<string, string> {
+  const described = new Set<string>();
+  const pages = Object.entries(RESOURCES).flatMap(([tag, page]) => {
+    const routes = ROUTES.filter((route) => route.tag === tag).sort(byPath);
+    const models = routes.flatMap(({ body }) => (body?.type === "object" ? [body as TObject] : []));
+    const own = new Map(models.map((model) => [model.title ?? "", model]));
+    for (const title of described) own.delete(title);
+    for (const title of own.keys()) described.add(title);
+    const endpoints = table(
+      ["Request", "Description", "Parameters", "Response", "Errors"],
+      routes.map(endpointRow),
+    );
+    return [[`endpoints-${page}`, endpoints], ...(own.size > 0 ? [[`bodies-${page}`, bodies(own)]] : [])];
+  });
+  return Object.fromEntries(pages) as Record<string, string>;
 }
 
 const byPath = (a: Route, b: Route) =>
@@ -166,10 +204,8 @@ function endpointRow({
 
 const answerText = (schema: TSchema) => schema.title ?? typeText(schema);
 
-function bodies(): string {
-  const models = ROUTES.flatMap(({ body }) => (body?.type === "object" ? [body] : []));
-  const byTitle = new Map(models.map((model) => [model.title ?? "", model]));
-  return [...byTitle]
+function bodies(models: Map<string, TObject>): string {
+  const sections = [...models]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([title, { properties, required, description }]) => {
       const rows = Object.entries<TSchema>(properties).map(([name, schema]) => [
@@ -179,8 +215,8 @@ function bodies(): string {
         described(schema),
       ]);
       return `### ${title}\n\n${description}\n\n${table(["Field", "Type", "Default", "Meaning"], rows)}`;
-    })
-    .join("\n\n");
+    });
+  return ["## Request bodies", ...sections].join("\n\n");
 }
 
 /** Errors that only the router returns, for paths and methods outside the document. */

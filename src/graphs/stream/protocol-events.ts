@@ -1,5 +1,5 @@
 /**
- * Converts the frames of a run to the events of its thread (docs/http.md#events-of-a-thread). Frames have already passed
+ * Converts the frames of a run to the events of its thread (docs/http/events.md). Frames have already passed
  * the output filter.
  */
 import { isRecord, type JsonObject } from "../../models/common.js";
