@@ -4,6 +4,7 @@ import type { Client } from "../client/client.js";
 import { localClient } from "../client/local.js";
 import { neitherKeyNorFile, parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
+import { inMemory } from "../config/local-settings.js";
 import type { GraphDrawing } from "../models/assistant.js";
 import type { Service } from "../service/service.js";
 import { ConfigError } from "../support/errors.js";
@@ -114,14 +115,8 @@ async function openLocal(
 
 /** The configured settings with one graph, memory as the storage and no authentication. */
 function caseSettings({ settings }: LoadedConfig, id: string, source: string): LoadedConfig["settings"] {
-  const { checkpointer_uri: _uri, stream_uri: _stream, api_keys: _keys, auth: _auth, ...rest } = settings;
-  return {
-    ...rest,
-    stream: "memory",
-    graphs: { [id]: source },
-    default_assistant_id: id,
-    checkpointer_scheme: "memory",
-  };
+  const { api_keys: _keys, auth: _auth, ...rest } = inMemory(settings);
+  return { ...rest, graphs: { [id]: source }, default_assistant_id: id };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import { Writable } from "node:stream";
+import { withStorageOfFlags } from "../../config/local-settings.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import { loadMcpSdk } from "../../support/mcp-sdk.js";
 import { examples, type Runner } from "../session/command.js";
@@ -36,7 +37,8 @@ export function mcpCommand(command: Command, run: Runner): void {
 async function mcp(session: Session, graphs: readonly string[], flags: StorageFlags): Promise<number> {
   const { io, print } = session;
   const settings = settingsOfFlags(storageSettings(impliedScheme(flags)));
-  const config = await loadSettings(session, { graphs, settings });
+  const loaded = await loadSettings(session, { graphs, settings });
+  const config = { ...loaded, settings: withStorageOfFlags(loaded.settings, loaded.origins) };
   requireGraphs(config.settings);
   const sdk = loadMcpSdk(config.baseDir);
   const stop = listenForStop(io, config.settings.shutdown_grace_seconds);

@@ -3,7 +3,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import { errorMessage } from "../../support/errors.js";
 import { escapeControl, wrapped } from "../../view/text.js";
 import { examples, type Runner } from "../session/command.js";
-import { openConfigured } from "../session/open.js";
+import { onlyGraph, openConfigured } from "../session/open.js";
 import { errorDocument, errorText, shortPath } from "../session/report-error.js";
 import { loadSettings, type Session, ignoredFieldError, ignoredFieldText } from "../session/session.js";
 import { describeGraph } from "../terminal/text.js";
@@ -70,10 +70,8 @@ function configCheck({ file, unheeded }: LoadedConfig, cwd: string): Check {
 }
 
 async function checkGraph(config: LoadedConfig, id: string): Promise<Check> {
-  const graphs = { [id]: config.settings.graphs[id] ?? "" };
-  const settings = { ...config.settings, graphs, default_assistant_id: id, checkpointer_scheme: "memory" };
   try {
-    const service = await openConfigured({ ...config, settings });
+    const service = await openConfigured(onlyGraph(config, id));
     try {
       const [summary] = await service.graphs();
       const schemas = await service.assistants.schemas(id);

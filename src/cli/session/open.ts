@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseGraphTarget, targetFrom } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
+import { inMemory, withStorageOfFlags } from "../../config/local-settings.js";
 import type { Settings } from "../../config/settings.js";
 import type { GraphSummary, Service, ServiceOptions } from "../../service/service.js";
 import { ConfigError, type StorageUnavailableError } from "../../support/errors.js";
@@ -150,9 +151,10 @@ export interface DevConfig extends LoadedConfig {
  * that they survive a restart. If SQLite does not load, warns and keeps the default, memory.
  */
 export async function withDevStorage(
-  config: LoadedConfig,
+  loaded: LoadedConfig,
   warn: (message: string) => void,
 ): Promise<DevConfig> {
+  const config = { ...loaded, settings: withStorageOfFlags(loaded.settings, loaded.origins) };
   const { settings, origins, baseDir } = config;
   const unnamed = origins.checkpointer_scheme.kind === "default";
   const needsFile =
@@ -278,12 +280,7 @@ export function onlyGraph(config: LoadedConfig, id: string): LoadedConfig {
   if (source === undefined) return config;
   return {
     ...config,
-    settings: {
-      ...config.settings,
-      graphs: { [id]: source },
-      default_assistant_id: id,
-      checkpointer_scheme: "memory",
-    },
+    settings: { ...inMemory(config.settings), graphs: { [id]: source }, default_assistant_id: id },
   };
 }
 

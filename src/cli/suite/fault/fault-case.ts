@@ -15,6 +15,7 @@ import { firstDifference, normalized } from "../../../testing/cases/normalized.j
 import { Observation } from "../../../testing/observation.js";
 import type { CaseResult, Failure } from "../../../testing/cases/result.js";
 import type { PlannedCase } from "../../../testing/suite.js";
+import { inMemory } from "../../../config/local-settings.js";
 import { openConfigured } from "../../session/open.js";
 import type { Session } from "../../session/session.js";
 import type { SuiteReport } from "../reporters/reporter.js";
@@ -166,7 +167,7 @@ class DurableRuns {
     const service = await openConfigured({
       ...rest,
       settings: {
-        ...settings,
+        ...inMemory(settings),
         graphs: { [id]: source },
         default_assistant_id: id,
         checkpointer_scheme: "sqlite",
