@@ -157,7 +157,7 @@ function resourcePages(): Record<string, string> {
   const described = new Set<string>();
   const pages = Object.entries(RESOURCES).flatMap(([tag, page]) => {
     const routes = ROUTES.filter((route) => route.tag === tag).sort(byPath);
-    const models = routes.flatMap(({ body }) => (body?.type === "object" ? [body as TObject] : []));
+    const models = routes.flatMap(({ body }) => (body?.type === "object" ? [body] : []));
     const own = new Map(models.map((model) => [model.title ?? "", model]));
     for (const title of described) own.delete(title);
     for (const title of own.keys()) described.add(title);
