@@ -19,10 +19,13 @@ describe("docs/terminal.svg", () => {
 
   it("shows commands that succeed", () => {
     expect(session.flat().filter(({ code }) => code !== 0)).toEqual([]);
-    const [served, asked, looked] = session.flat().map(({ text }) => text);
+    const [served, asked, looked, replayed] = session.flat().map(({ text }) => text);
     expect(served).toContain("http://127.0.0.1:2024");
     expect(asked).toContain("12 * 7 = 84");
     expect(looked).toContain("tools");
+    // The stored run was streamed, and the new one was not: their messages are equal nevertheless.
+    expect(replayed).toMatch(/=\S* step 3 {2}model_request/);
+    expect(replayed).not.toContain("≠");
   });
 
   it("shows the commands of its script; run node --import tsx scripts/terminal-picture.mjs to redraw it", async () => {

@@ -8,6 +8,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 export const DOCUMENTS: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   ...readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name.replaceAll("\\", "/")}`)

@@ -1,5 +1,5 @@
 /** Compares two runs of the same part of a thread, step by step. */
-import { isRecord } from "../../models/common.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
 import { changeLines } from "../../view/change-lines.js";
 import { type Change, changesBetween } from "../../view/changes.js";
 import { errorLine, isMessageLike } from "../../view/text.js";
@@ -58,7 +58,10 @@ function comparable({ state, entry }: HistoryStep): unknown {
   };
 }
 
-/** Removes ids of messages and tool calls, which are random. */
+/**
+ * Removes ids of messages and tool calls, which are random, and what distinguishes a streamed message from a whole one: its
+ * chunks of tool calls, and empty details.
+ */
 function stable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(stable);
   if (!isRecord(value)) return value;
@@ -67,10 +70,21 @@ function stable(value: unknown): unknown {
   const {
     id: _id,
     tool_call_id: _callId,
+    tool_call_chunks: _chunks,
     ...message
-  } = Object.fromEntries(entries) as Record<string, unknown>;
+  } = withoutEmpty(Object.fromEntries(entries));
   const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as unknown[]) : undefined;
   return { ...message, ...(calls && { tool_calls: calls.map(withoutId) }) };
+}
+
+/** Removes empty lists and objects from an object and from the objects in it. */
+function withoutEmpty(value: JsonObject): JsonObject {
+  const isEmpty = (inner: unknown) =>
+    Array.isArray(inner) ? inner.length === 0 : isRecord(inner) && Object.keys(inner).length === 0;
+  const entries = Object.entries(value).map(
+    ([key, inner]) => [key, isRecord(inner) ? withoutEmpty(inner) : inner] as const,
+  );
+  return Object.fromEntries(entries.filter(([, inner]) => !isEmpty(inner)));
 }
 
 function withoutId(call: unknown): unknown {
