@@ -54,8 +54,16 @@ export interface Client {
    * Reason why values of this thread are hidden: its graph is missing or does not load. Call it
    * after reading the state.
    */
-  whyHidden(thread: Partial<Pick<Thread, "metadata">>): string | undefined;
+  whyHidden(thread: Partial<Pick<Thread, "metadata">>): HiddenReason | undefined;
   close(): Promise<void>;
+}
+
+export interface HiddenReason {
+  message: string;
+  /** How to see the values. */
+  hint: string;
+  /** Whether keys of other graphs may still be shown. */
+  isPartial: boolean;
 }
 
 interface ThreadsClient {

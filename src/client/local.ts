@@ -3,7 +3,7 @@ import type { Cron } from "../models/cron.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { Service } from "../service/service.js";
 import { GraphServeError, oneLine } from "../support/errors.js";
-import { type Client, foundOnly, graphIdOf, RUN_DEFAULTS } from "./client.js";
+import { type Client, foundOnly, type HiddenReason, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 
 /** A client of a service in this process. Closing it closes the service. */
@@ -116,14 +116,16 @@ function namedGraph(
   return isOther && Object.hasOwn(service.settings.graphs, id) ? id : undefined;
 }
 
-function whyHidden(service: Service, metadata: JsonObject): string | undefined {
+function whyHidden(service: Service, metadata: JsonObject): HiddenReason | undefined {
   const error = service.graphFault(metadata);
   if (error) {
-    return `values hidden: the graph does not load (${oneLine(error.message)}); --raw shows them`;
+    const message = `values hidden: the graph does not load (${oneLine(error.message)})`;
+    return { message, hint: "--raw shows them", isPartial: false };
   }
   const id = graphIdOf({ metadata });
   if (id === undefined || Object.hasOwn(service.settings.graphs, id)) return undefined;
-  return `graph ${JSON.stringify(id)} is not configured: only state keys visible in a configured graph are shown`;
+  const message = `graph ${JSON.stringify(id)} is not configured: only state keys visible in a configured graph are shown`;
+  return { message, hint: "--raw shows all", isPartial: true };
 }
 
 /**

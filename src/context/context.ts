@@ -76,6 +76,8 @@ interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" 
   serves?: boolean;
 }
 
+const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
+
 export function createContext(parts: ContextParts): OpsContext {
   const { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch } = parts;
   const { crons, delayed_runs, webhooks } = settings;
@@ -94,9 +96,12 @@ export function createContext(parts: ContextParts): OpsContext {
     },
     standIns,
     unfiltered,
-    onUnknownOutput: (graph_id, path) =>
+    onUnknownOutput: (graph_id, path, loads) =>
       path.length === 0
-        ? logger.warn({ graph_id }, "the graph's output schema cannot be introspected: no values are shown")
+        ? logger.warn(
+            { graph_id },
+            `${loads ? UNKNOWN_OUTPUT : "the graph does not load"}: no values are shown`,
+          )
         : logger.warn(
             { graph_id, node: path.join("|") },
             "the node calls an undeclared subgraph: its values are not shown (declare it in the `subgraphs` option of addNode)",

@@ -4,16 +4,16 @@ import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "
 import { codeFrame } from "../support/code-frame.js";
 import { errorMessage, errorName, GraphLoadError, type SourceLocation } from "../support/errors.js";
 import { parseStackLine, plainPath } from "../support/stack.js";
-import { createLoader, isTypeScript } from "./module-loader.js";
+import { createLoader, GraphTargetError, isTypeScript } from "./module-loader.js";
 
 /** The error for a missing graph file, with suggestions from its directory. */
 export function fileNotFound(path: string, baseDir: string): GraphLoadError {
   const hint = suggestFiles(path, baseDir) ?? "check the path; it is relative to the configuration file";
-  return new GraphLoadError(`graph file ${shownPath(path, baseDir)} not found`, { hint });
+  return new GraphTargetError(`graph file ${shownPath(path, baseDir)} not found`, { hint });
 }
 
 export function unsupportedExtension(path: string, baseDir: string): GraphLoadError {
-  return new GraphLoadError(`${shownPath(path, baseDir)} is not a JavaScript or TypeScript file`, {
+  return new GraphTargetError(`${shownPath(path, baseDir)} is not a JavaScript or TypeScript file`, {
     hint: "name a .ts, .tsx, .mts, .cts, .js, .mjs or .cjs file",
   });
 }

@@ -20,6 +20,7 @@ import {
   type Exports,
   exportsOf,
   filesToWatch,
+  GraphTargetError,
   type GraphBuilder,
   type GraphExport,
   type PreparedModule,
@@ -235,7 +236,7 @@ const inFile = ({ path, files }: BrokenModule): ErrorDetails =>
   files.length > 0 ? { location: { file: path } } : {};
 
 function notAGraph(source: string, what: string): GraphLoadError {
-  return new GraphLoadError(`${source} is ${article(what)}, not a graph`, {
+  return new GraphTargetError(`${source} is ${article(what)}, not a graph`, {
     hint: "export a compiled graph, or a function that returns one",
   });
 }
@@ -301,13 +302,19 @@ export class GraphSources {
     });
   }
 
-  /** Load all graphs. A graph that does not load has kind `fault`. Never empty. */
-  async loadEach(): Promise<ReadonlyMap<string, LoadedGraph>> {
-    const graphs = await this.#loadAll(async (error, source) => ({
-      loaded: { kind: "fault", fault: asLoadError(error) },
-      files: source.kind === "file" ? await filesToWatch(resolve(this.#options.cwd, source.path)) : [],
-      notices: [],
-    }));
+  /**
+   * Load all graphs. A graph that does not load has kind `fault`. Never empty.
+   * @throws GraphTargetError with `existing` if a file or an export does not exist (`graph_load_failed`)
+   */
+  async loadEach({ existing = false } = {}): Promise<ReadonlyMap<string, LoadedGraph>> {
+    const graphs = await this.#loadAll(async (error, source) => {
+      if (existing && error instanceof GraphTargetError) throw error;
+      return {
+        loaded: { kind: "fault", fault: asLoadError(error) },
+        files: source.kind === "file" ? await filesToWatch(resolve(this.#options.cwd, source.path)) : [],
+        notices: [],
+      };
+    });
     if (graphs.size > 0) return graphs;
     return new Map([[NO_GRAPH, { kind: "fault", fault: new GraphLoadError("no graph is configured") }]]);
   }

@@ -240,9 +240,12 @@ const mayBeGraph = (value: unknown): boolean => ["graph", "promise"].includes(cl
 
 const isUsable = (value: unknown): boolean => classify(value).kind !== "other";
 
-function loadError(what: string, exports: Map<string, unknown>, file: string): GraphLoadError {
+/** The target names no graph: the file or the export does not exist, or the export is something else. */
+export class GraphTargetError extends GraphLoadError {}
+
+function loadError(what: string, exports: Map<string, unknown>, file: string): GraphTargetError {
   const list = Array.from(exports, ([name, value]) => `${name} (${describe(value)})`).join(", ");
-  return new GraphLoadError(`${what}\nexports there: ${list || "none"}`, { hint: hintFor(exports, file) });
+  return new GraphTargetError(`${what}\nexports there: ${list || "none"}`, { hint: hintFor(exports, file) });
 }
 
 function hintFor(exports: Map<string, unknown>, file: string): string {

@@ -32,9 +32,10 @@ export interface RegistryOptions {
   unfiltered?: boolean;
   /**
    * Called once for each graph whose output cannot be introspected, and once for each node that calls such a graph.
-   * `path` lists the names of the nodes on the way, and is empty for the graph itself.
+   * `path` lists the names of the nodes on the way, and is empty for the graph itself. `loads` is false for a graph that
+   * does not load.
    */
-  onUnknownOutput(graphId: string, path: readonly string[]): void;
+  onUnknownOutput(graphId: string, path: readonly string[], loads: boolean): void;
   /** Called once for each graph whose tokens `hold_messages` holds, with the hidden keys that cause it. */
   onHeldMessages?: (graphId: string, keys: readonly string[]) => void;
   /** Called when a factory throws on a read of a thread; again only after the factory has succeeded. */
@@ -153,7 +154,7 @@ export class GraphRegistry {
     const graph = new PlaceholderGraph(reason);
     graph.checkpointer = this.#options.checkpointer;
     if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
-    this.#warn(graphId, []);
+    this.#warn(graphId, [], false);
     return { id: graphId, graph, filter: DROP_ALL };
   }
 
@@ -245,10 +246,10 @@ export class GraphRegistry {
     onHeldMessages(graphId, keys);
   }
 
-  #warn(graphId: string, path: readonly string[]): void {
+  #warn(graphId: string, path: readonly string[], loads = true): void {
     const place = [graphId, ...path].join("|");
     if (this.#warned.has(place)) return;
     this.#warned.add(place);
-    this.#options.onUnknownOutput(graphId, path);
+    this.#options.onUnknownOutput(graphId, path, loads);
   }
 }

@@ -41,8 +41,11 @@ export interface ServiceOptions {
    * How to recover runs whose process died. Default: `queue` if runs are queued, else `resume`; `leave` with `passive`.
    */
   cutOffs?: RecoveryPolicy;
-  /** Replace graphs that fail to load by placeholders: their threads can be read, but not run. */
-  standIns?: boolean;
+  /**
+   * Replace graphs that fail to load by placeholders: their threads can be read, but not run. With `existing`, a file or an
+   * export that does not exist is still an error.
+   */
+  standIns?: boolean | "existing";
   /** Whether to accept requests. This requires a graph, authenticates users and collects metrics. Default: not `standIns`. */
   serves?: boolean;
   /** Call each graph factory on loading, with an empty configuration, to detect factories that throw. */

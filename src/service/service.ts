@@ -379,7 +379,9 @@ async function open(
   }
   const sources = new GraphSources(named, { cwd, callFactories });
   assertServable(settings, sources.ids, { mayBeEmpty: !serves });
-  const graphs = await (standIns ? sources.loadEach() : sources.load());
+  const isTolerant = standIns !== false;
+  const existing = standIns === "existing";
+  const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
   const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
   const mcpSdk = settings.mcp && serves ? await mcpSdkOf(cwd) : undefined;
@@ -392,12 +394,23 @@ async function open(
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const parts = { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch };
+    const parts = {
+      settings,
+      graphs,
+      storage,
+      logger,
+      standIns: isTolerant,
+      unfiltered,
+      serves,
+      frames,
+      metrics,
+      watch,
+    };
     const context = createContext(parts);
     const defaultPolicy = makeQueue ? "queue" : "resume";
     const serviceParts = {
       cwd,
-      standIns,
+      standIns: isTolerant,
       maintains: !passive,
       cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : defaultPolicy)) : "end",
       makeQueue,

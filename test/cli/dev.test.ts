@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
+  cli,
   createProject,
   echoGraph,
   startCli,
@@ -204,6 +205,33 @@ describe("dev", () => {
   });
 });
 
+describe("dev with a graph that does not exist", () => {
+  it.each([
+    ["./graph.ts:nope", 'error  export "nope" not found in ./graph.ts\n', "fix  write ./graph.ts:graph"],
+    ["./grahp.ts", "error  graph file ./grahp.ts not found\n", "fix  did you mean"],
+    ["./notes.md", "error  ./notes.md is not a JavaScript or TypeScript file\n", "fix  name a .ts"],
+    ["./number.ts:graph", "error  ./number.ts:graph is a number, not a graph\n", "fix  export a compiled"],
+    ["./number.ts", "error  ./number.ts exports no graph under the name", "fix  export the compiled"],
+  ])("%s prints only the error and exits with code 2", async (target, error, fix) => {
+    await project.put("notes.md", "# Notes");
+    await project.put("number.ts", "export const graph = 5;");
+    const { code, stdout, stderr } = await cli(["dev", target, "-p", "0"], { cwd: project.dir });
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(fix);
+    expect(stderr.startsWith(error) ? "" : stderr).toBe("");
+    await expect(access(join(project.dir, ".graph-serve/dev.db"))).rejects.toThrow("ENOENT");
+  });
+
+  it("one of several graphs, or one of the configuration, is enough", async () => {
+    expect((await cli(["dev", "./graph.ts", "./gone.ts"], { cwd: project.dir })).code).toBe(2);
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts", other: "./graph.ts:no" },
+    });
+    const { code, stderr } = await cli(["dev"], { cwd: project.dir });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error {2}export "no" not found/)]);
+  });
+});
+
 describe("hot reload in dev", () => {
   it("a saved graph is served immediately", async () => {
     const dev = await startDev();
@@ -259,10 +287,10 @@ describe("hot reload in dev", () => {
     expect(await say(dev.url, "hi")).toBe("mended: hi");
   });
 
-  it("a missing graph file is loaded once it exists", async () => {
-    await rm(join(project.dir, "graph.ts"));
+  it("a graph file that is deleted and written again is reloaded", async () => {
     const dev = await startDev();
-    await dev.stderr.until(/graph file \.\/graph\.ts not found[\s\S]*saving a file reloads it/);
+    await rm(join(project.dir, "graph.ts"));
+    await dev.stderr.until(/graph file \.\/graph\.ts not found[\s\S]*last working graphs are still served/);
     await project.put("graph.ts", echoGraph("written"));
     await dev.stderr.until(/reloaded graph\.ts/);
     expect(await say(dev.url, "hi")).toBe("written: hi");

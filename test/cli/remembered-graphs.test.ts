@@ -63,11 +63,57 @@ describe("a graph file used by run", () => {
   it("values are hidden if the file no longer loads", async () => {
     const thread = await asked();
     await project.put("src/ask.ts", "export const graph = ;");
-    const { code, stderr } = await call(`inspect thread ${thread}`);
+    const { code, stdout, stderr } = await call(`inspect thread ${thread}`);
     expect([code, stderr]).toEqual([0, expect.stringContaining("values hidden")]);
+    expect(stdout).toContain("values\n  hidden\n");
     await project.put("graph-server.config.json", { graphs: { agent: "./agent.ts" } });
     await project.put("agent.ts", echoGraph());
     expect(await call("run --message hello")).toMatchObject({ code: 0 });
+  });
+
+  it("a target that does not load does not replace a remembered graph", async () => {
+    const thread = await asked();
+    expect(await call("dev ./src/ask.ts:nope -p 0")).toMatchObject({ code: 2 });
+    await project.put("broken/ask.ts", "export const graph = ;");
+    const dev = startCli(["dev", "./broken/ask.ts", "-p", "0"], { cwd: project.dir });
+    await dev.stderr.until(/saving a file reloads it/);
+    dev.stop();
+    expect(await dev.exit).toBe(0);
+    expect(await call(`inspect state ${thread} --path topic`)).toMatchObject({ code: 0, stdout: "cats\n" });
+  });
+
+  it("a graph that is fixed while dev runs is remembered", async () => {
+    await project.put("later.ts", "export const graph = ;");
+    const dev = startCli(["dev", "./later.ts", "-p", "0"], { cwd: project.dir });
+    const [, url] = await dev.stderr.until(/at (http:\S+)[\s\S]*saving a file reloads it/);
+    await project.put("later.ts", askingGraph);
+    await dev.stderr.until(/reloaded later\.ts/);
+    const sdk = new Client({ apiUrl: url, apiKey: null });
+    const { thread_id } = await sdk.threads.create();
+    await sdk.runs.wait(thread_id, "later", { input: { topic: "dogs" } });
+    dev.stop();
+    expect(await dev.exit).toBe(0);
+    expect((await call(`inspect state ${thread_id} --path topic`)).stdout).toBe("dogs\n");
+  });
+
+  it("values that are hidden are an error where nothing else is printed", async () => {
+    const thread = await asked();
+    await project.put("src/ask.ts", "export const graph = ;");
+    const lines = [
+      `inspect state ${thread}`,
+      `inspect thread ${thread} --values`,
+      `diff ${thread}@-1 ${thread}`,
+      `export ${thread} --out thread.json`,
+    ];
+    for (const line of lines) {
+      const { code, stdout, stderr } = await call(line);
+      expect({ line, code, stdout }).toEqual({ line, code: 2, stdout: "" });
+      expect(stderr).toMatch(/^error {2}values hidden: the graph does not load \(.+\)\n {2}fix {2}--raw/);
+    }
+    expect(await readdir(project.dir)).not.toContain("thread.json");
+    expect((await call(`inspect state ${thread} --path topic --raw`)).stdout).toBe("cats\n");
+    const { thread_id } = JSON.parse((await call("threads create --json")).stdout) as { thread_id: string };
+    expect(await call(`inspect state ${thread_id}`)).toMatchObject({ code: 0, stdout: "{}\n" });
   });
 
   it("a configured graph with the same id takes precedence", async () => {

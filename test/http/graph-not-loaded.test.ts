@@ -67,9 +67,7 @@ it("threads of a graph that does not load are readable with hidden values and on
   expect(await read(`/threads/${thread}/history`)).toHaveLength(2);
   const assistants = (await request("POST", "/assistants/search", {})).body;
   expect(assistants).toMatchObject([{ graph_id: "agent" }]);
-  expect(logger.of("warn")).toEqual([
-    "the graph's output schema cannot be introspected: no values are shown",
-  ]);
+  expect(logger.of("warn")).toEqual(["the graph does not load: no values are shown"]);
   expect(logger.of("error")).toEqual([]);
 });
 

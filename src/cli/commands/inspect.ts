@@ -23,7 +23,7 @@ import {
 } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { findCheckpoint, findRun, findThreadId } from "../session/find.js";
-import { warnHidden, withClient } from "../session/open-client.js";
+import { refuseHidden, warnHidden, withClient } from "../session/open-client.js";
 import { printFields } from "../terminal/table.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
@@ -149,6 +149,7 @@ export async function inspectThread(
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
     const found = await inspectedThread(client, await findThreadId(client, thread));
+    if (flags.values) refuseHidden(client, found.thread, found.state);
     warnHidden(print, client, [found.thread]);
     if (print.isJson) print.json(flags.values ? found.thread.values : alone ? found.thread : found);
     else printInspectedThread(session, client, found, flags);
@@ -215,7 +216,9 @@ async function inspectState(session: Session, thread: string, flags: InspectStat
   const { print } = session;
   await withClient(session, flags, {}, async (client) => {
     const { threadId, state } = await findCheckpoint(client, thread, flags);
-    warnHidden(print, client, [await client.threads.get(threadId)]);
+    const found = await client.threads.get(threadId);
+    refuseHidden(client, found, state);
+    warnHidden(print, client, [found]);
     const value = stateValue(state.values, flags.path);
     if (print.isJson || typeof value !== "string") print.json(value);
     else print.data(escapeControl(value));

@@ -29,7 +29,7 @@ import { nextCommand, quoted } from "../run/outcome.js";
 import { inputFlagFor } from "../session/graph-keys.js";
 import type { Session } from "../session/session.js";
 import { findThreadId } from "../session/find.js";
-import { warnHidden, withClient } from "../session/open-client.js";
+import { refuseHidden, warnHidden, withClient } from "../session/open-client.js";
 import type { ClientFlags } from "../session/options.js";
 import { threadText } from "../transfer/write-thread.js";
 
@@ -96,7 +96,9 @@ async function exportThread(session: Session, thread: string, flags: ExportFlags
     const threadId = await findThreadId(client, thread);
     const text = threadText(client, threadId, paths);
     const first = await text.next();
-    warnHidden(print, client, [await client.threads.get(threadId)]);
+    const found = await client.threads.get(threadId);
+    refuseHidden(client, found, await client.threads.getState(threadId));
+    warnHidden(print, client, [found]);
     const file = flags.out === undefined ? undefined : await open(resolve(io.cwd, flags.out), "w");
     const write = async (part: string) => {
       if (file) return file.appendFile(part);

@@ -65,11 +65,12 @@ export class DevServer {
 
   /**
    * Loads the graphs, opens the storage and listens; placeholders replace graphs that fail to load.
-   * @throws ConfigError, GraphLoadError from the auth function and the app, StorageUnavailableError
+   * @throws GraphLoadError for a graph file or an export that does not exist, and from the auth function and the app
+   * @throws ConfigError, StorageUnavailableError
    */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
     const lines = new RunLines(session.print);
-    const opened = await open(session, request, lines);
+    const opened = await open(session, request, lines, "existing");
     const { settings, origins } = opened.config;
     try {
       const mayMove = origins.port.kind === "default";
@@ -127,7 +128,9 @@ export class DevServer {
    * @throws GraphLoadError from the auth function or the custom app; nothing changes then
    */
   async reload(): Promise<Map<string, GraphLoadError>> {
-    return this.#service.reload();
+    const faults = await this.#service.reload();
+    await rememberGraphs(this.#config, faults);
+    return faults;
   }
 
   /**
@@ -137,7 +140,7 @@ export class DevServer {
    * @throws ConfigError, GraphLoadError, StorageUnavailableError
    */
   async restart(): Promise<Map<string, GraphLoadError>> {
-    const opened = await open(this.#session, this.#request, this.#lines);
+    const opened = await open(this.#session, this.#request, this.#lines, true);
     const faults = opened.service.graphFaults();
     const served = new Set((await this.#service.graphs()).filter(({ fault }) => !fault).map(({ id }) => id));
     const lost = [...faults].find(([id]) => served.has(id));
@@ -189,6 +192,7 @@ async function open(
   session: Session,
   { graphs, settings, watch, beforeGraphs }: DevRequest,
   lines: RunLines,
+  standIns: true | "existing",
 ): Promise<Opened> {
   const config = await withDevStorage(await loadServableSettings(session, { graphs, settings }), (message) =>
     session.print.warn(message),
@@ -201,12 +205,12 @@ async function open(
   await watch.begin(config.settings, { observers, format: "text" });
   const service = await openConfigured(config, logger, {
     serves: true,
-    standIns: true,
+    standIns,
     callFactories: true,
     onActivity: showsRuns(session, config) ? (activity) => lines.show(activity) : undefined,
   });
   observers.metrics = service.metrics;
-  await rememberGraphs(config);
+  await rememberGraphs(config, service.graphFaults());
   for (const notice of service.notices) session.print.warn(notice);
   return { config, service };
 }

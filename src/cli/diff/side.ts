@@ -6,7 +6,7 @@ import { parsePath, type PathStep, valueAt } from "../../models/value-path.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 import type { Session } from "../session/session.js";
 import { findCheckpoint } from "../session/find.js";
-import { warnHidden } from "../session/open-client.js";
+import { refuseHidden, warnHidden } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 
 export interface DiffSide {
@@ -46,7 +46,9 @@ function isState(content: unknown): content is { values: unknown } {
 /** `thread`, `thread@step`, `thread@checkpoint`, `thread@-1`. */
 export async function threadSide({ print }: Session, client: Client, text: string): Promise<DiffSide> {
   const { threadId, state } = await findCheckpoint(client, text);
-  warnHidden(print, client, [await client.threads.get(threadId)]);
+  const thread = await client.threads.get(threadId);
+  refuseHidden(client, thread, state);
+  warnHidden(print, client, [thread]);
   const checkpoint = state.checkpoint?.checkpoint_id;
   return { label: checkpoint ? `${threadId}@${checkpoint}` : threadId, values: state.values };
 }

@@ -14,6 +14,7 @@ import { readTranscript } from "../../testing/recording/recorder.js";
 import { type RecordedCall, recordingText } from "../../testing/recording/recording.js";
 import { createRedaction, type Redact } from "../../testing/cases/redact.js";
 import { withRememberedGraphs } from "../session/open.js";
+import { hiddenText } from "../session/open-client.js";
 import { shortPath } from "../session/report-error.js";
 import { type RecordedRun, storedRuns } from "./stored-runs.js";
 import { expectationOf, expectedValues, caseStep } from "./stored-step.js";
@@ -72,7 +73,7 @@ export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promi
     ...(mock !== undefined && { mock: posix(relative(dirname(file), mock)) }),
     cases: [caseSource(name, runs, { redact, recording })],
   };
-  const hidden = client.whyHidden(thread);
+  const hidden = hiddenText(client.whyHidden(thread));
   const isUnrecorded = recording.length === 0 && runs.some(({ run: { usage } }) => askedModel(usage));
   return {
     file,

@@ -69,7 +69,8 @@ export function printInspectedThread(
   printCard(print, found);
   printInterrupts(session, client, found, flags);
   print.data(colors.dim("values"));
-  for (const line of tree.length > 0 ? tree : ["  none"]) print.data(line);
+  const none = client.whyHidden(found.thread) ? "  hidden" : "  none";
+  for (const line of tree.length > 0 ? tree : [none]) print.data(line);
   if (found.fault) printFault(print, found.fault);
   if (found.runs.length === 0) return;
   print.data("");

@@ -1,8 +1,10 @@
 /** Selects the client of a command: a server, the storage, or the running dev server for in-memory threads. */
-import { type Client } from "../../client/client.js";
+import type { Client, HiddenReason } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import type { ServerAddress } from "../../client/server.js";
 import type { LoadedConfig } from "../../config/load.js";
+import { isRecord } from "../../models/common.js";
+import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { CLIENT_KEY_VARIABLE } from "../../support/secrets.js";
@@ -187,9 +189,27 @@ export function warnHidden(
   client: Client,
   threads: readonly Partial<Pick<Thread, "metadata">>[],
 ): void {
-  const reasons = new Set(threads.map((thread) => client.whyHidden(thread)));
+  const reasons = new Set(threads.map((thread) => hiddenText(client.whyHidden(thread))));
   for (const reason of reasons) {
-    if (reason === undefined) continue;
-    print.warn(reason);
+    if (reason !== undefined) print.warn(reason);
   }
+}
+
+/** A warning about hidden values; undefined if none are hidden. */
+export const hiddenText = (hidden: HiddenReason | undefined): string | undefined =>
+  hidden && (hidden.isPartial ? hidden.message : `${hidden.message}; ${hidden.hint}`);
+
+/**
+ * Rejects values that are empty only because they are hidden; for commands that print nothing else.
+ * @throws GraphServeError (`graph_not_loaded`)
+ */
+export function refuseHidden(
+  client: Client,
+  thread: Partial<Pick<Thread, "metadata">>,
+  { values, checkpoint }: Pick<ThreadState, "values" | "checkpoint">,
+): void {
+  const hidden = client.whyHidden(thread);
+  if (!hidden || checkpoint?.checkpoint_id == null) return;
+  if (isRecord(values) && Object.keys(values).length > 0) return;
+  throw new GraphServeError("graph_not_loaded", hidden.message, { hint: hidden.hint });
 }

@@ -210,11 +210,15 @@ export async function removeMarker(baseDir: string, pid: number): Promise<void> 
 
 const graphsFile = (baseDir: string): string => join(baseDir, FOLDER, "graphs.json");
 
-/** Remembers the files of the graphs if they were passed on the command line. */
-export async function rememberGraphs({ settings, origins, baseDir }: LoadedConfig): Promise<void> {
+/** Remembers the files of the graphs that loaded if they were passed on the command line. */
+export async function rememberGraphs(
+  { settings, origins, baseDir }: LoadedConfig,
+  faults?: ReadonlyMap<string, unknown>,
+): Promise<void> {
   if (origins.graphs.kind !== "flag") return;
   const before = await rememberedGraphs({ baseDir });
-  const graphs = { ...before, ...settings.graphs };
+  const loaded = Object.entries(settings.graphs).filter(([id]) => !faults?.has(id));
+  const graphs = { ...before, ...Object.fromEntries(loaded) };
   if (isDeepStrictEqual(graphs, before)) return;
   await makeStateFolder(baseDir);
   await writeFile(graphsFile(baseDir), `${JSON.stringify(graphs, null, 2)}\n`);
