@@ -370,7 +370,8 @@ async function open(
   const cwd = resolve(options.cwd ?? ".");
   const given: Settings = { ...defaultSettings(options.settings), ...options.settings };
   const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
-  const { readOnly = false, passive = readOnly, standIns = readOnly, unfiltered, authenticate } = options;
+  const { readOnly = false, passive = readOnly, unfiltered, authenticate } = options;
+  const standIns = Boolean(options.standIns ?? readOnly);
   const { callFactories, serves = !standIns } = options;
   if (authenticate && !serves) {
     throw new ConfigError("the option authenticate requires a service that accepts requests", {
@@ -379,8 +380,7 @@ async function open(
   }
   const sources = new GraphSources(named, { cwd, callFactories });
   assertServable(settings, sources.ids, { mayBeEmpty: !serves });
-  const isTolerant = standIns !== false;
-  const existing = standIns === "existing";
+  const existing = options.standIns === "existing";
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
   const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
@@ -394,23 +394,12 @@ async function open(
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const parts = {
-      settings,
-      graphs,
-      storage,
-      logger,
-      standIns: isTolerant,
-      unfiltered,
-      serves,
-      frames,
-      metrics,
-      watch,
-    };
+    const parts = { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch };
     const context = createContext(parts);
     const defaultPolicy = makeQueue ? "queue" : "resume";
     const serviceParts = {
       cwd,
-      standIns: isTolerant,
+      standIns,
       maintains: !passive,
       cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : defaultPolicy)) : "end",
       makeQueue,
