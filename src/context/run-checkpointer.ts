@@ -43,6 +43,8 @@ interface WatchedRun extends Watched {
   /** Pending writes. */
   writes: Set<Promise<unknown>>;
   heads: ThreadHeads;
+  /** Superstep of the latest checkpoint of the root graph. */
+  step?: number;
 }
 
 /** A write to a thread outside of runs. */
@@ -93,6 +95,11 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       await Promise.all(writes);
       await nextTurn();
     } while (writes.size > 0);
+  }
+
+  /** Superstep of the run's latest checkpoint; undefined if it wrote none. */
+  stepOf(runId: string): number | undefined {
+    return this.#watched.get(runId)?.step;
   }
 
   unwatch(runId: string): void {
@@ -168,6 +175,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const run = this.#runOf(config);
     const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
     const edit = run ? undefined : this.#edits.get(String(thread_id));
+    if (run && checkpoint_ns === "") run.step = metadata.step;
     const { origin, heads } = run ?? edit ?? {};
     const stored = origin ? withOrigin(metadata, origin) : metadata;
     const write = () => {

@@ -1,6 +1,7 @@
 /** From a request to a run in flight: checks, lock, row, execution (docs/specification.md#concurrency). */
 import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
+import { previewOf } from "../graphs/thread-preview.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type {
@@ -334,7 +335,11 @@ export async function prepareRun(
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may throw between storing the row and creating the execution that settles it.
-  const busy = () => busyThread(context, checked.request, stamp, origin.graphs);
+  const preview = row.preview ? undefined : previewOf(input, bound.filter);
+  const busy = () => ({
+    ...busyThread(context, checked.request, stamp, origin.graphs),
+    ...(preview && { preview }),
+  });
   const isBegun = await store(refusal ? { updated_at: now() } : busy());
   const own = { run, request, origin, holder, earlier, isBegun };
   return new Execution(context, { ...own, lease, log, watch, refusal });

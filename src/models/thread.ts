@@ -50,6 +50,49 @@ const ThreadTtl = Type.Object(
   { title: "ThreadTtl", description: "Time to live of a thread." },
 );
 
+const ThreadPreviewModel = Type.Object(
+  {
+    title: Nullable(Type.String(), {
+      description:
+        "The first human message, or the first text of a state without messages; at most 200 characters.",
+    }),
+    messages: Type.Integer({ minimum: 0, description: "Number of messages." }),
+    last: Nullable(
+      Type.Object({
+        type: Type.String({ description: "Type of the message: human, ai, tool, ..." }),
+        text: Type.String({ description: "Its text, at most 200 characters." }),
+        tools: Type.Array(Type.String(), { description: "Names of the tools that it calls." }),
+      }),
+      { description: "The last message; null if there is none." },
+    ),
+    steps: Nullable(Type.Integer({ minimum: 0 }), {
+      description: "Number of the latest superstep; null if unknown.",
+    }),
+  },
+  { title: "ThreadPreview", description: "What a list shows of a thread, kept apart from its state." },
+);
+/**
+ * What a list shows of a thread. Texts have at most 200 characters.
+ * @example
+ * ```ts
+ * import type { ThreadPreview } from "graph-serve";
+ * import { service } from "./service.js";
+ *
+ * const { thread_id } = await service.threads.create({});
+ * const [thread] = (await service.threads.search({ ids: [thread_id], select: ["preview"] })).items;
+ * const preview: ThreadPreview | null | undefined = thread?.preview;
+ * preview; // => null
+ * ```
+ */
+export type ThreadPreview = Static<typeof ThreadPreviewModel>;
+
+/** A preview as stored in a thread's row. */
+export interface StoredPreview extends Omit<ThreadPreview, "steps"> {
+  /** State key that it was taken from: clients see the preview only if they may see this key. */
+  key: string;
+  steps?: number;
+}
+
 export const ThreadModel = Type.Object(
   {
     thread_id: Uuid("Id of the thread."),
@@ -65,6 +108,12 @@ export const ThreadModel = Type.Object(
     }),
     error: Nullable(Type.String(), { description: "Message of the error that ended the last run." }),
     ttl: Nullable(ThreadTtl, { description: "Time to live, or null." }),
+    preview: Type.Optional(
+      Nullable(ThreadPreviewModel, {
+        description:
+          "Title and last message, without reading the state; only if `select` names it. Null if nothing of it is visible.",
+      }),
+    ),
     extracted: Type.Optional(AnyObject({ description: "Values picked by `extract`." })),
   },
   { title: "ThreadModel", description: "A conversation and its evolving state." },
@@ -193,6 +242,8 @@ export const THREAD_FIELDS = [
   "error",
   "ttl",
 ] as const;
+/** Fields that a search returns only if `select` names them. */
+export const EXTRA_THREAD_FIELDS = ["preview"] as const;
 export const THREAD_SORT_FIELDS = [
   "thread_id",
   "status",
@@ -225,7 +276,7 @@ export const ThreadSearchRequest = Type.Object(
       description: "Field to sort by. Default: updated_at.",
     }),
     sort_order: Opt(SortOrder, { description: "Sort direction. Default: desc." }),
-    select: Opt(Selection(THREAD_FIELDS)),
+    select: Opt(Selection([...THREAD_FIELDS, ...EXTRA_THREAD_FIELDS])),
     extract: Opt(
       Type.Record(Type.String(), Type.String({ maxLength: MAX_PATH_LENGTH }), {
         maxProperties: MOST_EXTRACTED,

@@ -6,6 +6,7 @@ import {
   type MessageRule,
   messageRules,
 } from "../graphs/coerce.js";
+import { previewOfState } from "../graphs/thread-preview.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { DEFAULT_LIMIT, type LazyPage, type Page } from "../models/common.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
@@ -192,17 +193,20 @@ export class Threads {
     const lease = await storage.locks.acquire(row.thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(row.thread_id);
     try {
-      const { id, graph } = await readerOf(this.#context, row, { writes: true });
+      const reader = await readerOf(this.#context, row, { writes: true });
+      const { id, graph } = reader;
       const origin = { graphs: await noteWriter(this.#context, row, id), scope: row.scope };
       await this.#context.checkpointer.edit(
         { thread_id: row.thread_id, checkpoint_ns: "" },
         { origin, lease },
         () => applySupersteps(graph, row.thread_id, supersteps),
       );
+      const preview = previewOfState(await latestSnapshot(reader, row.thread_id), await reader.filter());
       const at = now();
       const seeded = await storage.threads.update(row.thread_id, {
         updated_at: at,
         state_updated_at: at,
+        ...(preview && { preview }),
       });
       const content = seeded ?? row;
       return threadModel(content, await readableContent(this.#context, content));
@@ -263,15 +267,18 @@ async function copyThread(
   try {
     const namespaces = await liveNamespaces(reader, source.thread_id, checkpointId);
     await storage.checkpointer.copyLatest(source.thread_id, fresh.thread_id, namespaces, checkpointId);
+    const snapshot = await latestSnapshot(reader, fresh.thread_id);
+    const preview = previewOfState(snapshot, await reader.filter());
     const copy: ThreadRow = {
       ...fresh,
+      ...(preview && { preview }),
       metadata: { ...source.metadata, forked_from: source.thread_id },
       scope: scopeOf(context) ?? source.scope,
       // Read again: a run of another graph may have written to the source before it was copied.
       graphs: await writersOf(context, await visibleThread(context, source.thread_id)),
       config: source.config,
       state_updated_at: source.state_updated_at === null ? null : now(),
-      status: restingStatus(await latestSnapshot(reader, fresh.thread_id)),
+      status: restingStatus(snapshot),
     };
     await storage.threads.insert(copy);
     return copy;

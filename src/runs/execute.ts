@@ -5,9 +5,11 @@ import { directChunks, readingOf } from "../graphs/stream/direct-chunks.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
+import { previewOf } from "../graphs/thread-preview.js";
 import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
+import type { StoredPreview } from "../models/thread.js";
 import { now } from "../storage/rows/rows.js";
 import type { RunHolder, ThreadLease } from "../storage/contract/storage.js";
 import { RunTakenError } from "../support/errors.js";
@@ -71,6 +73,8 @@ export class Execution {
   /** True while the graph may write. */
   #isWatched = false;
   #isTaken = false;
+  /** Superstep of its latest checkpoint. */
+  #step: number | undefined;
   /** True if some output of the graph cannot be sent. */
   #isRejected = false;
   #abandon: (reason: Error) => void = () => undefined;
@@ -136,6 +140,11 @@ export class Execution {
 
   tokens(): TokenUsage {
     return this.#usage.total(this.#frames.lastValues);
+  }
+
+  /** What lists show of the thread; undefined if it stays the same. */
+  preview(): StoredPreview | undefined {
+    return previewOf(this.#frames.lastValues, this.#options.request.bound.filter, this.#step);
   }
 
   tasks(): RunTasks {
@@ -231,6 +240,7 @@ export class Execution {
       throw error;
     } finally {
       this.#isWatched = false;
+      this.#step = checkpointer.stepOf(run.run_id);
       checkpointer.unwatch(run.run_id);
       storage.checkpointer.unfence(run.run_id);
     }

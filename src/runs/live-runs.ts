@@ -19,7 +19,7 @@ import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
-import { countEnd, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
+import { countEnd, type Ending, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
 
 /** The context of operations, with the live runs that they share. */
 export interface EngineContext extends OpsContext {
@@ -222,7 +222,8 @@ export class LiveRun {
       const execution = await prepare();
       this.#start(execution);
       begun();
-      const ending = { ...(await execution.run()), tasks: execution.tasks() };
+      const ending: Ending = { ...(await execution.run()), tasks: execution.tasks() };
+      ending.preview = execution.preview();
       const { run, holder } = this;
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };

@@ -6,7 +6,7 @@ import { thrownMessage } from "../graphs/thrown.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, reportedTokens } from "../models/token-counts.js";
-import type { ThreadStatus } from "../models/thread.js";
+import type { StoredPreview, ThreadStatus } from "../models/thread.js";
 import type { RunFault } from "../support/run-fault.js";
 import type {
   Resumption,
@@ -40,6 +40,7 @@ export interface Ending {
   /** The same error for the developer of the graph, with its source location. */
   fault?: RunFault;
   tasks?: RunTasks;
+  preview?: StoredPreview;
 }
 
 export const succeeded: Ending = { status: "success", threadStatus: "idle" };
@@ -78,10 +79,13 @@ function outcomeOf(
   { usage, holder, dead }: Pick<EndedRun, "usage" | "holder"> & { dead: RunRemainder | undefined },
 ): RunOutcome {
   const at = now();
-  const { status, threadStatus, thrown, fault, tasks } = ending;
+  const { status, threadStatus, thrown, fault, tasks, preview } = ending;
   const error = thrown === undefined ? null : thrownMessage(thrown);
   const threadError = threadStatus === "error" ? error : null;
-  const thread = threadStatus && { state_updated_at: at, status: threadStatus, error: threadError };
+  const thread = threadStatus && {
+    ...{ state_updated_at: at, status: threadStatus, error: threadError },
+    ...(preview && { preview }),
+  };
   return {
     runId: run.run_id,
     holder,
@@ -378,7 +382,7 @@ function storedOf(run: Run, { run: { updated_at, status = run.status, error = nu
 
 /** Turns a success into a failure. A failure keeps its own error. */
 const orFailed = (ending: Ending, error: Error): Ending =>
-  ending.thrown === undefined ? { ...failed(error), tasks: ending.tasks } : ending;
+  ending.thrown === undefined ? { ...failed(error), tasks: ending.tasks, preview: ending.preview } : ending;
 
 /** SDK clients look for the error of a failed run under this key, and throw it. */
 const ERROR_KEY = "__error__";

@@ -3,6 +3,7 @@ import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
 import { checkpointRefOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
+import { previewOfState } from "../graphs/thread-preview.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import {
   type CheckpointLike,
@@ -108,11 +109,14 @@ export class States {
     } catch (error) {
       throw refusedUpdate(error, ["body"]);
     }
+    const snapshot = await latestSnapshot(reader, thread_id);
+    const preview = previewOfState(snapshot, await reader.filter());
     const at = now();
     await this.#context.storage.threads.update(thread_id, {
       updated_at: at,
       state_updated_at: at,
-      status: restingStatus(await latestSnapshot(reader, thread_id)),
+      status: restingStatus(snapshot),
+      ...(preview && { preview }),
       error: null,
       ...claim(this.#context),
     });

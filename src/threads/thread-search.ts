@@ -17,6 +17,7 @@ import type { OpsContext } from "../context/context.js";
 import { assertFilter } from "../context/request-limits.js";
 import { scopeFilter } from "./thread-origin.js";
 import { readableContent, threadModel } from "./thread-state.js";
+import { Previews } from "./thread-previews.js";
 import { hasText } from "./thread-text.js";
 
 /** Rows per query while values are compared. */
@@ -38,7 +39,7 @@ export class ThreadSearch {
     const query = this.#own(queryOf(request));
     const shape = shapeOf(request);
     const { rows, ...found } = await this.#find(query, request, { limit, offset });
-    const threads = this.#models(rows, needsContent(request));
+    const threads = this.#models(rows, request);
     return { items: mapped(threads, shape), ...found };
   }
 
@@ -105,10 +106,13 @@ export class ThreadSearch {
     }
   }
 
-  #models(rows: readonly ThreadRow[], withContent: boolean): AsyncGenerator<Thread> {
-    return readAhead(rows, async (row) =>
-      threadModel(row, withContent ? await readableContent(this.#context, row) : NO_CONTENT),
-    );
+  #models(rows: readonly ThreadRow[], request: ThreadSearchRequest): AsyncGenerator<Thread> {
+    const withContent = needsContent(request);
+    const previews = request.select?.includes("preview") ? new Previews(this.#context) : undefined;
+    return readAhead(rows, async (row) => ({
+      ...threadModel(row, withContent ? await readableContent(this.#context, row) : NO_CONTENT),
+      ...(previews && { preview: await previews.of(row) }),
+    }));
   }
 }
 

@@ -56,13 +56,7 @@ export async function readerOf(
   { writes = false } = {},
 ): Promise<Reader> {
   const { registry, storage } = context;
-  const config = {
-    configurable: {
-      ...(isRecord(row.config.configurable) ? clientConfigurable(row.config.configurable) : {}),
-      ...callerConfigurable(context),
-      thread_id: row.thread_id,
-    },
-  };
+  const config = configOf(context, row);
   const graphId = registry.graphIdOf(row.metadata);
   const bound = await (writes
     ? registry.graph(graphId, "threads.update", config)
@@ -74,6 +68,15 @@ export async function readerOf(
   };
   return { id: bound.id, graph: bound.graph, filter };
 }
+
+/** The config that a graph factory receives to read a thread. */
+export const configOf = (context: OpsContext, row: ThreadRow) => ({
+  configurable: {
+    ...(isRecord(row.config.configurable) ? clientConfigurable(row.config.configurable) : {}),
+    ...callerConfigurable(context),
+    thread_id: row.thread_id,
+  },
+});
 
 /** The latest snapshot of a thread's root graph. */
 export function latestSnapshot({ graph }: Pick<Reader, "graph">, threadId: string): Promise<Snapshot> {

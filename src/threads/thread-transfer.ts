@@ -6,8 +6,9 @@ import type {
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { assertPlainData, coerceValues } from "../graphs/coerce.js";
-import { filterAt, type OutputFilter } from "../graphs/output-filter.js";
+import { filterAt, type OutputFilter, PASS_ALL } from "../graphs/output-filter.js";
 import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
+import { previewOfState } from "../graphs/thread-preview.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import { leftoversOf, maskedKwargs, scopeOf, stampScope } from "./thread-origin.js";
 import { originOf, withOrigin } from "../context/run-checkpointer.js";
@@ -276,6 +277,8 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
   assertPlainData(thread.metadata, ["thread", "metadata"]);
   assertMetadataKeys(thread.metadata);
   assertPlainData(thread.config, ["thread", "config"]);
+  // Every read applies the filter of the graphs that are served here.
+  const preview = last && previewOfState(last, PASS_ALL);
   return {
     ...newThreadRow(context, { thread_id }),
     created_at: thread.created_at ?? now(),
@@ -287,6 +290,7 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
     config: maskSecrets(thread.config ?? {}),
     status: isInactive ? thread.status : last && last.next.length > 0 ? "interrupted" : "idle",
     error: thread.error ?? null,
+    ...(preview && { preview }),
   };
 }
 

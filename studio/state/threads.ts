@@ -15,17 +15,21 @@ const PAGE = 50;
 const LONGEST_QUERY = 200;
 export const STATUSES = ["idle", "busy", "interrupted", "error"] as const satisfies readonly ThreadStatus[];
 
-export interface ListedThread extends Pick<
+export type ListedThread = Pick<
   Thread,
-  "thread_id" | "status" | "created_at" | "updated_at" | "state_updated_at" | "metadata" | "error"
-> {
-  extracted: { type: unknown; content: unknown; tool_calls: unknown };
-}
+  "thread_id" | "status" | "created_at" | "updated_at" | "state_updated_at" | "metadata" | "error" | "preview"
+>;
 
-const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
-const LAST = "values.messages[-1]";
-/** Messages may be large: load only these fields. */
-const EXTRACT = { type: `${LAST}.type`, content: `${LAST}.content`, tool_calls: `${LAST}.tool_calls` };
+const SELECT = [
+  "thread_id",
+  "status",
+  "created_at",
+  "updated_at",
+  "state_updated_at",
+  "metadata",
+  "error",
+  "preview",
+];
 
 export const threads = signal<readonly ListedThread[]>([]);
 /** Number of matching threads; null if the server did not search all of them. */
@@ -96,7 +100,6 @@ export async function loadMore(mine = generation, anew = false): Promise<void> {
     limit: PAGE,
     offset,
     select: SELECT,
-    extract: EXTRACT,
   };
   const isStale = () => mine !== generation;
   await load(
@@ -134,9 +137,10 @@ async function countAll(mine: number): Promise<void> {
 }
 
 /** The last message in one line; empty if there is none. */
-export function previewOf({ extracted: { type, content, tool_calls } }: ListedThread): string {
-  if (typeof type !== "string") return "";
-  return messageLine({ type, content, tool_calls });
+export function previewOf({ preview }: Pick<ListedThread, "preview">): string {
+  if (!preview?.last) return preview?.title ?? "";
+  const { type, text, tools } = preview.last;
+  return messageLine({ type, content: text, tool_calls: tools.map((name) => ({ name })) });
 }
 
 export const graphOf = ({ metadata }: Pick<ListedThread, "metadata">): string =>

@@ -27,7 +27,9 @@ withOwnSchema("postgres set-up", (postgres) => {
     await before.runs.insert(run, { updated_at: row.updated_at });
     await postgres.close();
     const s = `"${postgres.schema}"`;
-    await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs`);
+    await postgres.sql(
+      `ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs, DROP COLUMN preview`,
+    );
     await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN fault, DROP COLUMN tasks`);
     await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN attempt, DROP COLUMN resumption`);
     await postgres.sql(`DROP INDEX ${s}.gs_runs_created`);
@@ -52,6 +54,7 @@ withOwnSchema("postgres set-up", (postgres) => {
     for (const run of [failed, waiting]) await storage.runs.insert(run, { updated_at: tick() });
     await postgres.close();
     await postgres.sql(`DROP INDEX ${s}.gs_runs_dead, ${s}.gs_runs_waiting_of, ${s}.gs_runs_in_flight_of`);
+    await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN preview`);
     await postgres.sql(`UPDATE ${s}.gs_schema SET version = 9`);
     const { runs, deadRuns } = await postgres.open();
     expect(await deadRuns?.count()).toBe(0);

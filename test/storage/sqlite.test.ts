@@ -156,7 +156,8 @@ describe("SQLite file", () => {
     await before.runs.insert(run, { updated_at: row.updated_at });
     await opened.pop()?.close();
     const db = new Database(file);
-    db.exec(`DROP INDEX gs_runs_dead; ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
+    db.exec(`DROP INDEX gs_runs_dead; ALTER TABLE gs_threads DROP COLUMN preview;
+      ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
       ALTER TABLE gs_runs DROP COLUMN fault; ALTER TABLE gs_runs DROP COLUMN attempt;
       ALTER TABLE gs_runs DROP COLUMN resumption; ALTER TABLE gs_runs DROP COLUMN tasks;
       DROP INDEX gs_runs_created; DROP TABLE gs_timers; UPDATE gs_schema SET version = 1`);
@@ -187,7 +188,9 @@ describe("SQLite file", () => {
     for (const run of [failed, waiting]) await before.runs.insert(run, { updated_at: tick() });
     await opened.pop()?.close();
     const db = new Database(file);
-    db.exec("DROP INDEX gs_runs_dead; UPDATE gs_schema SET version = 7");
+    db.exec(
+      "DROP INDEX gs_runs_dead; ALTER TABLE gs_threads DROP COLUMN preview; UPDATE gs_schema SET version = 7",
+    );
     db.close();
     const { runs, deadRuns } = await open(file);
     expect(await deadRuns?.count()).toBe(0);

@@ -7,7 +7,7 @@ import type { ItemTable } from "./items.js";
 import type { ThreadLocks } from "./locks.js";
 import type { TimerTable } from "./timers.js";
 import type { RunFault } from "../../support/run-fault.js";
-import type { ThreadSortField, ThreadStatus, TtlStrategy } from "../../models/thread.js";
+import type { StoredPreview, ThreadSortField, ThreadStatus, TtlStrategy } from "../../models/thread.js";
 
 export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
@@ -46,6 +46,8 @@ export interface ThreadRow {
   error: string | null;
   /** The thread expires `ttl_minutes` after `updated_at`, so every update renews it. */
   ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
+  /** What lists show of the thread, so that they need no state. Missing until a run or a state write. Optional for a storage. */
+  preview?: StoredPreview;
 }
 
 /**
@@ -73,6 +75,7 @@ export interface ThreadPatch {
   status?: ThreadStatus;
   error?: string | null;
   ttl?: ThreadRow["ttl"];
+  preview?: StoredPreview;
 }
 
 /**

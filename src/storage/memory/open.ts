@@ -51,6 +51,7 @@ const copyThread = (row: ThreadRow): ThreadRow => ({
   graphs: row.graphs && [...row.graphs],
   config: copyJson(row.config),
   ttl: row.ttl && { ...row.ttl },
+  ...(row.preview && { preview: copyJson(row.preview) }),
 });
 
 function copyRun(run: RunRow): RunRow {

@@ -2,6 +2,7 @@
 import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
+import type { StoredPreview } from "../../models/thread.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { expiryOf, labelsOf } from "../rows/rows.js";
 import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../contract/storage.js";
@@ -15,10 +16,12 @@ export interface Settlement {
   holder?: RunHolder;
 }
 
-export interface ThreadDocument extends Omit<ThreadRow, "thread_id" | "metadata" | "config"> {
+export interface ThreadDocument extends Omit<ThreadRow, "thread_id" | "metadata" | "config" | "preview"> {
   _id: string;
   metadata: string;
   config: string;
+  /** Missing in threads of earlier releases. */
+  preview?: string | null;
   /** Milliseconds since 1970. */
   expires_at: number | null;
   /** Labels of the metadata, for indexed lookup; see `labelsOf`. */
@@ -85,6 +88,7 @@ export function toThreadDocument({ thread_id, ...row }: ThreadRow, marks: Marks)
     ...row,
     metadata: toText(row.metadata),
     config: toText(row.config),
+    preview: row.preview ? toText(row.preview) : null,
     ttl: row.ttl && { strategy: row.ttl.strategy, ttl_minutes: row.ttl.ttl_minutes },
     expires_at: expiryOf({ thread_id, ...row }),
     facts: labelsOf(row.metadata),
@@ -95,7 +99,7 @@ export function toThreadDocument({ thread_id, ...row }: ThreadRow, marks: Marks)
 }
 
 export function fromThreadDocument(stored: ThreadDocument): ThreadRow {
-  const { _id, expires_at: _1, facts: _2, version: _3, settled: _4, opened: _5, ...row } = stored;
+  const { _id, expires_at: _1, facts: _2, version: _3, settled: _4, opened: _5, preview, ...row } = stored;
   return {
     thread_id: _id,
     ...row,
@@ -103,6 +107,7 @@ export function fromThreadDocument(stored: ThreadDocument): ThreadRow {
     scope: stored.scope ?? null,
     graphs: stored.graphs ?? null,
     config: JSON.parse(stored.config) as JsonObject,
+    ...(preview != null && { preview: JSON.parse(preview) as StoredPreview }),
   };
 }
 

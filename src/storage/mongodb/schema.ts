@@ -6,9 +6,9 @@ import { collectionsOf, IS_DEAD } from "./rows.js";
 /**
  * Document version that this release reads and writes. Version 2 added `fault` to runs, version 3 `tasks` and `resumption`;
  * an earlier release would send them to clients. Version 4 added timers, which an earlier release would ignore. Since
- * version 5, a run that ended as `error` has a `resumption` only if it is dead.
+ * version 5, a run that ended as `error` has a `resumption` only if it is dead. Version 6 added `preview` to threads.
  */
-export const MONGODB_SCHEMA_VERSION = 5;
+export const MONGODB_SCHEMA_VERSION = 6;
 
 interface Version {
   _id: "version";

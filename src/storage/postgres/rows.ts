@@ -1,10 +1,13 @@
 /** Conversion of rows to and from columns of PostgreSQL. */
+import type { StoredPreview } from "../../models/thread.js";
 import { expiryOf } from "../rows/rows.js";
 import type { TtlColumns } from "../rows/sql-rows.js";
 import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../contract/storage.js";
 
 /** A thread as columns. pg parses JSON columns itself. */
-export interface ThreadColumns extends Omit<ThreadRow, "ttl">, TtlColumns {}
+export interface ThreadColumns extends Omit<ThreadRow, "ttl" | "preview">, TtlColumns {
+  preview: StoredPreview | null;
+}
 
 /** In the order of `THREAD_COLUMNS`. */
 export const toThreadColumns = (row: ThreadRow): unknown[] => [
@@ -21,11 +24,12 @@ export const toThreadColumns = (row: ThreadRow): unknown[] => [
   expiryOf(row),
   row.scope,
   row.graphs && toJsonColumn(row.graphs),
+  row.preview ? toJsonColumn(row.preview) : null,
 ];
 
 export function fromThreadColumns(stored: ThreadColumns): ThreadRow {
   const { thread_id, created_at, updated_at, state_updated_at, metadata, config, status, error } = stored;
-  const { scope, graphs, ttl_strategy: strategy, ttl_minutes } = stored;
+  const { scope, graphs, ttl_strategy: strategy, ttl_minutes, preview } = stored;
   return {
     thread_id,
     created_at,
@@ -38,6 +42,7 @@ export function fromThreadColumns(stored: ThreadColumns): ThreadRow {
     status,
     error,
     ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
+    ...(preview && { preview }),
   };
 }
 
@@ -78,6 +83,7 @@ export function threadAssignments(patch: string): string {
     metadata = CASE WHEN ${given("mergeMetadata")} THEN t.metadata || (${patch} -> 'mergeMetadata')::jsonb ELSE t.metadata END,
     scope = coalesce(${patch} ->> 'scope', t.scope),
     graphs = coalesce(${patch} -> 'graphs', t.graphs),
+    preview = coalesce(${patch} -> 'preview', t.preview),
     config = coalesce(${patch} -> 'config', t.config),
     status = coalesce(${patch} ->> 'status', t.status),
     error = CASE WHEN ${given("error")} THEN ${patch} ->> 'error' ELSE t.error END,

@@ -178,6 +178,9 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
     ON ${s}.gs_runs ((coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), '')))
     WHERE owner <> '' AND status = 'running';
   `,
+  (s) => `
+  ALTER TABLE ${s}.gs_threads ADD COLUMN preview json;
+  `,
 ];
 
 /** Table version that this release reads and writes. */

@@ -16,6 +16,7 @@ export const THREAD_COLUMNS = [
   "expires_at",
   "scope",
   "graphs",
+  "preview",
 ] as const;
 
 /** Columns of gs_runs. */

@@ -159,6 +159,9 @@ const MIGRATIONS: readonly string[] = [
   UPDATE gs_runs SET resumption = NULL WHERE status = 'error' AND resumption IS NOT NULL;
   CREATE INDEX gs_runs_dead ON gs_runs (created_at, run_id) WHERE status = 'error' AND resumption IS NOT NULL;
   `,
+  `
+  ALTER TABLE gs_threads ADD COLUMN preview TEXT;
+  `,
 ];
 
 /** Table version that this release reads and writes. */

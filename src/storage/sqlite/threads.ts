@@ -1,5 +1,6 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
+import type { StoredPreview } from "../../models/thread.js";
 import { containing, expiryOf, labelsOf, patchThread, splitFilter } from "../rows/rows.js";
 import { THREAD_COLUMNS, type TtlColumns } from "../rows/sql-rows.js";
 import type {
@@ -12,10 +13,12 @@ import type {
 } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 
-interface StoredThread extends Omit<ThreadRow, "metadata" | "config" | "graphs" | "ttl">, TtlColumns {
+interface StoredThread
+  extends Omit<ThreadRow, "metadata" | "config" | "graphs" | "ttl" | "preview">, TtlColumns {
   metadata: string;
   config: string;
   graphs: string | null;
+  preview: string | null;
   expires_at: number | null;
 }
 
@@ -26,6 +29,7 @@ function storeThread(row: ThreadRow): StoredThread {
     metadata: JSON.stringify(row.metadata),
     config: JSON.stringify(row.config),
     graphs: row.graphs && JSON.stringify(row.graphs),
+    preview: row.preview ? JSON.stringify(row.preview) : null,
     ttl_strategy: ttl?.strategy ?? null,
     ttl_minutes: ttl?.ttl_minutes ?? null,
     expires_at: expiryOf(row),
@@ -33,13 +37,14 @@ function storeThread(row: ThreadRow): StoredThread {
 }
 
 function readThread(stored: StoredThread): ThreadRow {
-  const { ttl_strategy: strategy, ttl_minutes, expires_at: _derived, ...fields } = stored;
+  const { ttl_strategy: strategy, ttl_minutes, expires_at: _derived, preview, ...fields } = stored;
   return {
     ...fields,
     metadata: JSON.parse(stored.metadata) as JsonObject,
     config: JSON.parse(stored.config) as JsonObject,
     graphs: stored.graphs === null ? null : (JSON.parse(stored.graphs) as string[]),
     ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
+    ...(preview !== null && { preview: JSON.parse(preview) as StoredPreview }),
   };
 }
 

@@ -14,6 +14,13 @@ export function threadTests(storage: () => Storage): void {
         status: "error",
         error: "boom",
         ttl: { strategy: "keep_latest", ttl_minutes: 0.5 },
+        preview: {
+          key: "messages",
+          title: 'ü "quoted" \u2028',
+          messages: 2,
+          last: { type: "ai", text: "hi", tools: ["look"] },
+          steps: 4,
+        },
       });
       expect(await storage().threads.insert(row)).toBe(true);
       expect(await storage().threads.get(row.thread_id)).toEqual(row);
@@ -52,6 +59,20 @@ export function threadTests(storage: () => Storage): void {
         metadata: { kept: 1, changed: { deep: 2 }, added: null },
       });
       expect(await storage().threads.get(row.thread_id)).toEqual(patched);
+    });
+
+    it("a patch replaces the preview of a thread, and other patches keep it", async () => {
+      const row = threadRow();
+      await storage().threads.insert(row);
+      const preview = { key: "topic", title: "cats", messages: 0, last: null };
+      const patch = { updated_at: tick(), preview };
+      expect(await storage().threads.update(row.thread_id, patch)).toEqual({ ...row, ...patch });
+      const later = { updated_at: tick() };
+      expect(await storage().threads.update(row.thread_id, later)).toEqual({ ...row, preview, ...later });
+      const { rows } = await storage().threads.search({
+        ...{ ids: [row.thread_id], sortBy: "updated_at", sortOrder: "desc", limit: 1, offset: 0 },
+      });
+      expect(rows).toEqual([{ ...row, preview, ...later }]);
     });
 
     it("a patch sets the scope and the graphs of a thread", async () => {
