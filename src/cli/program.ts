@@ -8,7 +8,8 @@ import { guardExit, type ProcessExit } from "../support/exit-guard.js";
 import { VERSION } from "../support/version.js";
 import { settingOption } from "./session/options.js";
 import { withCommandPrefix } from "./terminal/called-as.js";
-import { type CliIo, endProcess } from "./terminal/io.js";
+import { type CliIo, columnsOf, endProcess } from "./terminal/io.js";
+import { meantCommand } from "./terminal/meant.js";
 import { errorText, shortPath } from "./session/report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session/session.js";
 import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./session/command.js";
@@ -17,7 +18,6 @@ import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.j
 
 const USAGE_EXIT = 2;
 const FAILED_EXIT = 1;
-const DEFAULT_WIDTH = 80;
 
 /** Parses the arguments and runs the command; returns the exit code. */
 export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
@@ -93,8 +93,8 @@ function bareProgram(io: CliIo): TypedCommand {
       writeOut: (text) => io.stdout.write(withCommandPrefix(text, io)),
       writeErr: (text) => io.stderr.write(withCommandPrefix(text, io)),
       outputError: () => undefined,
-      getOutHelpWidth: () => io.stdout.columns ?? DEFAULT_WIDTH,
-      getErrHelpWidth: () => io.stderr.columns ?? DEFAULT_WIDTH,
+      getOutHelpWidth: () => columnsOf(io.stdout),
+      getErrHelpWidth: () => columnsOf(io.stderr),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -134,6 +134,12 @@ function usageError(error: CommanderError, command: CommandTree): InvalidRequest
   const word = /"([^"]+)"/.exec(message)?.[1] ?? "";
   const known = error.code === "commander.unknownCommand" ? commandNames(command) : optionNames(command);
   const isUnknown = error.code === "commander.unknownCommand" || error.code === "commander.unknownOption";
+  const group = pathOf(command);
+  const meant = error.code === "commander.unknownCommand" ? meantCommand(group, word, known) : undefined;
+  if (meant !== undefined) {
+    const hint = `did you mean graph-serve ${meant}? (graph-serve ${meant.replace(/ --.*/, "")} --help)`;
+    return new InvalidRequestError(message, undefined, { hint });
+  }
   const similar = isUnknown ? nearest(word.replace(/=.*/, ""), known) : undefined;
   const help = `graph-serve ${[...pathOf(command), "--help"].join(" ")}`;
   return new InvalidRequestError(message, undefined, {

@@ -55,6 +55,14 @@ describe("the command prefix in messages", () => {
     );
   });
 
+  it("every line of a help starts with the prefix", async () => {
+    for (const argv of [["--help"], ["dev", "--help"], ["threads", "--help"], ["help", "config"]]) {
+      const { stdout } = await cli(argv, { env: npm });
+      expect(stdout).toMatch(/^Usage: npx graph-serve /);
+      expect(stdout.match(/(?<!npx )\bgraph-serve [[a-z-]/)).toBeNull();
+    }
+  });
+
   it("COMMAND_NAMES lists every command", () => {
     const names = Object.values(COMMAND_GROUPS).flatMap((entries) => entries.map(({ name }) => name));
     expect([...COMMAND_NAMES].sort()).toEqual(names.sort());

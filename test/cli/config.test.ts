@@ -33,6 +33,21 @@ describe("config print", () => {
     expect(stdout).toMatch(/host +127\.0\.0\.1 +default/);
   });
 
+  it("the storage is the one that the commands use", async () => {
+    await project.put("graph-server.config.json", {});
+    const { stdout, stderr } = await run(["print", "--origin"]);
+    expect(stdout).toMatch(/checkpointer_scheme +sqlite +default of dev and run; start uses memory/);
+    expect(stdout).toMatch(/checkpointer_uri +\.graph-serve\/dev\.db +default of dev and run/);
+    expect(stderr).toBe(
+      "threads are stored there by dev and run, and read by other commands; start uses memory\n",
+    );
+    const env = { GRAPH_SERVE_CHECKPOINTER_SCHEME: "memory" };
+    expect(await run(["print", "--origin"], env)).toMatchObject({
+      stderr: "",
+      stdout: expect.stringMatching(/checkpointer_scheme +memory +GRAPH_SERVE_CHECKPOINTER_SCHEME/) as string,
+    });
+  });
+
   it("--json prints one document", async () => {
     const { stdout } = await run(["print", "--origin", "--json"]);
     const document = JSON.parse(stdout) as { settings: object; origins: object };

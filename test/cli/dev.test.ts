@@ -12,6 +12,7 @@ import {
   type Project,
   type RunningCli,
 } from "./harness.js";
+import { withPostgres } from "../helpers/postgres.js";
 
 let project: Project;
 const running: RunningCli[] = [];
@@ -202,6 +203,15 @@ describe("dev", () => {
     expect(await dev.exit).toBe(2);
     expect(dev.stderr.text).toContain("no graphs to serve");
     expect(dev.stderr.text).toContain("graph-serve init");
+  });
+});
+
+withPostgres("dev with PostgreSQL", (postgres) => {
+  it("the banner shows the URI of the storage without the password", async () => {
+    const settings = { graphs: { agent: "./graph.ts" }, ...postgres.options() };
+    await project.put("graph-server.config.json", settings);
+    const dev = await startDev(["-p", "0"]);
+    await dev.stderr.until(/storage postgres postgres(ql)?:\/\/(?!.*:[^*@/]+@)\S+/);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
 import { VERSION } from "../../src/support/version.js";
-import { Capture, cli } from "./harness.js";
+import { Capture, cli, startCli } from "./harness.js";
 
 const COMMANDS = ["dev", "start", "run", "validate", "init", "config", "config print", "openapi"];
 
@@ -62,6 +62,25 @@ describe("usage errors", () => {
     expect(stderr).toContain(hint);
   });
 
+  it.each([
+    ["ls", "threads list"],
+    ["logs", "runs"],
+    ["ps", "runs list"],
+    ["serve", "start"],
+    ["threads show", "inspect thread"],
+    ["threads ls", "threads list"],
+    ["threads rm", "threads delete"],
+    ["runs show", "inspect run"],
+    ["runs ls", "runs list"],
+    ["crons get", "crons show"],
+    ["config show", "config print"],
+  ])("%s suggests %s", async (line, meant) => {
+    const { code, stderr } = await cli([...line.split(" "), "0198c0de"]);
+    const [, suggested = ""] = /fix {2}did you mean graph-serve (.+)\? \(/.exec(stderr) ?? [];
+    expect([code, suggested]).toEqual([2, expect.stringMatching(new RegExp(`^${meant}`))]);
+    expect(await cli([...suggested.split(" "), "--help"])).toMatchObject({ code: 0 });
+  });
+
   it("a usage error with --json is a document", async () => {
     const { code, stdout, stderr } = await cli(["dev", "--prot", "1", "--json"]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: "" });
@@ -73,6 +92,16 @@ describe("usage errors", () => {
       },
     });
   });
+});
+
+it.each([
+  ["threads", "--help"],
+  ["threads", "list", "--help"],
+])("%s %s fits a terminal without a width", async (...argv) => {
+  const wide = startCli(argv, { isTTY: true, columns: 80 });
+  const unknown = startCli(argv, { isTTY: true, columns: 0 });
+  await Promise.all([wide.exit, unknown.exit]);
+  expect(unknown.stdout.text).toBe(wide.stdout.text);
 });
 
 describe("help", () => {

@@ -3,6 +3,7 @@ import { maskSettings } from "../../config/settings.js";
 import { type SettingName, publishedSettingsSchema } from "../../config/settings.js";
 import { ConfigError } from "../../support/errors.js";
 import { addFormerCommand, examples, type Runner } from "../session/command.js";
+import { DEV_STORAGE, storageConfig } from "../session/open.js";
 import { originText } from "../session/report-error.js";
 import { loadSettings, type Session } from "../session/session.js";
 import { printTable } from "../terminal/table.js";
@@ -41,7 +42,7 @@ interface ConfigPrintFlags {
 /** `config print`: prints the effective settings. */
 async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<number> {
   const { print, io } = session;
-  const config = await loadSettings(session);
+  const config = await storageConfig(session, {});
   const settings: Record<string, unknown> = flags.showSecrets
     ? config.settings
     : maskSettings(config.settings);
@@ -49,6 +50,8 @@ async function printConfig(session: Session, flags: ConfigPrintFlags): Promise<n
     print.json({ file: config.file ?? null, settings, ...(flags.origin && { origins: config.origins }) });
     return 0;
   }
+  if (config.origins.checkpointer_scheme.detail === DEV_STORAGE)
+    print.note("threads are stored there by dev and run, and read by other commands; start uses memory");
   const rows = Object.entries(settings).map(([name, value]) => [
     name,
     typeof value === "string" ? value : JSON.stringify(value),

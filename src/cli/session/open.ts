@@ -132,6 +132,8 @@ function textOf(value: unknown): string {
 
 const FOLDER = ".graph-serve";
 const DATABASE = `${FOLDER}/dev.db`;
+/** Origin of the settings that `withDevStorage` chooses. */
+export const DEV_STORAGE = "default of dev and run; start uses memory";
 /** Default folder of `dev --record` for recorded model and tool responses. */
 export const TRANSCRIPTS = `${FOLDER}/transcripts`;
 
@@ -169,7 +171,13 @@ export async function withDevStorage(
     return { ...config, notKept };
   }
   const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: DATABASE };
-  return { ...config, settings: Object.freeze({ ...settings, ...stored }) };
+  const chosen = { kind: "default", detail: DEV_STORAGE } as const;
+  const changed = { checkpointer_uri: chosen, ...(unnamed && { checkpointer_scheme: chosen }) };
+  return {
+    ...config,
+    settings: Object.freeze({ ...settings, ...stored }),
+    origins: { ...origins, ...changed },
+  };
 }
 
 /** Whether these settings store threads in the state folder. */

@@ -156,8 +156,9 @@ export function originText({ kind, detail }: SettingOrigin, cwd: string): string
   return detail ?? kind;
 }
 
-/** The path relative to `cwd` if the file is inside it, else unchanged. */
+/** The path relative to `cwd` if the file is inside it, else unchanged, as a URL is. */
 export function shortPath(file: string, cwd: string): string {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(file)) return file;
   const path = relative(cwd, file);
   return path === "" || path.startsWith("..") || isAbsolute(path) ? file : path;
 }

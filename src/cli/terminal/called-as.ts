@@ -70,7 +70,7 @@ function isOnPath({ env, program }: Call): boolean {
 
 /** Matches a command without a package manager prefix. */
 const COMMAND = new RegExp(
-  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b))`,
+  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b|\\[options\\]))`,
   "g",
 );
 

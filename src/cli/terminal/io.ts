@@ -11,6 +11,11 @@ export interface Output {
   once?(event: "drain", listener: () => void): unknown;
 }
 
+const DEFAULT_COLUMNS = 80;
+
+/** Width of an output in columns; a terminal that reports no width, or 0, is 80 wide. */
+export const columnsOf = ({ columns }: Output): number => columns || DEFAULT_COLUMNS;
+
 export interface Input extends Readable {
   readonly isTTY?: boolean;
   setRawMode?(raw: boolean): unknown;

@@ -2,7 +2,7 @@
 import picocolors from "picocolors";
 import { escapeControl } from "../../view/text.js";
 import { withCommandPrefix } from "./called-as.js";
-import type { CliIo, Output } from "./io.js";
+import { type CliIo, columnsOf, type Output } from "./io.js";
 
 export interface PrintFlags {
   json?: boolean;
@@ -11,8 +11,6 @@ export interface PrintFlags {
   verbose?: boolean;
   color?: boolean;
 }
-
-const DEFAULT_WIDTH = 80;
 
 export class Printer {
   readonly flags: PrintFlags;
@@ -50,8 +48,8 @@ export class Printer {
 
   /** Width of stdout in columns; unlimited in a pipe. */
   get width(): number {
-    const { isTTY, columns } = this.#io.stdout;
-    return isTTY ? (columns ?? DEFAULT_WIDTH) : Infinity;
+    const { stdout } = this.#io;
+    return stdout.isTTY ? columnsOf(stdout) : Infinity;
   }
 
   /** Working directory of the command; paths are shown relative to it. */
