@@ -160,6 +160,59 @@ describe("a failing run", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { message: "Error: could not bill" } });
   });
 
+  it("run ends with the commands that find the cause, which work as printed", async () => {
+    const { stderr } = await run("run", ...INPUT, "--db", "./threads.db");
+    const [, thread = ""] = /thread ([0-9a-f-]{36})\n {2}next/.exec(stderr) ?? [];
+    const next = stderr.slice(stderr.indexOf("  next"));
+    expect(next).toBe(
+      [
+        `  next    graph-serve inspect thread ${thread} --db ./threads.db`,
+        `          graph-serve replay ${thread}@0 --db ./threads.db --execute --compare`,
+        "",
+      ].join("\n"),
+    );
+    await project.put("helper.ts", "export const totalOf = () => 7;");
+    const [inspect = [], replay = []] = Array.from(next.matchAll(/graph-serve (.+)/g), ([, line = ""]) =>
+      line.split(" "),
+    );
+    expect((await run(...inspect)).stdout).toContain(FAULT);
+    expect(await run(...replay)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("step 1  shop") as string,
+    });
+  });
+
+  it("run on a server ends with commands for the server", async () => {
+    const dev = startCli(["dev", "-p", "0", "--db", "memory"], { cwd: project.dir });
+    try {
+      const [, url = ""] = await dev.stderr.until(/at (http:\S+)/);
+      const { stderr } = await run("run", ...INPUT, "--url", url);
+      expect(stderr).toMatch(new RegExp(`next +graph-serve inspect thread \\S+ --url ${url}\n`));
+      expect(stderr).not.toContain("--message");
+    } finally {
+      dev.stop();
+      await dev.exit;
+    }
+  });
+
+  it("dev prints the commands that find the cause, except for a stateless run", async () => {
+    const dev = startCli(["dev", "-p", "0", "--db", "./threads.db"], { cwd: project.dir });
+    try {
+      const [, url = ""] = await dev.stderr.until(/at (http:\S+)/);
+      const { request } = client(url);
+      const body = { assistant_id: "agent", input: { id: "7" } };
+      await request("POST", "/runs/wait", body);
+      const { thread_id } = (await request("POST", "/threads", {})).body as { thread_id: string };
+      await request("POST", `/threads/${thread_id}/runs`, body);
+      await dev.stderr.until(new RegExp(`next  graph-serve inspect thread ${thread_id} --db ./threads.db\n`));
+      await dev.stderr.until(/graph-serve replay \S+@0 --db \.\/threads\.db --execute --compare\n/);
+      expect(dev.stderr.text.match(/graph-serve inspect/g)).toHaveLength(1);
+    } finally {
+      dev.stop();
+      await dev.exit;
+    }
+  });
+
   it("dev prints the location with the run and its graph", async () => {
     const dev = startCli(["dev", "-p", "0"], { cwd: project.dir });
     try {

@@ -18,6 +18,7 @@ import {
   listenOptions,
   listenSettings,
   settingsOfFlags,
+  type StorageFlags,
 } from "../session/options.js";
 import { errorText, originText, shortPath } from "../session/report-error.js";
 import { inputFlag } from "../session/graph-keys.js";
@@ -76,7 +77,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   closers.add(() => watch.close());
   const beforeGraphs = ({ baseDir }: LoadedConfig) => trackLibraryCopies(baseDir, flags);
   const server: DevServer = await DevServer.open(session, {
-    ...{ graphs, settings, helpers, watch, beforeGraphs },
+    ...{ graphs, settings, place: placeOf(flags), helpers, watch, beforeGraphs },
   });
   const stop = listenForStop(session.io, server.config.settings.shutdown_grace_seconds);
   closers.add(() => server.close());
@@ -98,6 +99,12 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   stop.done();
   return 0;
 }
+
+const placeOf = ({ db, checkpointerScheme, checkpointerUri }: DevFlags): StorageFlags => ({
+  db,
+  checkpointerScheme,
+  checkpointerUri,
+});
 
 /** Helper routes for this process's Studio only. */
 async function helpersOf(

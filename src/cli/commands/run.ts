@@ -14,7 +14,15 @@ import { inputFlag, graphSchema, unknownInput } from "../session/graph-keys.js";
 import { clientOf } from "../session/open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../session/options.js";
 import { conversation, LiveView } from "../run/live-view.js";
-import { changedValues, nextCommand, attachFault, runReport, type RunReport } from "../run/outcome.js";
+import {
+  attachFault,
+  changedValues,
+  failedCommands,
+  nextCommand,
+  runReport,
+  type RunReport,
+  stepOf,
+} from "../run/outcome.js";
 import { DURABILITIES, type RequestFlags, runBody, type RunBody, streamModes } from "../run/request.js";
 import type { Session } from "../session/session.js";
 import { abortOnStop, Closers, SIGNAL_EXITS } from "../session/stop.js";
@@ -269,13 +277,19 @@ class RunCommand {
     const tokens = `${reportedTokens(outcome.usage).total_tokens} tokens`;
     const { status, thread_id } = outcome;
     print.note(escapeControl(`  ${status} in ${ms} ms, ${tokens}, thread ${thread_id}`));
-    if (this.#client.keepsThreads && !this.#options.flags.interactive)
-      print.note(`  ${dim("next")}    ${this.#next(outcome, (await this.#inputSchema) ?? null)}`);
+    if (!this.#client.keepsThreads || this.#options.flags.interactive) return;
+    for (const [index, command] of (await this.#next(outcome)).entries())
+      print.note(`  ${index === 0 ? dim("next") : "    "}    ${command}`);
   }
 
-  #next(outcome: RunReport, input: JsonObject | null): string {
+  /** The next commands: after an error, those that find its cause. */
+  async #next(outcome: RunReport): Promise<string[]> {
     const { graph, flags } = this.#options;
-    return nextCommand(outcome, graph, { ...this.#session.flags, ...flags }, inputFlag(input));
+    const place = { ...this.#session.flags, ...flags };
+    if (!outcome.error)
+      return [nextCommand(outcome, graph, place, inputFlag((await this.#inputSchema) ?? null))];
+    const state = await foundOnly(this.#client.threads.getState(this.#threadId));
+    return state ? failedCommands(this.#threadId, stepOf(state), place) : [];
   }
 }
 

@@ -9,6 +9,8 @@ import type { Service } from "../../service/service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
+import { stepOf } from "../run/outcome.js";
+import type { StorageFlags } from "../session/options.js";
 import { RunLines } from "./run-lines.js";
 import {
   createConsoleLogger,
@@ -29,6 +31,8 @@ const RESTART_GRACE_SECONDS = 2;
 interface DevRequest {
   graphs: readonly string[];
   settings: SettingsInput;
+  /** Flags that select the storage. */
+  place: StorageFlags;
   /** Local helpers of the Studio; undefined if the Studio is not served. */
   helpers: StudioHelpers | undefined;
   /** Watches the event loop; started after the settings are loaded. */
@@ -69,7 +73,7 @@ export class DevServer {
    * @throws ConfigError, StorageUnavailableError
    */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
-    const lines = new RunLines(session.print);
+    const lines = new RunLines(session.print, { ...session.flags, ...request.place });
     const opened = await open(session, request, lines, "existing");
     const { settings, origins } = opened.config;
     try {
@@ -78,6 +82,7 @@ export class DevServer {
       const address = { host: settings.host, port: settings.port, mayMove, studio };
       const server = await listenAt(opened.service, address);
       const dev = new DevServer(session, request, lines, opened, server);
+      lines.stepOf = async (threadId) => stepOf(await dev.service.state.get(threadId));
       await dev.#writeMarker();
       return dev;
     } catch (error) {

@@ -4,7 +4,8 @@
  */
 import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
 import { reportedTokens } from "../../models/token-counts.js";
-import { nextCommand } from "../run/outcome.js";
+import { failedCommands, nextCommand } from "../run/outcome.js";
+import type { GlobalFlags, PlaceFlags } from "../session/options.js";
 import type { Colors, Printer } from "../terminal/print.js";
 import { clipped, counted, indentedPath, shownMs } from "../terminal/text.js";
 
@@ -31,14 +32,19 @@ interface Shown {
 export class RunLines {
   /** URL of the server; set after it listens. */
   url = "";
+  /** Reads the latest step of a thread; set after the storage is open. */
+  stepOf: (threadId: string) => Promise<number | undefined> = () => Promise.resolve(undefined);
+  readonly #place: GlobalFlags & PlaceFlags;
   readonly #print: Printer;
   readonly #colors: Colors;
   /** Active runs by id. */
   readonly #shown = new Map<string, Shown>();
   #begun = 0;
 
-  constructor(print: Printer) {
+  /** @param place flags that select the storage, for the suggested commands */
+  constructor(print: Printer, place: GlobalFlags & PlaceFlags) {
     this.#print = print;
+    this.#place = place;
     this.#colors = print.noteColors;
   }
 
@@ -94,7 +100,18 @@ export class RunLines {
     const paint = status === "success" ? green : status === "interrupted" ? yellow : red;
     const took = `in ${shownMs(Math.round(ms))}, ${counted(reportedTokens(usage).total_tokens, "token")}`;
     this.#line(run_id, `${paint(status)} ${took}`);
+    const shown = this.#shown.get(run_id);
     this.#shown.delete(run_id);
+    if ((status === "error" || status === "timeout") && !shown?.stateless)
+      void this.#showNext(shown?.mark ?? run_id, thread_id);
+  }
+
+  /** Prints the commands that find the cause of an error. */
+  async #showNext(mark: string, threadId: string): Promise<void> {
+    // The thread may be gone, or the server may be closing.
+    const step = await this.stepOf(threadId).catch(() => undefined);
+    for (const [index, command] of failedCommands(threadId, step, this.#place).entries())
+      this.#print.note(`  ${mark}    ${index === 0 ? this.#colors.dim("next") : "    "}  ${command}`);
   }
 
   #line(runId: string, text: string): void {

@@ -2,7 +2,7 @@ import type { Client } from "../../client/client.js";
 import type { RunSoFar } from "../../client/run-events.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
-import type { Interrupt } from "../../models/state.js";
+import type { Interrupt, ThreadState } from "../../models/state.js";
 import { escapeControl, isMessageLike } from "../../view/text.js";
 import { faultOf } from "../history/faults.js";
 import type { GlobalFlags, PlaceFlags } from "../session/options.js";
@@ -76,8 +76,48 @@ export function nextCommand(
   flags: GlobalFlags & PlaceFlags,
   input = '--message "..."',
 ): string {
+  const words = [
+    "graph-serve run",
+    ...(graph === undefined ? [] : [quoted(graph)]),
+    ...placeWords(flags),
+    `--thread ${thread_id}`,
+    ...(interrupts.length > 0 ? ["--resume", quoted(answerTemplate(interrupts))] : [input]),
+  ];
+  // Names of graphs, threads and interrupts come from a server and may contain control characters.
+  return escapeControl(words.join(" "));
+}
+
+/**
+ * The commands that find the cause of a failed run: its thread, and a new execution of the step that failed.
+ * @param step the thread's latest step; undefined if it has no checkpoint
+ */
+export function failedCommands(
+  threadId: string,
+  step: number | undefined,
+  flags: GlobalFlags & PlaceFlags,
+): string[] {
+  const places = placeWords(flags);
+  const words = [
+    ["graph-serve inspect thread", threadId, ...places],
+    ...(step === undefined
+      ? []
+      : [["graph-serve replay", `${threadId}@${step}`, ...places, "--execute --compare"]]),
+  ];
+  return words.map((command) => escapeControl(command.join(" ")));
+}
+
+/** The step of a thread's latest checkpoint; undefined if it has none. */
+export function stepOf({
+  checkpoint,
+  metadata,
+}: Pick<ThreadState, "checkpoint" | "metadata">): number | undefined {
+  return checkpoint?.checkpoint_id != null && typeof metadata.step === "number" ? metadata.step : undefined;
+}
+
+/** The flags that name the configuration and the storage or server. */
+function placeWords(flags: GlobalFlags & PlaceFlags): string[] {
   const { config, cwd, env, url, db, checkpointerScheme, checkpointerUri } = flags;
-  const places = Object.entries({
+  return Object.entries({
     "--config": config,
     "--cwd": cwd,
     "--env": env,
@@ -86,15 +126,6 @@ export function nextCommand(
     "--checkpointer-scheme": checkpointerScheme,
     "--checkpointer-uri": checkpointerUri,
   }).flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
-  const words = [
-    "graph-serve run",
-    ...(graph === undefined ? [] : [quoted(graph)]),
-    ...places,
-    `--thread ${thread_id}`,
-    ...(interrupts.length > 0 ? ["--resume", quoted(answerTemplate(interrupts))] : [input]),
-  ];
-  // Names of graphs, threads and interrupts come from a server and may contain control characters.
-  return escapeControl(words.join(" "));
 }
 
 /** A single interrupt takes the answer itself, several take a map from id to answer. */
