@@ -32,6 +32,7 @@ export type {
   RunPatch,
   RunQuery,
   RunRow,
+  RunState,
   RunTable,
   Storage,
   StorageOptions,

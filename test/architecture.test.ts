@@ -213,4 +213,15 @@ describe("conventions", () => {
     const small = sources.filter(({ file, lines }) => lines < MIN_LINES && !ENTRY_POINTS.includes(file));
     expect(small.filter(({ file }) => importersOf(file).size === 1).map(({ file }) => file)).toEqual([]);
   });
+
+  it("only src/runs/state.ts sets the state, owner or attempt of a run", () => {
+    const setter = /\b(?:state: "(?:delayed|queued|running|ended|dead)"|owner: (?:null|ownerId|[\w.#]+\.ownerId),)/;
+    // Stores runs of a file, which have ended.
+    const setters = ["runs/state.ts", "threads/thread-transfer.ts"];
+    const inEngine = sources.filter(({ file }) => ENGINE.includes(layerOf(file)));
+    const found = inEngine.filter(({ file }) =>
+      setter.test(readFileSync(join(import.meta.dirname, "../src", file), "utf8")),
+    );
+    expect(found.map(({ file }) => file)).toEqual(setters);
+  });
 });

@@ -6,7 +6,7 @@ import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { endRemoteRun, stopRemoteRuns } from "../delivery/remote-runs.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isDelayed, DELAYED_HOLDER } from "../runs/run-owners.js";
+import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { onEnd, removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
@@ -109,8 +109,8 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
 export async function cancelDelayed(context: EngineContext, { run_id, thread_id }: RunKey): Promise<boolean> {
   const { runs, timers } = context.storage;
   const timer = await timers?.get("run", run_id);
-  const patch = { updated_at: now(), status: "interrupted" as const };
-  if (!(await runs.update(run_id, patch, DELAYED_HOLDER))) return false;
+  const patch = { updated_at: now(), ...ended("interrupted") };
+  if (!(await runs.update(run_id, patch, delayed))) return false;
   await timers?.delete("run", run_id);
   const atEnd = timer?.data.is_temporary ? removalOf(context, thread_id) : undefined;
   if (context.timers?.kinds.includes("webhook")) await onEnd(context, { run_id, thread_id }, atEnd)(false);

@@ -14,7 +14,7 @@ import {
 import { inPages } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { UNOWNED } from "../runs/run-owners.js";
+import { redriven } from "../runs/state.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
 import { runModel, runRow, scopeFilter } from "../threads/thread-origin.js";
 
@@ -63,7 +63,7 @@ export class DeadRuns {
         { hint: "remove the setting resume_runs, or set it to true" },
       );
     const { thread_id, run_id } = row;
-    if (context.givesBack) await assertCallable(context, row);
+    if (context.requeues) await assertCallable(context, row);
     const lease = await context.storage.locks.acquire(thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
@@ -139,14 +139,14 @@ const deadRun = (row: RunRow): DeadRun => ({
   graph_id: typeof row.metadata.graph_id === "string" ? row.metadata.graph_id : null,
   created_at: row.created_at,
   died_at: row.updated_at,
-  attempts: row.attempt ?? 1,
+  attempts: row.attempt,
   reason: row.error,
 });
 
 /** @throws GraphServeError (`run_not_redrivable`) */
 function deadRow(row: RunRow): DeadRow {
-  const { resumption, run_id, status } = row;
-  if (status === "error" && resumption) return { ...row, resumption };
+  const { resumption, run_id, state, status } = row;
+  if (state === "dead" && resumption) return { ...row, resumption };
   throw new GraphServeError("run_not_redrivable", `run "${run_id}" is not dead: it is ${status}`, {
     hint:
       status === "error"
@@ -195,7 +195,7 @@ const writtenAt = ({ checkpoint }: CheckpointTuple): string => checkpoint.ts;
 async function revive(context: OpsContext, table: DeadRunTable, row: DeadRow): Promise<void> {
   const { thread_id, run_id } = row;
   const thread = { updated_at: now(), status: "busy" as const, error: null };
-  if (await table.revive(row, revived(row), thread)) return;
+  if (await table.revive(row, { updated_at: now(), ...redriven(row) }, thread)) return;
   deadRow(await runRow(context, thread_id, run_id));
   throw new ThreadBusyError(thread_id, "another run on it is in flight or queued");
 }
@@ -218,23 +218,10 @@ async function withWebhook(context: OpsContext, row: DeadRow, work: () => Promis
   }
 }
 
-/** The patch that revives a run as a requeued one: its earlier crashes do not count. */
-function revived({ attempt = 1, resumption }: DeadRow) {
-  const { given_back: _, ...rest } = resumption;
-  return {
-    updated_at: now(),
-    status: "running" as const,
-    owner: UNOWNED,
-    attempt,
-    ...{ error: null, usage: null, fault: null, tasks: null },
-    resumption: { ...rest, spent_ms: 0, given_back: attempt },
-  };
-}
-
 /** Resumes the run, here or in another process. If that fails now, the poll for requeued runs finds it. */
 async function resumeRevived(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
   if (context.queue) return context.queue.notify();
-  if (!context.givesBack) return;
+  if (!context.requeues) return;
   await context
     .recover({ threadId: thread_id })
     .catch((error: unknown) =>

@@ -1,18 +1,11 @@
 /** Recovers runs whose process died: a run never stays `running` without a process (docs/specification.md#states, 4). */
-import type { RunStatus } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../storage/contract/storage.js";
 import { errorMessage, GraphServeError } from "../support/errors.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import {
-  interruptedRuns,
-  crashesOf,
-  isDead,
-  UNOWNED,
-  type RecoverOptions,
-  thisOwner,
-  statusByState,
-} from "../runs/run-owners.js";
+import { interruptedRuns, type RecoverOptions, statusByState } from "../runs/run-owners.js";
+import { crashesOf, died, ended, isDelayed, isUnclaimed, leaseOf, requeued } from "../runs/state.js";
+import { isDead, ownerOf } from "../storage/rows/owners.js";
 import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
 
 /**
@@ -31,11 +24,11 @@ const STOPPED = "server stopped during the run";
 export async function recoverRuns(
   context: EngineContext,
   policy: () => RecoveryPolicy,
-  { threadId, givenBack, patience, under }: RecoverOptions = {},
+  { threadId, isRequeued, patience, under }: RecoverOptions = {},
 ): Promise<void> {
   const recovery = new Recovery(context, policy);
   if (threadId !== undefined && under) return recovery.recoverUnder(threadId, under);
-  const dead = await interruptedRuns(context, { threadId, ...(givenBack && { ownerId: UNOWNED }) });
+  const dead = await interruptedRuns(context, { threadId, ...(isRequeued && { ownerId: null }) });
   if (dead.length === 0) return;
   const locked = await recovery.recoverUnlocked(new Set(dead.map(({ thread_id }) => thread_id)));
   if (patience !== undefined) await Promise.all(locked.map((id) => recovery.recoverLocked(id, patience)));
@@ -182,7 +175,7 @@ class Recovery {
 
   /** Ids of the runs that were cancelled. */
   async #cancelled(dead: readonly UnfinishedRun[]): Promise<ReadonlySet<string>> {
-    const owners = new Set(dead.map(({ owner }) => owner?.id ?? UNOWNED));
+    const owners = new Set(dead.map(({ owner }) => owner?.id ?? null));
     const { runs } = this.#context.storage;
     return new Set((await Promise.all([...owners].map((id) => runs.cancelRequests(id)))).flat());
   }
@@ -197,14 +190,15 @@ class Recovery {
       cancelled,
     ]);
     // The graph of a run that was requeued here may still be executing.
-    if (!row || isFinished(row) || this.#context.checkpointer.isWatched(row.run_id)) return undefined;
+    if (!row || isFinished(row) || isDelayed(row) || this.#context.checkpointer.isWatched(row.run_id))
+      return undefined;
     const ended = stopped.has(row.run_id)
       ? INTERRUPTED
       : endingOf(row, this.#policy(), this.#context.settings);
     if (ended) return { outcome: await this.#outcomeOf(row, ended) };
     if (this.#policy() === "leave" || !row.resumption) return undefined;
     if (this.#policy() === "queue")
-      return row.owner !== UNOWNED && (await this.#queue(row, run)) ? { queued: row } : undefined;
+      return !isUnclaimed(row) && (await this.#queue(row, run)) ? { queued: row } : undefined;
     try {
       return { resumed: await readInterruptedRun(this.#context, row, row.resumption, tookOf(row, run)) };
     } catch (error) {
@@ -215,29 +209,24 @@ class Recovery {
 
   /** Requeues the run for any process with free capacity. False if it has ended or another process has claimed it. */
   async #queue(row: RunRow, run: UnfinishedRun): Promise<boolean> {
-    const { owner, attempt = 1, resumption } = row;
+    const { resumption } = row;
     const updated_at = now();
     const spent_ms = (resumption?.spent_ms ?? 0) + tookOf(row, run);
-    const patch = {
-      updated_at,
-      owner: UNOWNED,
-      attempt,
-      resumption: resumption && { ...resumption, spent_ms },
-    };
-    return (await this.#context.storage.runs.take?.(row, { owner, attempt }, patch, { updated_at })) ?? false;
+    const patch = { updated_at, ...requeued(row), resumption: resumption && { ...resumption, spent_ms } };
+    return (await this.#context.storage.runs.take?.(row, leaseOf(row), patch, { updated_at })) ?? false;
   }
 
   /** The end of the run. A busy thread gets the status of its state; another status was set by a later run and stays. */
   async #outcomeOf(row: RunRow, { status, error, isDead: isKept }: Ended): Promise<RunOutcome> {
-    const { run_id, thread_id, owner, attempt = 1 } = row;
-    const resumption = isKept && this.#context.storage.deadRuns ? row.resumption : null;
+    const { run_id, thread_id, resumption } = row;
+    const final = isKept && resumption && this.#context.storage.deadRuns ? died(resumption) : ended(status);
     const thread = await this.#context.storage.threads.get(thread_id);
     const at = now();
     const outcome = {
       runId: run_id,
-      run: { updated_at: at, status, error, resumption },
+      run: { updated_at: at, ...final, error },
       threadId: thread_id,
-      ...(this.#context.storage.runs.take && { holder: { owner, attempt } }),
+      ...(this.#context.storage.runs.take && { holder: leaseOf(row) }),
     };
     if (thread?.status !== "busy") return { ...outcome, thread: { updated_at: thread?.updated_at ?? at } };
     const byState = await statusByState(this.#context, thread_id);
@@ -263,7 +252,7 @@ class Recovery {
   /** Deletes owners that are dead and own no more runs. */
   async #forgetOwners(settled: readonly UnfinishedRun[]): Promise<void> {
     const { runs, owners } = this.#context.storage;
-    const self = thisOwner(this.#context);
+    const self = ownerOf(this.#context.ownerId);
     for (const ownerId of new Set(settled.map(({ owner }) => owner?.id))) {
       if (ownerId === undefined) continue;
       const unfinished = await runs.unfinished({ ownerId });
@@ -291,7 +280,7 @@ type Disposition = { outcome: RunOutcome } | { resumed: InterruptedRun } | { que
 type Counts = Record<"ended" | "resumed" | "queued", number>;
 
 interface Ended {
-  status: RunStatus;
+  status: "error" | "interrupted";
   error: string | null;
   /** Whether the run can be redriven. */
   isDead?: true;

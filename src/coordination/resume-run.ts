@@ -5,8 +5,8 @@ import { now } from "../storage/rows/rows.js";
 import type { RunStatus } from "../models/run.js";
 import type {
   Resumption,
-  RunHolder,
   RunKey,
+  RunLease,
   RunPatch,
   RunRow,
   ThreadLease,
@@ -22,6 +22,7 @@ import { bindGraph, type CheckedRequest, graphInput, readRequest } from "../runs
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { runModel, scopeOf } from "../threads/thread-origin.js";
 import { paused } from "../runs/run-results.js";
+import { claimed, ended, leaseOf, requeuedAt } from "../runs/state.js";
 import { beginQueued, prepareRun } from "./start-run.js";
 import { onEnd, removalOf } from "./stateless-runs.js";
 
@@ -127,20 +128,21 @@ async function takeOver(run: InterruptedRun): Promise<LiveRun | undefined> {
   if (run.context.live.stopping.aborted) return undefined;
   const live = liveOf(run);
   const { updated_at } = live.run;
-  const { owner } = live.holder;
-  const patch = { updated_at, owner, attempt: live.run.attempt, resumption: live.resumption };
+  const { ownerId } = run.context;
+  const lease = run.row.status === "running" ? claimed(ownerId, run.row) : requeuedAt(ownerId, run.row);
+  const patch = { updated_at, ...lease, resumption: live.resumption };
   return (await take(run, patch, { updated_at }).catch(() => false)) ? live : undefined;
 }
 
 /** @throws StorageUnavailableError (`storage_unavailable`): the run may or may not have been claimed */
 async function take(
   { row, context: { storage, live, logger } }: InterruptedRun,
-  patch: RunPatch & RunHolder,
+  patch: RunPatch & RunLease,
   thread: ThreadPatch,
 ): Promise<boolean> {
-  const { run_id, owner, attempt = 1 } = row;
+  const { run_id } = row;
   try {
-    const isOurs = (await storage.runs.take?.(row, { owner, attempt }, patch, thread)) ?? false;
+    const isOurs = (await storage.runs.take?.(row, leaseOf(row), patch, thread)) ?? false;
     if (isOurs) live.results.taken(row);
     return isOurs;
   } catch (error) {
@@ -152,7 +154,7 @@ async function take(
 
 function liveOf(run: InterruptedRun): LiveRun {
   const { row, context, resumption } = run;
-  const { attempt = 1, status } = row;
+  const { attempt, status } = row;
   const next = { updated_at: now(), attempt: status === "running" ? attempt + 1 : attempt };
   const model = runModel({ ...row, ...next });
   const kept = { ...resumption, spent_ms: spentOf(run) };
@@ -187,7 +189,7 @@ function logOf(
   attempt: number,
 ): RunLog | undefined {
   if (frames === "none") return live.followersLog(row.thread_id);
-  if (frames === "wide") return live.logWith({ stateless, isWide: true, attempt });
+  if (frames === "all") return live.logWith({ stateless, isWide: true, attempt });
   return live.newLog(row.thread_id, stateless, attempt);
 }
 
@@ -216,22 +218,23 @@ class NotTaken extends Error {}
  * Starts an unowned run at the front of the queue. One statement claims it and sets its status to `running`. Resolves
  * when the run is in flight, or has ended without starting. Never rejects.
  */
-async function beginWaiting(run: InterruptedRun, lease: ThreadLease): Promise<void> {
+async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<void> {
   const { context, checked } = run;
   const live = liveOf(run);
-  const { holder, resumption } = live;
+  const { resumption } = live;
+  const lease = claimed(context.ownerId, run.row);
   const earlier = { checkpointId: undefined, spentMs: 0 };
   let isTried = false;
   const takeAs = async (status: RunStatus, thread: ThreadPatch) => {
     isTried = true;
     if (context.live.stopping.aborted) throw new NotTaken();
     const { updated_at } = thread;
-    if (await take(run, { updated_at, status, ...holder, resumption }, thread)) return true;
+    if (await take(run, { updated_at, status, ...lease, resumption }, thread)) return true;
     throw new NotTaken();
   };
   try {
-    await live.begin(lease, () =>
-      prepareRun(context, { ...checked, earlier }, live, lease, (patch) => takeAs("running", patch)),
+    await live.begin(turn, () =>
+      prepareRun(context, { ...checked, earlier }, live, turn, (patch) => takeAs("running", patch)),
     );
   } catch (error) {
     // A failed claim is retried by recovery.
@@ -320,7 +323,7 @@ async function endPaused(
     {
       runId: run_id,
       holder,
-      run: { updated_at, status, resumption: null },
+      run: { updated_at, ...ended(status) },
       threadId: thread_id,
       thread: { updated_at, state_updated_at: updated_at, status: threadStatus },
     },

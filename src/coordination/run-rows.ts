@@ -4,6 +4,7 @@ import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import type { LiveRun } from "../runs/live-runs.js";
 import type { CheckedRequest } from "../runs/run-request.js";
+import { claimed } from "../runs/state.js";
 
 /**
  * Registers the webhook of a run, if it has one. Call this before storing the run, so that no end is missed. A
@@ -25,14 +26,14 @@ export async function registerRunWebhook(
  */
 export async function resumeThreadRow(
   { storage }: OpsContext,
-  { run, holder }: LiveRun,
+  { run, holder: { owner } }: LiveRun,
   patch: ThreadPatch,
 ): Promise<true> {
   const { runs, threads } = storage;
   const { run_id, thread_id, attempt } = run;
-  const begun = { updated_at: patch.updated_at, status: "running" as const, attempt: holder.attempt };
+  const begun = { updated_at: patch.updated_at, status: "running" as const, ...claimed(owner, run) };
   if (runs.take) {
-    if (await runs.take(run, { ...holder, attempt }, { ...begun, ...holder }, patch)) return true;
+    if (await runs.take(run, { owner, attempt }, begun, patch)) return true;
     throw new NotFoundError("run", run_id);
   }
   if (!(await runs.update(run_id, begun))) throw new NotFoundError("run", run_id);

@@ -1,13 +1,20 @@
 /** A run queue that all processes on a storage share. Each process executes as many runs as its capacity allows. */
 import type { RunCreateRequest } from "../models/run.js";
-import type { Acceptance, Resumption, RunQueue, ThreadPatch, ReadyRun } from "../storage/contract/storage.js";
+import type {
+  Acceptance,
+  Resumption,
+  RunLease,
+  RunQueue,
+  ThreadPatch,
+  ReadyRun,
+} from "../storage/contract/storage.js";
 import { now } from "../storage/rows/rows.js";
 import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import type { LiveRun } from "../runs/live-runs.js";
 import { type EngineContext } from "../runs/live-runs.js";
 import { type Accepted, WaiterGroup, type Queue } from "../runs/queue.js";
 import { resumeQueued } from "./recover.js";
-import { UNOWNED } from "../runs/run-owners.js";
+import { queued, started } from "../runs/state.js";
 import { isStorable, requeuedResumption } from "../runs/resumption.js";
 import type { QueueOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
@@ -143,8 +150,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       made.onEnd(leave);
       await made.begin(lease, () =>
         prepareRun(context, checked, made, lease, async (patch) => {
-          const owner = this.#context.ownerId;
-          if ((await this.#accept(context, submitted, made, owner, patch)) === "queued") throw new MustWait();
+          const lease = started(this.#context.ownerId);
+          if ((await this.#accept(context, submitted, made, lease, patch)) === "queued") throw new MustWait();
           return false;
         }),
       );
@@ -160,7 +167,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const { checked, options } = submitted;
     const live = newLiveRun(context, checked, options, 0);
     await requireThread(context, checked.threadId, checked.request);
-    await this.#accept(context, submitted, live, UNOWNED, { updated_at: now() });
+    await this.#accept(context, submitted, live, queued(), { updated_at: now() });
     return { run: live.run };
   }
 
@@ -168,11 +175,10 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     context: EngineContext,
     { checked, options, mostBefore }: AcceptRequest,
     { run, resumption }: LiveRun,
-    owner: string,
+    lease: RunLease,
     thread: ThreadPatch,
   ): Promise<"begun" | "queued"> {
     await registerRunWebhook(context, run, checked);
-    const queued = queuedOf(context, checked.request, options);
     const from = checked.known?.from;
     // A delayed run was accepted earlier: the limits apply to new requests.
     const { max_waiting_runs: mostWaiting, max_waiting_runs_per_user: mostOfCaller } = from
@@ -180,9 +186,9 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       : this.#settings;
     let accepted: Acceptance;
     try {
-      const row = { ...run, owner, resumption };
+      const row = { ...run, ...lease, resumption };
       accepted = await this.#table.accept(row, thread, {
-        queued,
+        queued: { ...queued(), resumption: queuedOf(context, checked.request, options) },
         mostBefore,
         mostWaiting,
         mostOfCaller,

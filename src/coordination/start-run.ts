@@ -44,6 +44,7 @@ import {
   writersWith,
 } from "../threads/thread-origin.js";
 import { onEnd } from "./stateless-runs.js";
+import { queued, started } from "../runs/state.js";
 import { registerRunWebhook, resumeThreadRow } from "./run-rows.js";
 import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
 import { createThread } from "../threads/thread-state.js";
@@ -462,7 +463,7 @@ async function insertRun(
 ): Promise<false> {
   const { storage, live, ownerId } = context;
   const { known } = checked;
-  const row = { ...run, owner: ownerId, resumption };
+  const row = { ...run, ...(run.attempt === 0 ? queued(ownerId) : started(ownerId)), resumption };
   if (checked.request.webhook != null) await registerRunWebhook(context, run, checked);
   let isStored: boolean;
   try {
@@ -486,8 +487,8 @@ async function storeRow(
   from: RunHolder | undefined,
 ): Promise<boolean> {
   if (!from) return runs.insert(row, thread);
-  const { run_id, thread_id, owner, attempt = 1, resumption } = row;
-  const patch = { updated_at: thread.updated_at, owner, attempt, resumption };
+  const { run_id, thread_id, state, owner, attempt, resumption } = row;
+  const patch = { updated_at: thread.updated_at, state, owner, attempt, resumption };
   if (runs.take) return runs.take({ run_id, thread_id }, from, patch, thread);
   if (!(await runs.update(run_id, patch, from))) return false;
   return (await threads.update(thread_id, thread)) !== undefined;

@@ -10,7 +10,7 @@ import { pause } from "../support/pause.js";
 import { remoteAnswer, endRemoteRun, retryWhileUnavailable, stopRemoteRuns } from "./remote-runs.js";
 import { isEndOfSummary, remoteFrames, remoteSummary, untilAborted } from "./remote-frames.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
-import { continuesAfter, UNOWNED } from "../runs/run-owners.js";
+import { continuesAfter, isUnclaimed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import type { LogReader, RunLog } from "../frames/run-log.js";
 import { runModel, runRow, scopeOf } from "../threads/thread-origin.js";
@@ -79,7 +79,7 @@ async function lastAttempt(
     current = await nextAttempt(context, current, signal)
   ) {
     await current.answer(signal);
-    if (!current.isTaken) return current;
+    if (!current.hasLeft) return current;
   }
   return undefined;
 }
@@ -100,7 +100,7 @@ async function nextAttempt(
     if (live.next.live) return live.next.live;
     const row = await retryWhileUnavailable(() => storage.runs.get(thread_id, run_id), leave);
     if (live.next.live) return live.next.live;
-    if (!row || isFinished(row) || (row.owner !== UNOWNED && row.owner !== ownerId)) return undefined;
+    if (!row || isFinished(row) || (!isUnclaimed(row) && row.owner !== ownerId)) return undefined;
     await live.next.wait(NEXT_ATTEMPT_POLL_MS, leave);
   }
 }
@@ -122,7 +122,7 @@ export function localFrames(context: EngineContext, live: LiveRun, frames: LogRe
         yield batch;
       }
       // Requeued by a shutdown: the readers reconnect to another process.
-      if (!current.isTaken || stopping.aborted) return;
+      if (!current.hasLeft || stopping.aborted) return;
       const next = await nextAttempt(context, current, controller.signal).catch((error: unknown) => {
         if (!stopping.aborted) throw error;
       });
@@ -283,7 +283,7 @@ function joined(
 export function stopRun(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
   let last = live;
   while (last?.next.live) last = last.next.live;
-  if (last && !last.isTaken) return last.stop(RunAborted.from("disconnected"));
+  if (last && !last.hasLeft) return last.stop(RunAborted.from("disconnected"));
   stopRemoteRuns(context, run).catch((error: unknown) =>
     context.logger.error(
       { err: error, run_id: run.run_id },

@@ -141,7 +141,7 @@ async function onceFree(
   try {
     const row = await runs.get(thread_id, run_id);
     // A dead run may have been redriven meanwhile.
-    await work(row !== undefined && (!isFinished(row) || row.resumption != null));
+    await work(row !== undefined && row.state !== "ended");
   } catch {
     // The storage is unavailable.
   } finally {

@@ -13,7 +13,7 @@ import { pollRow, retryWhileUnavailable, RECOVERY_MS, storedValues } from "./rem
 import { attemptFrame } from "../runs/execute.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { projectForClient } from "../frames/projected-log.js";
-import { continuesAfter } from "../runs/run-owners.js";
+import { continuesAfter } from "../runs/state.js";
 import type { LogReader, RunLog } from "../frames/run-log.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
 import { runModel } from "../threads/thread-origin.js";
@@ -109,7 +109,7 @@ async function* framesAsTheyCome(
     const continues = page ? isAtEnd(page, seen) && (await poll.isUnfinished(page)) : false;
     if (page && frames.length > 0) {
       const shown = withoutEnds(frames, continues ? undefined : page.next - 1);
-      if (shown.length > 0) yield page.about.is_wide ? shown.flatMap(project) : shown;
+      if (shown.length > 0) yield page.about.all_modes ? shown.flatMap(project) : shown;
       poll.onFrame();
     }
     // A run without frames was never streamed.
@@ -266,7 +266,7 @@ async function* summaryOf(
     }
     last = now;
   }
-  if (last) yield* endOfSummary(context, last, live?.isTaken ? undefined : answer, signal);
+  if (last) yield* endOfSummary(context, last, live?.hasLeft ? undefined : answer, signal);
 }
 
 async function* endOfSummary(

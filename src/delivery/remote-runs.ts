@@ -7,7 +7,7 @@ import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { UNOWNED } from "../runs/run-owners.js";
+import { ended, isUnclaimed, leaseOf } from "../runs/state.js";
 import { runAnswer } from "../graphs/stream/stream-frames.js";
 import { failedAnswer } from "../runs/run-results.js";
 import { readerOf } from "../threads/thread-state.js";
@@ -64,11 +64,9 @@ export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promi
 async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey): Promise<boolean> {
   const { runs } = context.storage;
   const row = await runs.get(thread_id, run_id);
-  if (row?.status !== "pending" || row.owner !== UNOWNED) return false;
-  const updated_at = now();
-  const { owner, attempt = 0 } = row;
-  const patch = { updated_at, status: "interrupted" as const, resumption: null };
-  if (!(await runs.update(run_id, patch, { owner, attempt }))) return false;
+  if (row?.status !== "pending" || !isUnclaimed(row)) return false;
+  const patch = { updated_at: now(), ...ended("interrupted") };
+  if (!(await runs.update(run_id, patch, leaseOf(row)))) return false;
   // An earlier run may have left the thread busy for this one.
   await context.live.results.reconcile(row);
   context.queue?.notify();

@@ -186,7 +186,7 @@ export class StoredRuns {
     const page = await frames.read(run_id, -1);
     if (page) {
       const first = page.frames[0]?.id ?? page.next;
-      return page.about.is_wide && first === firstIdOf(attemptOf(first)) ? "frames" : "storage";
+      return page.about.all_modes && first === firstIdOf(attemptOf(first)) ? "frames" : "storage";
     }
     const isLate = Date.now() - Date.parse(updated_at) > FRAMES_LATE_MS;
     return status === "pending" || (status === "running" && !isLate) ? "unknown" : "storage";

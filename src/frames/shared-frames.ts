@@ -40,13 +40,13 @@ interface OwnRun {
   holder: RunHolder;
   /** Set when the run has ended, or another process has taken it over. */
   readonly endedAt: string | undefined;
-  readonly isTaken: boolean;
+  readonly hasLeft: boolean;
   onEnd(listener: () => void): void;
 }
 
 /** A run with frames that are not on the bus yet. */
 interface PublishedRun {
-  live: Pick<OwnRun, "isTaken" | "endedAt">;
+  live: Pick<OwnRun, "hasLeft" | "endedAt">;
   about: FramePart["about"];
   run_id: string;
   attempt: number;
@@ -116,7 +116,7 @@ export class SharedFrames {
     const { stateless, capturesAllModes = false } = log ?? {};
     const about = {
       thread_id,
-      is_wide: capturesAllModes,
+      all_modes: capturesAllModes,
       ...(stateless && { stateless: { scope: stateless.scope } }),
     };
     const published: PublishedRun = { live, about, run_id, attempt: holder.attempt, log, tail: undefined };
@@ -238,7 +238,7 @@ export class SharedFrames {
   /** Undefined for a run that another process has taken over: that process writes the next frames. */
   #partOf(published: PublishedRun): FramePart | undefined {
     const { run_id, attempt, about, log, tail, live } = published;
-    if (live.isTaken) return this.#drop(published);
+    if (live.hasLeft) return this.#drop(published);
     const frames = tail?.ready() ?? [];
     const from = tail?.next ?? firstIdOf(attempt);
     const isLast = log ? log.isClosed && from + frames.length === log.next : live.endedAt !== undefined;
@@ -260,8 +260,8 @@ export class SharedFrames {
   #keep(published: PublishedRun): void {
     const { live, about, run_id, attempt, log } = published;
     this.#drop(published);
-    const { isTaken, endedAt = new Date().toISOString() } = live;
-    const entry = { about, run_id, attempt, live: { isTaken, endedAt } };
+    const { hasLeft, endedAt = new Date().toISOString() } = live;
+    const entry = { about, run_id, attempt, live: { hasLeft, endedAt } };
     this.#kept.set(run_id, { ...entry, log: log && new WeakRef(log), at: performance.now() });
     this.#expire();
   }

@@ -6,7 +6,7 @@ import { asServiceError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { removeThread } from "../threads/thread-state.js";
-import { thisOwner } from "../runs/run-owners.js";
+import { ownerOf } from "../storage/rows/owners.js";
 import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "../scheduling/timekeeper.js";
 import { assertTimers } from "../context/timers.js";
@@ -16,7 +16,7 @@ const HEARTBEAT_MS = 5_000;
 /** Poll interval for cancel requests of other processes. */
 const CANCEL_MS = 500;
 /** Poll interval for requeued runs. */
-const GIVEN_BACK_MS = 1000;
+const REQUEUED_MS = 1000;
 const RECOVERY_MS = 10_000;
 /** How long a recovery waits for a locked thread. */
 const RECOVERY_PATIENCE_MS = 5_000;
@@ -53,8 +53,8 @@ export class Maintenance {
       this.#context.live.logs.expire();
     });
     this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
-    const { givesBack, queue } = this.#context;
-    if (givesBack && !queue) this.#every(GIVEN_BACK_MS, () => this.#context.recover({ givenBack: true }));
+    const { requeues, queue } = this.#context;
+    if (requeues && !queue) this.#every(REQUEUED_MS, () => this.#context.recover({ isRequeued: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, () => this.#clock.check(this.#context));
     this.#every(SWEEP_MS, async () => {
@@ -95,7 +95,7 @@ export class Maintenance {
   async #beat(): Promise<void> {
     const { live, storage } = this.#context;
     try {
-      await storage.owners.beat(thisOwner(this.#context));
+      await storage.owners.beat(ownerOf(this.#context.ownerId));
       live.writeFault = undefined;
     } catch (error) {
       live.writeFault = asServiceError(error);

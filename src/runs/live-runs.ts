@@ -5,7 +5,7 @@ import type { RunWatch } from "../graphs/stream/run-watch.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
-import type { Resumption, RunHolder, ThreadLease } from "../storage/contract/storage.js";
+import type { Resumption, ThreadLease } from "../storage/contract/storage.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
@@ -19,7 +19,16 @@ import type { LiveRunOptions, QueueOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
-import { countEnd, type Ending, failedAnswer, lastFrame, type RunResult, RunResults } from "./run-results.js";
+import {
+  countEnd,
+  type Departure,
+  type Ending,
+  failedAnswer,
+  hasLeft,
+  lastFrame,
+  type RunResult,
+  RunResults,
+} from "./run-results.js";
 
 /** The context of operations, with the live runs that they share. */
 export interface EngineContext extends OpsContext {
@@ -27,7 +36,7 @@ export interface EngineContext extends OpsContext {
   /** Recovers the runs of dead processes. @throws StorageUnavailableError (`storage_unavailable`) */
   readonly recover: (options?: RecoverOptions) => Promise<void>;
   /** Whether runs that cannot end here are requeued for other processes. */
-  readonly givesBack: boolean;
+  readonly requeues: boolean;
   /** Distributes runs among processes. Undefined if each process executes the runs that it accepts. */
   readonly queue?: Queue<EngineContext, LiveRun, QueueOptions>;
 }
@@ -49,10 +58,7 @@ interface End {
   run: Run;
   /** The error that kept the graph from starting, if no frame reports it. */
   error?: Error;
-  /** Another process owns the run, so this is not its final end. */
-  isTaken?: boolean;
-  /** This process requeued the run. */
-  isGivenBack?: boolean;
+  became: Departure;
 }
 
 /** One run: queued until it holds its thread, then running, then ended. */
@@ -115,13 +121,13 @@ export class LiveRun {
   }
 
   /** This process, with the attempt that it executes, or will execute once the run holds its thread. */
-  get holder(): RunHolder {
+  get holder(): { owner: string; attempt: number } {
     return { owner: this.#context.ownerId, attempt: Math.max(this.run.attempt, 1) };
   }
 
-  /** True if the run ended only in this process: another one continues it. */
-  get isTaken(): boolean {
-    return this.#end?.isTaken ?? false;
+  /** True if the run ended only in this process: a later attempt continues it. */
+  get hasLeft(): boolean {
+    return hasLeft(this.#end?.became);
   }
 
   /** Whether the run is interrupted when its client disconnects. */
@@ -150,7 +156,7 @@ export class LiveRun {
         .then((result) => this.#publishEnd(result))
         .catch((error: Error) => {
           const run = { ...this.run, status: "error" as const };
-          if (this.hasBegun) this.#finish({ answer: failedAnswer(error), run, error });
+          if (this.hasBegun) this.#finish({ answer: failedAnswer(error), run, error, became: "ended" });
           reject(error);
         });
     });
@@ -174,11 +180,11 @@ export class LiveRun {
     const { results } = this.#context.live;
     const result = await results.endQueued(this.run, error, this.#resumable() ?? this.#resumableIfLost());
     // On a shutdown, the row has a different error.
-    const { thrown = error, stored, isTaken, isGivenBack } = result;
-    const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, isTaken, isGivenBack };
-    if (isGivenBack) await this.#expectNext();
+    const { thrown = error, stored, became } = result;
+    const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, became };
+    if (became === "requeued") await this.#expectNext();
     // Finishes first, so that the log of a run that continues in another process is not kept as complete.
-    if (isTaken) this.#finish(end);
+    if (hasLeft(became)) this.#finish(end);
     else this.#pushLast(result);
     this.log?.close();
     // An earlier run, or the failed start of this one, may have left the thread busy.
@@ -229,7 +235,7 @@ export class LiveRun {
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
       const ended = { ending, usage: execution.tokens(), isTaken: execution.isTaken };
       const result = await this.#context.live.results.end({ ...own, ...ended });
-      if (result.isGivenBack) await this.#expectNext();
+      if (result.became === "requeued") await this.#expectNext();
       return result;
     } finally {
       await lease.release();
@@ -247,7 +253,7 @@ export class LiveRun {
   }
 
   #requeueable(resumption: Resumption | undefined): Resumption | undefined {
-    if (!this.#context.givesBack || !resumption?.isWhole) return undefined;
+    if (!this.#context.requeues || !resumption?.isWhole) return undefined;
     const spent = this.#begunAt === undefined ? 0 : performance.now() - this.#begunAt;
     return { ...resumption, spent_ms: resumption.spent_ms + Math.round(spent) };
   }
@@ -294,20 +300,20 @@ export class LiveRun {
 
   /** Publishes the end: by then the row is settled and the thread is free. */
   #publishEnd(result: RunResult): void {
-    const { thrown, stored, usage, isTaken, isGivenBack } = result;
+    const { thrown, stored, usage, became } = result;
     const hasStarted = this.#execution?.hasStarted;
-    if (!isTaken) this.#pushLast(result);
+    const isEnd = !hasLeft(became);
+    if (isEnd) this.#pushLast(result);
     // If no process holds the thread, its status is corrected once it can be locked.
     if (result.isLost) void this.#context.live.results.reconcile(this.run);
     this.#finish({
       answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
       run: { ...this.run, ...stored, usage },
-      isTaken,
-      isGivenBack,
-      ...(!isTaken && !hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
+      became,
+      ...(isEnd && !hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
     });
     // After other failures of the storage, the next attempt waits for the poll of requeued runs.
-    if (isGivenBack && result.isLost) this.#takeUp();
+    if (became === "requeued" && result.isLost) this.#takeUp();
   }
 
   #pushLast(result: RunResult): void {
@@ -394,7 +400,7 @@ export class LiveRuns {
     this.#context.frames?.publish(live);
     live.onEnd(() => {
       if (this.find(run.run_id) === live) this.#runs.delete(run.run_id);
-      if (log && !live.isTaken) this.#retainLog(live, log);
+      if (log && !live.hasLeft) this.#retainLog(live, log);
     });
   }
 

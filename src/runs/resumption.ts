@@ -39,7 +39,7 @@ export function requeuedResumption(
 ): Resumption {
   const resumption = resumptionOf(context, request, { ...options, unattended: true });
   if (!log) return { ...resumption, frames: "none" };
-  return log.capturesAllModes ? { ...resumption, frames: "wide" } : resumption;
+  return log.capturesAllModes ? { ...resumption, frames: "all" } : resumption;
 }
 
 /** The caller as JSON with secrets masked. Undefined if a custom authentication returned something else. */

@@ -1,49 +1,20 @@
 /** Which runs were interrupted by the end of their process, what remains to resume, and the status of their threads. */
-import { hostname } from "node:os";
 import { StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
-import type {
-  Owner,
-  Resumption,
-  RunHolder,
-  RunPatch,
-  RunRow,
-  ThreadLease,
-  UnfinishedQuery,
-  UnfinishedRun,
-} from "../storage/contract/storage.js";
-import { isFinished, isHeldBy, now } from "../storage/rows/rows.js";
-import { DELAYED_OWNER } from "../storage/contract/timers.js";
+import type { Resumption, ThreadLease, UnfinishedQuery, UnfinishedRun } from "../storage/contract/storage.js";
+import { isDead, ownerOf } from "../storage/rows/owners.js";
 import type { OpsContext } from "../context/context.js";
 import { isAborted, isShutDown } from "./run-aborted.js";
+import { crashesOf } from "./state.js";
 import { latestSnapshot, readerOf } from "../threads/thread-state.js";
 
-/** An owner that sent no heartbeat for this long is dead, on any host. In milliseconds. */
-const SILENT_MS = 30_000;
-
-/** Owner of a requeued run; any process may claim it. */
-export const UNOWNED = "";
-
-/** Owner of a delayed run. No process recovers the run before it is due. */
-export const DELAYED_HOLDER: RunHolder = { owner: DELAYED_OWNER.id, attempt: 0 };
-
-export const isDelayed = (row: Pick<RunRow, keyof RunHolder | "status">): boolean =>
-  row.status === "pending" && isHeldBy(row, DELAYED_HOLDER);
-
-/**
- * Whether a run continues, or has continued, after this attempt ended: it was requeued, or dead and then redriven. A
- * run that its process still owns has ended, but its end is not stored yet.
- */
-export const continuesAfter = (row: Pick<RunRow, "attempt" | "owner" | "status">, attempt: number): boolean =>
-  (row.attempt ?? 1) > attempt || (!isFinished(row) && row.owner === UNOWNED);
-
-/** Number of processes that crashed during the run. Attempts that were requeued do not count. */
-export const crashesOf = ({ attempt = 1, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
-  attempt - (resumption?.given_back ?? 0);
-
 /** The row of a run that can be resumed: it is requeued, or dead until it is redriven. */
-export type RunRemainder = Required<Pick<RunPatch, "attempt" | "resumption">> & { isDead: boolean };
+export interface RunRemainder {
+  attempt: number;
+  resumption: Resumption;
+  isDead: boolean;
+}
 
 interface EndedAttempt {
   thrown: unknown;
@@ -66,40 +37,20 @@ export function remainderOf(
   { thrown, attempt, resumption, isLost, hasBegun }: EndedAttempt,
   mostAttempts: number,
 ): RunRemainder | undefined {
-  const requeued = (attempts: number): RunRemainder => ({
+  const requeuedAs = (attempts: number): RunRemainder => ({
     attempt: attempts,
-    resumption: { ...resumption, given_back: (resumption.given_back ?? 0) + 1 },
+    resumption: { ...resumption, requeued: (resumption.requeued ?? 0) + 1 },
     isDead: false,
   });
-  if (isShutDown(thrown)) return hasBegun ? requeued(attempt) : { attempt, resumption, isDead: false };
+  if (isShutDown(thrown)) return hasBegun ? requeuedAs(attempt) : { attempt, resumption, isDead: false };
   if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
   const attempts = hasBegun ? attempt : attempt + 1;
-  if (isLost && attempts < UNCOUNTED_ATTEMPTS * mostAttempts) return requeued(attempts);
+  if (isLost && attempts < UNCOUNTED_ATTEMPTS * mostAttempts) return requeuedAs(attempts);
   return {
     attempt: attempts,
     resumption,
     isDead: crashesOf({ attempt: attempts, resumption }) >= mostAttempts,
   };
-}
-
-function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
-/** Whether the process that owns a run is dead. `self` is this process. */
-export function isDead(owner: Owner | undefined, self: Owner, at = Date.now()): boolean {
-  if (!owner) return true;
-  if (owner.id === self.id) return false;
-  if (at - Date.parse(owner.seen_at) > SILENT_MS) return true;
-  if (owner.host !== self.host) return false;
-  // In a container, every process may have pid 1. An owner with our pid is a predecessor or shares this process.
-  if (owner.pid === self.pid) return Date.parse(owner.seen_at) < performance.timeOrigin;
-  return !isProcessAlive(owner.pid);
 }
 
 /** The status of a thread whose run was interrupted, from the thread's state. */
@@ -129,17 +80,12 @@ export async function statusByState(context: OpsContext, threadId: string): Prom
   }
 }
 
-/** This process as an owner, with a current heartbeat. */
-export function thisOwner({ ownerId }: OpsContext): Owner {
-  return { id: ownerId, host: hostname(), pid: process.pid, seen_at: now() };
-}
-
 /** Unfinished runs of dead processes, limited to one thread or owner if `of` names it. Read-only. */
 export async function interruptedRuns(
   context: OpsContext,
   of: UnfinishedQuery = {},
 ): Promise<UnfinishedRun[]> {
-  const self = thisOwner(context);
+  const self = ownerOf(context.ownerId);
   // Queued runs have no owner.
   const isOwned = context.settings.queue !== "none" && of.threadId === undefined && of.ownerId === undefined;
   const unfinished = await context.storage.runs.unfinished(isOwned ? { isOwned } : of);
@@ -153,7 +99,7 @@ export interface RecoverOptions {
   /** Only runs of this thread. */
   threadId?: string;
   /** Only runs that were requeued. */
-  givenBack?: boolean;
+  isRequeued?: boolean;
   /** How long to wait for locked threads, in milliseconds. Without it, their runs are skipped. */
   patience?: number;
   /** The thread's lease, if the caller holds it. Recovery then waits until resumed runs have released the thread. */

@@ -26,7 +26,8 @@ import { isHeldBy, now } from "../storage/rows/rows.js";
 import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "../context/context.js";
-import { remainderOf, UNOWNED, type RunRemainder } from "./run-owners.js";
+import { remainderOf, type RunRemainder } from "./run-owners.js";
+import { died, ended as endedAs, isUnclaimed, requeued } from "./state.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { isShutDown, RunAborted } from "./run-aborted.js";
 import { UncertainRuns } from "./uncertain-runs.js";
@@ -91,13 +92,11 @@ function outcomeOf(
     holder,
     run: {
       updated_at: at,
-      status,
       error,
       usage,
       ...(fault && { fault }),
       ...(tasks && { tasks }),
-      ...(dead && { attempt: dead.attempt }),
-      resumption: dead?.resumption ?? null,
+      ...(dead ? { ...died(dead.resumption), attempt: dead.attempt } : endedAs(status)),
     },
     threadId: run.thread_id,
     thread: { updated_at: at, ...thread },
@@ -119,13 +118,13 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
 /** Records the metrics of a run that ended in this process. `ms` is its duration in milliseconds. */
 export function countEnd(
   metrics: Metrics,
-  { run: { metadata, status, usage }, ...end }: { run: Run; isTaken?: boolean; isGivenBack?: boolean },
+  { run: { metadata, status, usage }, became }: { run: Run; became: Departure },
   ms: number | undefined,
 ): void {
   const { input_tokens, output_tokens } = reportedTokens(usage);
   metrics.runEnded({
     graph: String(metadata.graph_id),
-    status: end.isGivenBack ? "given_back" : end.isTaken ? "lost" : status,
+    status: became === "requeued" ? "requeued" : became === "taken" ? "lost" : status,
     seconds: ms === undefined ? undefined : ms / 1000,
     inputTokens: input_tokens,
     outputTokens: output_tokens,
@@ -137,17 +136,24 @@ export function countEnd(
 /** Delays before the attempts to store an outcome, in milliseconds. */
 const RETRY_DELAYS_MS = [0, 50, 250];
 
+/**
+ * How a run left this process. It `ended`, or is `dead` until it is redriven; or a later attempt reports its end, because
+ * this process `requeued` it or another process has `taken` it over.
+ */
+export type Departure = "ended" | "dead" | "requeued" | "taken";
+
+/** Whether a later attempt reports the end of the run. */
+export const hasLeft = (became: Departure | undefined): boolean =>
+  became === "requeued" || became === "taken";
+
 /** How a run ended, for its readers. */
 export interface RunResult extends Ending {
   usage: TokenUsage;
   /** The stored fields of the run's row. */
   stored: Pick<Run, "updated_at" | "status" | "error" | "attempt">;
+  became: Departure;
   /** True if the run lost its thread lock before it ended. It must not change the thread then. */
   isLost: boolean;
-  /** True if another process owns the run, or may claim it: the end is reported there. */
-  isTaken: boolean;
-  /** True if this process requeued the run. */
-  isGivenBack?: boolean;
 }
 
 /** A run whose graph has ended. */
@@ -196,9 +202,9 @@ export class RunResults {
       : (ended.resumption ?? (isLost ? ended.ifLost() : undefined));
     const own = { ...ended, ending: final, resumption, isLost };
     const result = (await this.#requeue(own)) ?? (await this.#storeOrDefer(own, isLost));
-    if (result.isTaken) return { ...result, isLost };
-    if (!isLost) await atEnd?.(this.#remainderOf({ ...own, ending: result }) !== undefined);
-    return { ...result, isLost, isTaken: isLost && (await this.#isTaken(ended)) };
+    if (hasLeft(result.became)) return { ...result, isLost };
+    if (!isLost) await atEnd?.(result.became === "dead");
+    return { ...result, isLost, ...(isLost && (await this.#isTaken(ended)) && { became: "taken" }) };
   }
 
   /** Stores the end of a run that could not start and does not hold its thread. Never rejects. */
@@ -209,11 +215,18 @@ export class RunResults {
     const hasBegun = run.status === "running";
     // Counts as lost: the graph did not run, so the storage is the likely cause.
     const own = { run, holder, usage, ending, resumption, isLost: true };
-    const requeued = await this.#requeue(own, hasBegun);
-    if (requeued) return { ...requeued, isLost: false };
-    const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead: this.#remainderOf(own, hasBegun) }));
+    const left = await this.#requeue(own, hasBegun);
+    if (left) return { ...left, isLost: false };
+    const dead = this.#remainderOf(own, hasBegun);
+    const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead }));
     if (!(await this.#store(outcome))) this.#defer(outcome);
-    return { ...ending, usage, stored: storedOf(run, outcome), isLost: false, isTaken: false };
+    return {
+      ...ending,
+      usage,
+      stored: storedOf(run, outcome),
+      isLost: false,
+      became: dead ? "dead" : "ended",
+    };
   }
 
   /** Records a run that may have been stored although storing it failed. */
@@ -261,7 +274,7 @@ export class RunResults {
     const row = await runs.get(thread_id, run_id).catch(() => undefined);
     if (row === undefined || isHeldBy(row, holder)) return false;
     const { owner, attempt } = row;
-    if (owner === UNOWNED && attempt === requeuedAs) return false;
+    if (isUnclaimed(row) && attempt === requeuedAs) return false;
     const fields = { run_id, thread_id, attempt: holder.attempt, taken: { owner, attempt } };
     this.#context.logger.warn(fields, "the run was lost: another process has taken it over");
     return true;
@@ -270,21 +283,22 @@ export class RunResults {
   /** If storing fails, the run is requeued if possible: another process then only has to store its end. */
   async #storeOrDefer(ended: EndedRun, isLost: boolean): Promise<Omit<RunResult, "isLost">> {
     const { run, ending, usage, holder } = ended;
-    const isTaken = false;
-    const outcomeFor = (final: Ending): RunOutcome => {
+    const endedBy = (final: Ending) => {
       const dead = this.#remainderOf({ ...ended, ending: final });
-      const outcome = outcomeOf(run, final, { usage, holder, dead });
-      return isLost ? withoutThread(outcome) : outcome;
+      const all = outcomeOf(run, final, { usage, holder, dead });
+      const outcome = isLost ? withoutThread(all) : all;
+      const became: Departure = dead ? "dead" : "ended";
+      return { outcome, result: { ...final, usage, stored: storedOf(run, outcome), became } };
     };
-    const outcome = outcomeFor(ending);
-    if (await this.#store(outcome)) return { ...ending, usage, stored: storedOf(run, outcome), isTaken };
+    const { outcome, result } = endedBy(ending);
+    if (await this.#store(outcome)) return result;
     const message = `the run ended as ${ending.status}, but its outcome could not be stored`;
     const final = orFailed(ending, new StorageUnavailableError(message));
-    const requeued = await this.#requeue({ ...ended, ending: final });
-    if (requeued) return requeued;
-    const deferred = outcomeFor(final);
-    this.#defer(deferred);
-    return { ...final, usage, stored: storedOf(run, deferred), isTaken };
+    const left = await this.#requeue({ ...ended, ending: final });
+    if (left) return left;
+    const deferred = endedBy(final);
+    this.#defer(deferred.outcome);
+    return deferred.result;
   }
 
   /** Requeues a run that another process can resume. Undefined if the run ends here. */
@@ -297,20 +311,16 @@ export class RunResults {
     const { run, holder, usage, ending } = ended;
     const { run_id, thread_id } = run;
     const updated_at = now();
-    const patch = {
-      updated_at,
-      owner: UNOWNED,
-      attempt: remainder.attempt,
-      resumption: remainder.resumption,
-    };
+    const patch = { updated_at, ...requeued(remainder), resumption: remainder.resumption };
     const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
     const isHeld = await this.#tryChange(outcome, (runs) => runs.update(run_id, patch, holder));
     if (isHeld === undefined) this.#defer(outcome);
-    const result = { ...ending, usage, stored: storedOf(run, outcome), isTaken: true };
-    if (isHeld === false && (await this.#isTaken({ run, holder }, remainder.attempt))) return result;
+    const result = { ...ending, usage, stored: storedOf(run, outcome) };
+    if (isHeld === false && (await this.#isTaken({ run, holder }, remainder.attempt)))
+      return { ...result, became: "taken" };
     const reason = thrownMessage(ending.thrown);
     this.#context.logger.info({ run_id, thread_id, reason }, "the run was requeued");
-    return { ...result, isGivenBack: true };
+    return { ...result, became: "requeued" };
   }
 
   /** What another process can resume. Undefined if the run ends here. */
@@ -376,7 +386,10 @@ const withoutThread = (outcome: RunOutcome): RunOutcome => ({
   thread: { updated_at: outcome.thread.updated_at },
 });
 
-function storedOf(run: Run, { run: { updated_at, status = run.status, error = null }, holder }: RunOutcome) {
+function storedOf(
+  run: Run,
+  { run: { updated_at, status = run.status, error = null }, holder }: Pick<RunOutcome, "run" | "holder">,
+) {
   return { updated_at, status, error, attempt: holder?.attempt ?? run.attempt };
 }
 

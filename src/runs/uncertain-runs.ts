@@ -5,7 +5,8 @@
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey } from "../storage/contract/storage.js";
 import type { OpsContext } from "../context/context.js";
-import { UNOWNED, statusByState } from "./run-owners.js";
+import { statusByState } from "./run-owners.js";
+import { ended, isUnclaimed, leaseOf, requeued } from "./state.js";
 
 /** How long a statement without a response may still take effect, in milliseconds. */
 const UNCERTAIN_MS = 120_000;
@@ -69,21 +70,16 @@ export class UncertainRuns {
     if (!row) return undefined;
     if (isFinished(row)) return "settled";
     // The statement that claims the run for this process may still take effect.
-    if (runs.take && row.owner === UNOWNED) return undefined;
+    if (runs.take && isUnclaimed(row)) return undefined;
     if (runs.take && row.owner !== this.#context.ownerId) return "remote";
-    const { owner, attempt = 1 } = row;
-    const holder = runs.take && { owner, attempt };
+    const holder = runs.take && leaseOf(row);
     const { resumption } = row;
     if (isAccepted && this.#context.settings.resume_runs && resumption?.isWhole) {
-      const requeued = { ...resumption, unattended: true };
-      await runs.update(run_id, { updated_at: now(), owner: UNOWNED, resumption: requeued }, holder);
+      const patch = { ...requeued(row), resumption: { ...resumption, unattended: true } };
+      await runs.update(run_id, { updated_at: now(), ...patch }, holder);
       return "remote";
     }
-    await runs.update(
-      run_id,
-      { updated_at: now(), status: "error", error: REASON, resumption: null },
-      holder,
-    );
+    await runs.update(run_id, { updated_at: now(), ...ended("error"), error: REASON }, holder);
     return "settled";
   }
 

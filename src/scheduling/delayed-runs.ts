@@ -16,9 +16,8 @@ import { requireUuid } from "../support/ids.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { cancelRun } from "../coordination/cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
-import { DELAYED_OWNER } from "../storage/contract/timers.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isDelayed, DELAYED_HOLDER } from "../runs/run-owners.js";
+import { delayed, ended, isDelayed } from "../runs/state.js";
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { type KnownRun, newRun, readRequest, strategyOf } from "../runs/run-request.js";
 import { requireThread, stampOf } from "../coordination/start-run.js";
@@ -71,7 +70,7 @@ export async function delayRun(
   await postpone(context, timers.table, id, request);
   await requireRoom(timers.table, id, scopeOf(context));
   const stamp = stampOf(context, registry.resolve(request.assistant_id));
-  const run = newRun(context, id, { ...request, after_seconds }, stamp, DELAYED_HOLDER.attempt, known);
+  const run = newRun(context, id, { ...request, after_seconds }, stamp, delayed.attempt, known);
   const data = {
     request,
     caller,
@@ -79,7 +78,6 @@ export async function delayRun(
     is_temporary: atEnd !== undefined,
     time: due_at,
   };
-  await storage.owners.beat(DELAYED_OWNER);
   if (request.webhook != null) await registerWebhook(context, run, request.webhook);
   await timers.table.insert({
     kind: "run",
@@ -91,7 +89,7 @@ export async function delayRun(
     version: 1,
     data: data,
   });
-  const row = { ...run, owner: DELAYED_HOLDER.owner, resumption: null };
+  const row = { ...run, ...delayed, resumption: null };
   if (!(await storage.runs.insert(row, { updated_at: run.updated_at }))) {
     await timers.table.delete("run", run.run_id);
     throw new NotFoundError("thread", id);
@@ -136,16 +134,16 @@ async function requireRoom(table: TimerTable, threadId: string, scope: string | 
  * accepted first. A refused run ends as `error`.
  */
 export async function fireDelayedRun(context: EngineContext, timer: TimerRow, at: string): Promise<void> {
-  const delayed = timer as DelayedRow;
-  const { id, thread_id, created_at } = delayed;
+  const own = timer as DelayedRow;
+  const { id, thread_id, created_at } = own;
   const table = context.timers?.table as TimerTable;
   const row = await context.storage.runs.get(thread_id, id);
   const isBeingMade = !row && Date.parse(at) - Date.parse(created_at) < ACCEPTING_MS;
-  if (isBeingMade || (await isBehind(table, delayed))) {
+  if (isBeingMade || (await isBehind(table, own))) {
     const due_at = new Date(Date.parse(at) + SOON_MS).toISOString();
     return void (await table.replace({ ...timer, due_at }));
   }
-  if (row && isDelayed(row)) await acceptNow(context, delayed, row);
+  if (row && isDelayed(row)) await acceptNow(context, own, row);
   await table.delete("run", id);
 }
 
@@ -160,12 +158,12 @@ async function isBehind(table: TimerTable, { id, thread_id, data }: DelayedRow):
 async function acceptNow(context: EngineContext, { id, thread_id, data }: DelayedRow, row: RunRow) {
   const { request, caller, is_stateless } = data;
   const run = { run_id: id, thread_id, created_at: row.created_at };
-  const later = { run, request, caller, isStateless: is_stateless, from: DELAYED_HOLDER };
+  const later = { run, request, caller, isStateless: is_stateless, from: delayed };
   const refusal = await acceptLater(context, later).catch(refusalOf);
   if (!refusal) return;
-  const ended = { updated_at: now(), status: "error" as const, error: errorMessage(refusal) };
+  const patch = { updated_at: now(), ...ended("error"), error: errorMessage(refusal) };
   // The run may have been cancelled, or claimed by another process, in the meantime.
-  if (!(await context.storage.runs.update(id, ended, DELAYED_HOLDER))) return;
+  if (!(await context.storage.runs.update(id, patch, delayed))) return;
   context.logger.warn({ err: refusal, run_id: id, thread_id }, "a delayed run was refused when it was due");
   if (request.webhook != null) await scheduleWebhook(context, row);
 }

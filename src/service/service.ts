@@ -111,7 +111,7 @@ export class Service extends Operations {
     const policy = () => (this.#closing && cutOffs === "resume" ? "leave" : cutOffs);
     const engine = withParts(context, {
       recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
-      givesBack: cutOffs === "resume" || cutOffs === "queue",
+      requeues: cutOffs === "resume" || cutOffs === "queue",
     }) as EngineContext;
     if (makeQueue) Object.assign(engine, { queue: makeQueue(engine) });
     addLazily(engine, "live", () => {

@@ -217,14 +217,14 @@ export async function runRow(context: OpsContext, threadId: string, runId: strin
 
 /** The run for clients, without internal fields. Of an error only the message is included. */
 export function runModel({
-  owner: _1,
-  fault: _2,
-  tasks: _3,
-  resumption: _4,
-  attempt = 1,
+  state: _1,
+  owner: _2,
+  fault: _3,
+  tasks: _4,
+  resumption: _5,
   ...run
 }: RunRow): Run {
-  return { ...run, attempt, kwargs: maskedKwargs(run.kwargs) };
+  return { ...run, kwargs: maskedKwargs(run.kwargs) };
 }
 
 /** Masks secrets in the kwargs of a row, which may come from a file or an earlier release. */

@@ -315,7 +315,7 @@ async function putRun(
       multitask_strategy: run.multitask_strategy ?? "enqueue",
       error: run.error ?? null,
       usage: run.usage ?? null,
-      owner: "imported",
+      ...{ state: "ended", owner: null, attempt: run.attempt ?? 1 },
     },
     { updated_at },
   );

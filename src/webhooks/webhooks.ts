@@ -9,7 +9,7 @@ import type { RunKey, RunRow, TimerRow, TimerTable } from "../storage/contract/s
 import { type OpsContext, withParts } from "../context/context.js";
 import { storedValues } from "../delivery/remote-runs.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isDelayed } from "../runs/run-owners.js";
+import { isDelayed } from "../runs/state.js";
 import { isStorable, storable } from "../runs/resumption.js";
 import { runModel, scopeOf } from "../threads/thread-origin.js";
 import { requireTimerRoom } from "../context/timer-limits.js";

@@ -29,7 +29,7 @@ async function leaveRun(folder: string, thread: string): Promise<string> {
   const row = { run_id, thread_id: thread, assistant_id: "agent", created_at: at, updated_at: at };
   const more = { metadata: {}, kwargs: {}, multitask_strategy: "enqueue", error: null, usage: null } as const;
   await storage.runs.insert(
-    { ...row, ...more, status: "running", owner: "nobody" },
+    { ...row, ...more, status: "running", state: "running", owner: "nobody", attempt: 1 },
     { updated_at: at, status: "busy" },
   );
   await storage.close();

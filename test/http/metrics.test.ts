@@ -114,7 +114,7 @@ describe("/metrics", () => {
   });
 
   it.each([
-    { counted: "given_back", what: "a run requeued at shutdown" },
+    { counted: "requeued", what: "a run requeued at shutdown" },
     { counted: "lost", what: "a run taken over by another process", taken: true },
   ])("$what is counted with its own status", async ({ counted, taken = false }) => {
     const cwd = mkdtempSync(join(tmpdir(), "graph-serve-metrics-"));

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
-import { DELAYED_HOLDER } from "../../src/runs/run-owners.js";
+import { delayed, queued } from "../../src/runs/state.js";
 import type { Service } from "../../src/service/service.js";
 import type { RunRow } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
@@ -79,9 +79,9 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
   };
   const openApi = (more: Partial<Settings> = {}) => open({ role: "api", ...more });
   const openWorker = (more: Partial<Settings> = {}) => open({ role: "worker", ...more });
-  const owners = async (thread: string) =>
-    postgres.sql<Pick<RunRow, "owner" | "status">>(
-      `SELECT owner, status FROM "${postgres.schema}".gs_runs WHERE thread_id = $1`,
+  const states = async (thread: string) =>
+    postgres.sql<Pick<RunRow, "state" | "status">>(
+      `SELECT state, status FROM "${postgres.schema}".gs_runs WHERE thread_id = $1`,
       [thread],
     );
 
@@ -92,7 +92,7 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     expect(run).toMatchObject({ attempt: 0, kwargs: { after_seconds: HOUR } });
     const services = [api, worker, other].map(({ service }) => service);
     await fireAll(services, at(HOUR - 60));
-    expect(await owners(turns.thread)).toEqual([{ owner: DELAYED_HOLDER.owner, status: "pending" }]);
+    expect(await states(turns.thread)).toEqual([{ state: "delayed", status: "pending" }]);
     turns.pass("later");
     const joined = api.request("GET", `/threads/${turns.thread}/runs/${run.run_id}/join`);
     await fireAll([...services, ...services], at(HOUR + 1));
@@ -100,7 +100,7 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     expect(await turns.run(run)).toMatchObject({ status: "success", attempt: 1, kwargs: run.kwargs });
     await fireAll(services, at(2 * HOUR));
     expect(turns.passes("later")).toBe(1);
-    expect(await owners(turns.thread)).toHaveLength(1);
+    expect(await states(turns.thread)).toHaveLength(1);
   });
 
   it("is queued without an owner when an api process fires it", async () => {
@@ -108,7 +108,7 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     const turns = new Turns(api);
     const run = await turns.later("later");
     await api.service.fireDue(at(HOUR + 1));
-    expect(await owners(turns.thread)).toEqual([{ owner: "", status: "pending" }]);
+    expect(await states(turns.thread)).toEqual([{ state: "queued", status: "pending" }]);
     turns.pass("later");
     await openWorker();
     await turns.ended(run);
@@ -120,7 +120,7 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     const run = await turns.later("later");
     await all.service.fireDue(at(HOUR + 1));
     await turns.entered("later");
-    expect((await owners(turns.thread))[0]?.owner).not.toBe("");
+    expect((await states(turns.thread))[0]?.state).not.toBe("queued");
     turns.pass("later");
     await turns.ended(run);
   });
@@ -151,7 +151,7 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     await fireAll(services, at(7 * HOUR));
     // A timer that another process has just claimed is retried shortly afterwards.
     for (const moment of names) await services[0]?.fireDue(at(7 * HOUR + 60 * Number(moment)));
-    expect(await owners(turns.thread)).toEqual(names.map(() => ({ owner: "", status: "pending" })));
+    expect(await states(turns.thread)).toEqual(names.map(() => ({ state: "queued", status: "pending" })));
     turns.pass(...names);
     await openWorker();
     await turns.ended(made.get("6")!);
@@ -190,9 +190,9 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     // The crashed process had claimed the timer: another process fires it once the claim has expired.
     await timers.replace({ ...timer, due_at: at(HOUR + 60) });
     await api.service.fireDue(at(HOUR + 1));
-    expect(await owners(turns.thread)).toMatchObject([{ owner: DELAYED_HOLDER.owner }]);
+    expect(await states(turns.thread)).toMatchObject([{ state: "delayed" }]);
     await api.service.fireDue(at(HOUR + 61));
-    expect(await owners(turns.thread)).toMatchObject([{ owner: "" }]);
+    expect(await states(turns.thread)).toMatchObject([{ state: "queued" }]);
     // The run was queued, but the crashed process left its timer.
     expect(await timers.insert(timer)).toBe(true);
     await api.service.fireDue(at(HOUR + 61));
@@ -297,9 +297,9 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     const made = await api.request("POST", `/threads/${thread_id}/runs/crons`, cron);
     const { next_run_date } = made.body as { next_run_date: string };
     await Promise.all([api.service.fireDue(next_run_date), api.service.fireDue(next_run_date)]);
-    expect(await owners(thread_id)).toEqual([{ owner: "", status: "pending" }]);
+    expect(await states(thread_id)).toEqual([{ state: "queued", status: "pending" }]);
     await openWorker();
-    const statuses = async () => (await owners(thread_id)).map(({ status }) => status);
+    const statuses = async () => (await states(thread_id)).map(({ status }) => status);
     await expect.poll(statuses, PATIENCE).toEqual(["success"]);
   });
 
@@ -308,10 +308,10 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     const turns = new Turns(api);
     const run = await turns.later("later");
     const storage = await postgres.open();
-    const row = { ...(await storage.runs.get(turns.thread, run.run_id))!, owner: "", attempt: 0 };
-    const queued = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
-    const accept = () =>
-      storage.queue!.accept(row, { updated_at: at(0) }, { queued, mostBefore: 9, from: DELAYED_HOLDER });
+    const row = { ...(await storage.runs.get(turns.thread, run.run_id))!, ...queued() };
+    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
+    const options = { queued: { ...queued(), resumption }, mostBefore: 9, from: delayed };
+    const accept = () => storage.queue!.accept(row, { updated_at: at(0) }, options);
     const both = (await Promise.all([accept(), accept()])).map(({ became }) => became);
     expect(both.sort()).toEqual(["not_held", "queued"]);
     const thread = await storage.threads.get(turns.thread);

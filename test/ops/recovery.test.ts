@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
-import { isDead } from "../../src/runs/run-owners.js";
+import { isDead } from "../../src/storage/rows/owners.js";
 import { openService } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
@@ -38,7 +38,9 @@ function runOf(threadId: string, owner: string): RunRow {
     multitask_strategy: "enqueue",
     error: null,
     usage: null,
+    state: "running",
     owner,
+    attempt: 1,
   };
 }
 
@@ -124,8 +126,8 @@ describe("a queued run that another process marked as dead", () => {
       assistant_id: "gate",
       input: { gate: second },
     });
-    const ended = { updated_at: new Date().toISOString(), status: "error" as const, error: "taken for dead" };
-    await storage.runs.update(run_id, ended);
+    const ended = { state: "ended", status: "error", error: "taken for dead" } as const;
+    await storage.runs.update(run_id, { updated_at: new Date().toISOString(), ...ended });
     gateOf(second).open();
     gateOf(first).open();
     expect((await running).status).toBe("success");

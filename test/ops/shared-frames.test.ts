@@ -60,7 +60,7 @@ function ended(...texts: string[]) {
   log.close();
   return {
     run: { run_id: crypto.randomUUID(), thread_id: "t" },
-    ...{ log, holder: { owner: "o", attempt: 1 }, endedAt: new Date().toISOString(), isTaken: false },
+    ...{ log, holder: { owner: "o", attempt: 1 }, endedAt: new Date().toISOString(), hasLeft: false },
     onEnd: () => undefined,
   };
 }
@@ -205,7 +205,7 @@ it("a reader waits after the bus has lost its frames, until the publisher sends 
   const read = readOld(shared);
   await nextTurn();
   const frames = [{ id: 0, event: "end", data: "{}" }];
-  bus.page = { about: { thread_id: "t", is_wide: true }, frames, next: 1, is_ended: true };
+  bus.page = { about: { thread_id: "t", all_modes: true }, frames, next: 1, is_ended: true };
   bus.hint();
   expect(await read).toEqual({ done: false, value: frames });
   await shared.close();

@@ -102,6 +102,7 @@ onEveryBackend("a webhook", (backend) => {
     await storage.runs.update(run_id, {
       updated_at: at(0),
       status: "running",
+      state: "running",
       owner: "a dead process",
       attempt: 1,
     });

@@ -79,7 +79,7 @@ function killed(servers: ServerProcesses, postgres: TestPostgres, role: "all" | 
     const run = await cutOff(isPlaced);
     await expect.poll(accepting, PATIENCE).toEqual([]);
     const isWaiting = async () => {
-      const text = `SELECT FROM ${table("gs_runs")} WHERE run_id = $1 AND owner = 'waits for its time'`;
+      const text = `SELECT FROM ${table("gs_runs")} WHERE run_id = $1 AND state = 'delayed'`;
       return (await postgres.sql(text, [run.run_id])).length > 0;
     };
     await expect.poll(isWaiting, PATIENCE).toBe(!isPlaced);

@@ -93,7 +93,7 @@ function part({ frames = 0, text = "frame", from = 0, ...rest }: PartOptions): F
   return {
     run_id: crypto.randomUUID(),
     attempt: 1,
-    about: { thread_id: crypto.randomUUID(), is_wide: false },
+    about: { thread_id: crypto.randomUUID(), all_modes: false },
     first: 0,
     is_last: false,
     ...rest,
@@ -119,7 +119,7 @@ function framesContract({ open, lose }: Backend): void {
     afterAll(() => Promise.all([writer.close(), reader.close()]));
 
     it("returns frames in order from any position, with the metadata of their run", async () => {
-      const about = { thread_id: crypto.randomUUID(), is_wide: true, stateless: { scope: "ada" } };
+      const about = { thread_id: crypto.randomUUID(), all_modes: true, stateless: { scope: "ada" } };
       const first = part({ frames: 3, about });
       const { run_id } = first;
       expect(await reader.read(run_id, -1)).toBeUndefined();

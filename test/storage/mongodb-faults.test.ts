@@ -63,7 +63,7 @@ async function seed(): Promise<{ thread: ThreadRow; run: RunRow }> {
 
 const outcome = ({ run_id, thread_id }: RunRow, status: "success" | "error"): RunOutcome => ({
   runId: run_id,
-  run: { updated_at: tick(), status },
+  run: { updated_at: tick(), state: "ended", status },
   threadId: thread_id,
   thread: { updated_at: tick(), status: status === "success" ? "idle" : "error" },
 });

@@ -91,7 +91,7 @@ withMongodb("a service on mongodb", (mongodb) => {
       runs.settle([
         {
           runId,
-          run: { updated_at: tick(), status: "error" },
+          run: { updated_at: tick(), state: "ended", status: "error" },
           threadId: thread_id,
           thread: { updated_at: tick(), status: "error" },
         },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/support/errors.js";
 import { openStorage } from "../../src/storage/open.js";
 import { MongodbDouble } from "../doubles/mongodb-double.js";
-import { runRow, threadRow, tick } from "./contract/rows.js";
+import { threadRow } from "./contract/rows.js";
 
 let double: MongodbDouble;
 const options = { checkpointer_scheme: "mongodb", checkpointer_options: {}, max_queued_runs: 2 };
@@ -76,27 +76,6 @@ describe("MongoDB at startup", () => {
     await reader.close();
     const writes = ["insert", "update", "delete", "findAndModify", "createIndexes"];
     expect(double.commands.filter((name) => writes.includes(name))).toEqual([]);
-  });
-
-  it("failed runs that never started are not dead after a migration", async () => {
-    const at = { checkpointer_uri: `${double.uri}/earlier` };
-    const before = await open(at);
-    const { thread_id } = threadRow();
-    await before.threads.insert(threadRow({ thread_id }));
-    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
-    const failed = runRow(thread_id, { status: "error", resumption });
-    const waiting = runRow(thread_id, { resumption });
-    for (const run of [failed, waiting]) await before.runs.insert(run, { updated_at: tick() });
-    await before.close();
-    const client = await new MongoClient(double.uri).connect();
-    const versions = client.db("earlier").collection<{ _id: string; version: number }>("gs_schema");
-    await versions.updateOne({ _id: "version" }, { $set: { version: 4 } });
-    await client.close();
-    const after = await open(at);
-    expect(await after.deadRuns?.count()).toBe(0);
-    expect(await after.runs.get(thread_id, failed.run_id)).toMatchObject({ resumption: null });
-    expect(await after.runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
-    await after.close();
   });
 
   it("documents of a later version are rejected", async () => {

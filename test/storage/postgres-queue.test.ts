@@ -17,9 +17,10 @@ withOwnSchema("postgres queue", (postgres) => {
     const { thread_id } = threadRow();
     await threads.insert(threadRow({ thread_id }));
     const caller = { user: { identity: "ann" }, scope };
-    const queued = { unattended: true, isWhole: true, caller, spent_ms: 0 };
+    const resumption = { unattended: true, isWhole: true, caller, spent_ms: 0 };
+    const queued = { state: "queued" as const, owner: null, attempt: 0, resumption };
     const options = { queued, mostBefore: 10 };
-    return queue?.accept(runRow(thread_id, { owner: "" }), { updated_at: tick() }, options);
+    return queue?.accept(runRow(thread_id, { owner: null }), { updated_at: tick() }, options);
   }
   const callers = async ({ queue }: Storage) => (await queue?.readyRuns(10, []))?.map(({ caller }) => caller);
 
@@ -49,8 +50,8 @@ withOwnSchema("postgres queue", (postgres) => {
   });
 
   it.each([
-    ["gs_runs_waiting_of", "owner = '' AND status IN ('pending', 'running')", `${CALLER}, seq`],
-    ["gs_runs_in_flight_of", "owner <> '' AND status = 'running'", CALLER],
+    ["gs_runs_queued_of", "state = 'queued' AND owner IS NULL", `${CALLER}, seq`],
+    ["gs_runs_running_of", "state = 'running'", CALLER],
   ])("index %s serves the queries by user", async (index, where, by) => {
     await postgres.open();
     const client = await postgres.pool.connect();

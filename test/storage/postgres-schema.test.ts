@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { POSTGRES_SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
 import { withOwnSchema } from "../helpers/postgres.js";
-import { runRow, threadRow, tick } from "./contract/rows.js";
+import { threadRow } from "./contract/rows.js";
 
 withOwnSchema("postgres set-up", (postgres) => {
   const drop = () => postgres.sql(`DROP SCHEMA IF EXISTS "${postgres.schema}" CASCADE`);
@@ -17,49 +17,6 @@ withOwnSchema("postgres set-up", (postgres) => {
   it("eight storages create one schema concurrently", async () => {
     await Promise.all(Array.from({ length: 8 }, () => postgres.open({ pool_max_size: 1 })));
     expect(await version()).toEqual([POSTGRES_SCHEMA_VERSION]);
-  });
-
-  it("threads of release 0.1.0 have no owner and no known graph", async () => {
-    const row = threadRow({ metadata: { owner: "ann" } });
-    const run = runRow(row.thread_id);
-    const before = await postgres.open();
-    await before.threads.insert(row);
-    await before.runs.insert(run, { updated_at: row.updated_at });
-    await postgres.close();
-    const s = `"${postgres.schema}"`;
-    await postgres.sql(
-      `ALTER TABLE ${s}.gs_threads DROP COLUMN scope, DROP COLUMN graphs, DROP COLUMN preview`,
-    );
-    await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN fault, DROP COLUMN tasks`);
-    await postgres.sql(`ALTER TABLE ${s}.gs_runs DROP COLUMN attempt, DROP COLUMN resumption`);
-    await postgres.sql(`DROP INDEX ${s}.gs_runs_created`);
-    await postgres.sql(`DROP TABLE ${s}.gs_timers`);
-    await postgres.sql(`DROP INDEX ${s}.gs_runs_waiting; DROP FUNCTION ${s}.gs_unfinished`);
-    await postgres.sql(`UPDATE ${s}.gs_schema SET version = 2`);
-    const { threads, runs } = await postgres.open();
-    expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);
-    expect(await threads.get(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
-    const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
-    expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
-  });
-
-  it("failed runs that never started are not dead after a migration", async () => {
-    const s = `"${postgres.schema}"`;
-    const storage = await postgres.open();
-    const { thread_id } = threadRow();
-    await storage.threads.insert(threadRow({ thread_id }));
-    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
-    const failed = runRow(thread_id, { status: "error", resumption });
-    const waiting = runRow(thread_id, { resumption });
-    for (const run of [failed, waiting]) await storage.runs.insert(run, { updated_at: tick() });
-    await postgres.close();
-    await postgres.sql(`DROP INDEX ${s}.gs_runs_dead, ${s}.gs_runs_waiting_of, ${s}.gs_runs_in_flight_of`);
-    await postgres.sql(`ALTER TABLE ${s}.gs_threads DROP COLUMN preview`);
-    await postgres.sql(`UPDATE ${s}.gs_schema SET version = 9`);
-    const { runs, deadRuns } = await postgres.open();
-    expect(await deadRuns?.count()).toBe(0);
-    expect(await runs.get(thread_id, failed.run_id)).toMatchObject({ resumption: null });
-    expect(await runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
   });
 
   it("tables of a later release are rejected", async () => {

@@ -222,7 +222,7 @@ withPostgres("a service on PostgreSQL", (postgres) => {
       storage.runs.settle([
         {
           runId,
-          run: { updated_at: at, status: "error" },
+          run: { updated_at: at, state: "ended", status: "error" },
           threadId: thread_id,
           thread: { updated_at: at, status: "error" },
         },

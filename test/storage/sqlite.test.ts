@@ -147,57 +147,6 @@ describe("SQLite file", () => {
     ]);
   });
 
-  it("threads of release 0.1.0 have no owner and no known graph", async () => {
-    const file = freshFile();
-    const row = threadRow({ metadata: { owner: "ann" } });
-    const run = runRow(row.thread_id);
-    const before = await open(file);
-    await before.threads.insert(row);
-    await before.runs.insert(run, { updated_at: row.updated_at });
-    await opened.pop()?.close();
-    const db = new Database(file);
-    db.exec(`DROP INDEX gs_runs_dead; ALTER TABLE gs_threads DROP COLUMN preview;
-      ALTER TABLE gs_threads DROP COLUMN scope; ALTER TABLE gs_threads DROP COLUMN graphs;
-      ALTER TABLE gs_runs DROP COLUMN fault; ALTER TABLE gs_runs DROP COLUMN attempt;
-      ALTER TABLE gs_runs DROP COLUMN resumption; ALTER TABLE gs_runs DROP COLUMN tasks;
-      DROP INDEX gs_runs_created; DROP TABLE gs_timers; UPDATE gs_schema SET version = 1`);
-    db.close();
-    const { threads, runs, notices } = await open(file);
-    const copy = `${file}.v1.bak`;
-    expect(notices).toEqual([expect.stringContaining(`backup of the previous file: ${copy}`)]);
-    const kept = new Database(copy, { readonly: true });
-    expect(kept.prepare("SELECT version FROM gs_schema").pluck().get()).toBe(1);
-    expect(kept.prepare("SELECT thread_id FROM gs_threads").pluck().all()).toEqual([row.thread_id]);
-    expect(kept.prepare("SELECT run_id FROM gs_runs").pluck().all()).toEqual([run.run_id]);
-    kept.close();
-    expect((await open(file)).notices).toEqual([]);
-    expect(await runs.get(row.thread_id, run.run_id)).toEqual(run);
-    expect(await threads.get(row.thread_id)).toEqual({ ...row, scope: null, graphs: null });
-    const owned = { updated_at: tick(), scope: "ann", graphs: ["agent"] };
-    expect(await threads.update(row.thread_id, owned)).toEqual({ ...row, ...owned });
-  });
-
-  it("failed runs that never started are not dead after a migration", async () => {
-    const file = freshFile();
-    const before = await open(file);
-    const { thread_id } = threadRow();
-    await before.threads.insert(threadRow({ thread_id }));
-    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
-    const failed = runRow(thread_id, { status: "error", resumption });
-    const waiting = runRow(thread_id, { resumption });
-    for (const run of [failed, waiting]) await before.runs.insert(run, { updated_at: tick() });
-    await opened.pop()?.close();
-    const db = new Database(file);
-    db.exec(
-      "DROP INDEX gs_runs_dead; ALTER TABLE gs_threads DROP COLUMN preview; UPDATE gs_schema SET version = 7",
-    );
-    db.close();
-    const { runs, deadRuns } = await open(file);
-    expect(await deadRuns?.count()).toBe(0);
-    expect(await runs.get(thread_id, failed.run_id)).toMatchObject({ resumption: null });
-    expect(await runs.get(thread_id, waiting.run_id)).toMatchObject({ resumption });
-  });
-
   it("tables of a later release are rejected", async () => {
     const file = freshFile();
     await (await open(file)).close();

@@ -14,7 +14,7 @@ export type HintName = `${"run" | "end" | "thread"}:${string}`;
 export interface FramesAbout {
   thread_id: string;
   /** Whether all stream modes are captured, for readers of the thread's events. The run's own client gets a projection. */
-  is_wide: boolean;
+  all_modes: boolean;
   /** Set for a stateless run, whose thread does not belong to its client. */
   stateless?: { scope: string | null };
 }

@@ -14,6 +14,19 @@ export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
 /**
+ * The state of a run. `delayed`: not due yet. `queued`: waits for its thread or a process. `running`: a process executes
+ * it. `dead`: it ended because its processes crashed too often, and can be redriven. src/runs/state.ts lists the changes.
+ * @example
+ * ```ts
+ * import type { RunState } from "graph-serve";
+ * import { run } from "./rows.js";
+ *
+ * const state: RunState = run.state; // => "queued"
+ * ```
+ */
+export type RunState = "delayed" | "queued" | "running" | "ended" | "dead";
+
+/**
  * A stored thread.
  * @example
  * ```ts
@@ -166,13 +179,15 @@ export interface RunRow {
   error: string | null;
   /** Number of tokens; null until the run has ended. */
   usage: TokenUsage | null;
-  /** Id of the process that executes the run; see `Owner`. */
-  owner: string;
+  /** See src/runs/state.ts. */
+  state: RunState;
+  /** The process that has the lease of the run, or had it when the run ended; null if none has; see `Owner`. */
+  owner: string | null;
   /** The error that the run threw, and its location. Contains code: never sent to clients. Optional for a storage. */
   fault?: RunFault | null;
-  /** Number of times a process has started to execute it; 0 while it is queued. */
-  attempt?: number;
-  /** Never sent to clients. Null for runs of earlier releases, and for finished runs that are not dead. */
+  /** Number of times a process has started to execute it; 0 until the first. */
+  attempt: number;
+  /** Never sent to clients. Null for runs of earlier releases, and for runs that have ended. */
   resumption?: Resumption | null;
   /** Start and end times of its tasks. Optional for a storage, which may also return it from `RunTable.tasks` only. */
   tasks?: RunTasks | null;
@@ -191,20 +206,23 @@ export interface Resumption {
   /** Duration of earlier attempts, in milliseconds. */
   spent_ms: number;
   /** Number of earlier attempts that were requeued, for example by a graceful shutdown. They do not count as crashes. */
-  given_back?: number;
-  /** Set if the frames differ from what the request says: `none`, or `wide` to capture all stream modes. */
-  frames?: "none" | "wide";
+  requeued?: number;
+  /** Set if the frames differ from what the request says: `none`, or `all` to capture all stream modes. */
+  frames?: "none" | "all";
   /** URL that is called when the run ends. */
   webhook?: string;
 }
 
-/** The lease owner of a run, and its attempt as a fencing token: writes of any other holder are refused. */
-export interface RunHolder {
-  owner: string;
-  attempt: number;
-}
+/** The state of a run, its lease owner and its attempt. They change together: see src/runs/state.ts. */
+export type RunLease = Pick<RunRow, "state" | "owner" | "attempt">;
 
-type PatchedOfRun = "status" | "error" | "usage" | "fault" | "tasks" | "resumption" | keyof RunHolder;
+/**
+ * The lease owner of a run, and its attempt as a fencing token: writes of any other holder are refused. With `state`, the
+ * run must also be in that state.
+ */
+export type RunHolder = Pick<RunLease, "owner" | "attempt"> & Partial<Pick<RunLease, "state">>;
+
+type PatchedOfRun = "status" | "error" | "usage" | "fault" | "tasks" | "resumption" | keyof RunLease;
 
 /**
  * Changes to a run row. Missing keys are left unchanged.
@@ -312,18 +330,19 @@ export interface Owner {
   seen_at: string;
 }
 
-/** Selects unfinished runs; all of them if empty. */
+/** Selects queued and running runs; all of them if empty. */
 export interface UnfinishedQuery {
   threadId?: string;
-  ownerId?: string;
-  /** Leaves out queued runs, if the storage has a queue. */
+  /** Null selects the runs without a lease owner. */
+  ownerId?: string | null;
+  /** Leaves out the runs without a lease owner, if the storage has a queue. */
   isOwned?: true;
 }
 
 export type RunKey = Pick<RunRow, "run_id" | "thread_id">;
 
 /**
- * A run that is `pending` or `running`, and its owner.
+ * A queued or running run, and its lease owner.
  * @example
  * ```ts
  * import type { UnfinishedRun } from "graph-serve";
@@ -406,7 +425,7 @@ export interface RunTable {
    * the run: its end and its checkpoints (see `Checkpointer.hold`). Leave it out if the storage cannot do this; runs then
    * do not survive their process.
    */
-  take?(run: RunKey, from: RunHolder, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean>;
+  take?(run: RunKey, from: RunHolder, patch: RunPatch & RunLease, thread: ThreadPatch): Promise<boolean>;
   /**
    * Store the outcomes of runs, all or nothing. An outcome is skipped, including its change to the thread, if its run has
    * already ended, or if `threadId` does not exist or is not the thread of the run.
@@ -418,17 +437,17 @@ export interface RunTable {
   list(query: RunQuery): Promise<RunRow[]>;
   /** As `list`, for runs of any thread. Optional: without it, `searchRuns` iterates over the threads. */
   search?(query: RunSearch): Promise<RunRow[]>;
-  /** All runs that are `pending` or `running`, with their owners; optionally of one thread or one owner. */
+  /** All runs whose state is `queued` or `running`, with their owners; optionally of one thread or one owner. */
   unfinished(of?: UnfinishedQuery): Promise<UnfinishedRun[]>;
   /** Request that the owner of a run stops it. Does nothing if the run has ended or is unknown. */
   requestCancel(runId: string): Promise<void>;
-  /** Ids of this owner's unfinished runs with a cancel request. An id is returned until its run has ended. */
-  cancelRequests(ownerId: string): Promise<string[]>;
+  /** Ids of this owner's unfinished runs with a cancel request; null: runs without an owner. An id is returned until its run has ended. */
+  cancelRequests(ownerId: string | null): Promise<string[]>;
   /** Start and end times of the tasks of a run; null if they were never stored. Optional for a storage. */
   tasks?(threadId: string, runId: string): Promise<RunTasks | null>;
 }
 
-/** Dead runs: they ended as `error`, for example after too many crashes, but keep their `resumption` and can be resumed. */
+/** Dead runs: they failed, for example after too many crashes, but keep their `resumption` and can be resumed. */
 export interface DeadRunTable {
   /** One page, newest first (created_at, then run_id). */
   list(page: Pick<RunQuery, "limit" | "offset">): Promise<RunRow[]>;
@@ -437,7 +456,7 @@ export interface DeadRunTable {
    * Turn a dead run into an unfinished run, and patch run and thread, both or neither. Returns false, and changes nothing,
    * if the run is not dead, or if its thread has another unfinished run that is not delayed.
    */
-  revive(run: RunKey, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean>;
+  revive(run: RunKey, patch: RunPatch & RunLease, thread: ThreadPatch): Promise<boolean>;
   /** Turn runs that died before this time, ISO 8601, into ordinary failed runs. Returns their number. */
   forget(before: string): Promise<number>;
 }
@@ -475,14 +494,14 @@ export interface ReadyRun extends RunKey {
 }
 
 export interface AcceptOptions {
-  /** The `resumption` to store if the run is queued. */
-  queued: Resumption;
+  /** What to store instead if the run is queued. */
+  queued: RunLease & { resumption: Resumption };
   /** Maximum number of earlier unfinished runs of its thread. */
   mostBefore: number;
   /** Maximum number of queued runs, in total and of its caller; unlimited if undefined. */
   mostWaiting?: number;
   mostOfCaller?: number;
-  /** Set if the row exists and belongs to this holder. The run is taken over from it, or the result is `not_held`. */
+  /** Set if the row exists and has this holder. The run is taken over from it, or the result is `not_held`. */
   from?: RunHolder;
 }
 
@@ -496,13 +515,13 @@ export interface QueueStats {
 }
 
 /**
- * The shared queue of all processes. A run without an owner is queued. Only the first unfinished run of a thread is ready,
- * in the order in which the storage accepted the runs, whichever process accepted them.
+ * The shared queue of all processes: the runs whose state is `queued`, without an owner. Only the first unfinished run of a
+ * thread is ready, in the order in which the storage accepted the runs, whichever process accepted them.
  */
 export interface RunQueue {
   /**
-   * Store a run and the change to its thread in one step. A run with an owner begins if its thread has no earlier
-   * unfinished run. Otherwise, and without an owner, it is queued with attempt 0.
+   * Store a run and the change to its thread in one step. A run whose state is `running` begins if its thread has no
+   * earlier unfinished run. Otherwise it is stored as `queued` says.
    */
   accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance>;
   /**

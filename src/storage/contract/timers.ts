@@ -14,14 +14,6 @@ import type { JsonObject } from "../../models/common.js";
  */
 export type TimerKind = "cron" | "run" | "webhook" | "key";
 
-/** The owner of delayed runs. Its heartbeat never expires, so that recovery does not treat these runs as interrupted. */
-export const DELAYED_OWNER = {
-  id: "waits for its time",
-  host: "",
-  pid: 0,
-  seen_at: "9999-12-31T23:59:59.999Z",
-} as const;
-
 /**
  * A stored timer.
  * @example

@@ -1,8 +1,7 @@
 /** Copies the contents of a storage to another one. */
 import type { ItemRow, ItemTable, Storage, StoredItem } from "../contract/storage.js";
-import { DELAYED_OWNER } from "../contract/timers.js";
 import { digestOf } from "./checkpoints.js";
-import { copyTimers, hasWaiting, type TimerCopy } from "./timers.js";
+import { copyTimers, type TimerCopy } from "./timers.js";
 import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";
 
 const PAGE = 100;
@@ -56,8 +55,6 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     progress.checkpoints += 1;
     onProgress({ ...progress });
   };
-  // Must precede the delayed runs: runs without a live owner would be recovered as interrupted.
-  if (from.timers && (await hasWaiting(from.timers))) await to.owners.beat(DELAYED_OWNER);
   for await (const threadId of threadIds(from)) {
     signal?.throwIfAborted();
     const copy = await copyThread({ from, to, overwrite, onCheckpoint }, threadId);

@@ -37,10 +37,6 @@ export interface TimerCopy {
   copied: number;
 }
 
-/** Whether the table holds a delayed run. */
-export const hasWaiting = async (table: TimerTable): Promise<boolean> =>
-  (await table.list({ kind: "run", limit: 1, offset: 0 })).length > 0;
-
 async function copyTimer(to: TimerTable, row: TimerRow, overwrite: boolean): Promise<boolean> {
   if (await to.insert(row)) return true;
   const held = await to.get(row.kind, row.id);

@@ -138,10 +138,11 @@ const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
   unfinished: async ({ threadId, ownerId } = {}) =>
     runs
       .unfinished()
+      .filter((run) => run.state !== "delayed")
       .filter((run) => threadId === undefined || run.thread_id === threadId)
       .filter((run) => ownerId === undefined || run.owner === ownerId)
       .map(({ run_id, thread_id, owner }) => {
-        return { run_id, thread_id, owner: copyJson(owners.get(owner)) };
+        return { run_id, thread_id, owner: copyJson(owners.get(owner ?? "")) };
       }),
   requestCancel: async (runId) => runs.cancel(runId),
   cancelRequests: async (ownerId) =>

@@ -1,7 +1,6 @@
 import type { Db, Document } from "mongodb";
 import { UNFINISHED } from "../rows/rows.js";
 import type { DeadRunTable } from "../contract/storage.js";
-import { DELAYED_OWNER } from "../contract/timers.js";
 import { collectionsOf, IS_DEAD, fromRunDocument, storeRunPatch } from "./rows.js";
 import type { MongodbRuns } from "./runs.js";
 
@@ -20,7 +19,7 @@ export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable 
       return Number(n);
     },
     async revive({ run_id, thread_id }, patch, thread) {
-      const others = { thread_id, status: { $in: [...UNFINISHED] }, owner: { $ne: DELAYED_OWNER.id } };
+      const others = { thread_id, status: { $in: [...UNFINISHED] }, state: { $ne: "delayed" as const } };
       if (await runs.findOne(others, { projection: { _id: 1 } })) return false;
       const revived = await runs.updateOne(
         { _id: run_id, thread_id, ...IS_DEAD },
@@ -32,7 +31,7 @@ export function createMongodbDeadRuns(db: Db, table: MongodbRuns): DeadRunTable 
     forget: async (before) => {
       const forgotten = await runs.updateMany(
         { ...IS_DEAD, updated_at: { $lt: before } },
-        { $set: { resumption: null } },
+        { $set: { state: "ended", resumption: null } },
       );
       return forgotten.modifiedCount;
     },

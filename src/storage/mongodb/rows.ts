@@ -5,7 +5,15 @@ import type { TokenUsage } from "../../models/run.js";
 import type { StoredPreview } from "../../models/thread.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { expiryOf, labelsOf } from "../rows/rows.js";
-import type { Owner, Resumption, RunHolder, RunPatch, RunRow, ThreadRow } from "../contract/storage.js";
+import type {
+  Owner,
+  Resumption,
+  RunHolder,
+  RunLease,
+  RunPatch,
+  RunRow,
+  ThreadRow,
+} from "../contract/storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
 /** The end of a run, as stored in the document of its thread; see ./runs.ts. */
@@ -43,7 +51,7 @@ export interface RunDocument extends Omit<RunRow, "run_id" | Texts> {
   usage: string | null;
   /** Missing in runs of release 0.1.0. */
   fault?: string | null;
-  /** Missing in runs of earlier releases, as is `attempt`. */
+  /** Missing in runs of earlier releases. */
   resumption?: string | null;
   /** Read only by `RunTable.tasks`. */
   tasks?: string | null;
@@ -54,7 +62,7 @@ export interface RunDocument extends Omit<RunRow, "run_id" | Texts> {
 export type StoredRunPatch = Partial<
   Pick<
     RunDocument,
-    "updated_at" | "status" | "error" | "usage" | "fault" | "owner" | "attempt" | "resumption" | "tasks"
+    "updated_at" | "status" | "error" | "usage" | "fault" | keyof RunLease | "resumption" | "tasks"
   >
 >;
 
@@ -69,7 +77,7 @@ export interface Collections {
 }
 
 /** Dead runs. Also the condition of the index `gs_runs_dead`. */
-export const IS_DEAD = { status: "error" as const, resumption: { $type: "string" as const } };
+export const IS_DEAD = { state: "dead" as const };
 
 export const collectionsOf = (db: Db): Collections => ({
   threads: db.collection("gs_threads"),
@@ -118,7 +126,6 @@ export const toRunDocument = ({ run_id, ...row }: RunRow): RunDocument => ({
   kwargs: toText(row.kwargs),
   usage: row.usage && JSON.stringify(row.usage),
   fault: row.fault ? JSON.stringify(row.fault) : null,
-  attempt: row.attempt ?? 1,
   resumption: row.resumption ? toText(row.resumption) : null,
   tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
@@ -130,15 +137,15 @@ export const fromRunDocument = ({ _id, cancel_requested: _, tasks: __, ...stored
   kwargs: JSON.parse(stored.kwargs) as JsonObject,
   usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
   fault: stored.fault == null ? null : (JSON.parse(stored.fault) as RunFault),
-  attempt: stored.attempt ?? 1,
   resumption: stored.resumption == null ? null : (JSON.parse(stored.resumption) as Resumption),
 });
 
 /** A run patch as document fields, without undefined keys. */
 export function storeRunPatch(patch: RunPatch): StoredRunPatch {
-  const { updated_at, status, error, usage, fault, owner, attempt, resumption, tasks } = patch;
+  const { updated_at, status, error, usage, fault, state, owner, attempt, resumption, tasks } = patch;
   return {
     updated_at,
+    ...(state !== undefined && { state }),
     ...(owner !== undefined && { owner }),
     ...(attempt !== undefined && { attempt }),
     ...(resumption !== undefined && { resumption: resumption && toText(resumption) }),

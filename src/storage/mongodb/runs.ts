@@ -20,6 +20,7 @@ import type {
   OwnerTable,
   RunHolder,
   RunKey,
+  RunLease,
   RunOutcome,
   RunPatch,
   RunQuery,
@@ -30,7 +31,6 @@ import type {
   UnfinishedQuery,
   UnfinishedRun,
 } from "../contract/storage.js";
-import { DELAYED_OWNER } from "../contract/timers.js";
 import { isDuplicate } from "./errors.js";
 import {
   type Collections,
@@ -90,7 +90,7 @@ export class MongodbRuns implements RunTable {
   async take(
     { run_id, thread_id }: RunKey,
     from: RunHolder,
-    patch: RunPatch & RunHolder,
+    patch: RunPatch & RunLease,
     thread: ThreadPatch,
   ): Promise<boolean> {
     const stored = await this.#threads.find(thread_id);
@@ -146,6 +146,7 @@ export class MongodbRuns implements RunTable {
     const runs = await this.#runs
       .find({
         ...isUnfinished,
+        state: { $ne: "delayed" },
         ...(threadId !== undefined && { thread_id: threadId }),
         ...(ownerId !== undefined && { owner: ownerId }),
       })
@@ -153,19 +154,23 @@ export class MongodbRuns implements RunTable {
       .sort({ _id: 1 })
       .toArray();
     if (runs.length === 0) return [];
-    const ids = [...new Set(runs.map(({ owner }) => owner))];
+    const ids = [...new Set(runs.flatMap(({ owner }) => owner ?? []))];
     const owners = new Map<string, Owner>();
     for await (const { _id: id, ...owner } of this.#owners.find({ _id: { $in: ids } })) {
       owners.set(id, { id, ...owner });
     }
-    return runs.map(({ _id, thread_id, owner }) => ({ run_id: _id, thread_id, owner: owners.get(owner) }));
+    return runs.map(({ _id, thread_id, owner }) => ({
+      run_id: _id,
+      thread_id,
+      owner: owners.get(owner ?? ""),
+    }));
   }
 
   async requestCancel(runId: string): Promise<void> {
     await this.#runs.updateOne({ _id: runId, ...isUnfinished }, { $set: { cancel_requested: true } });
   }
 
-  async cancelRequests(owner: string): Promise<string[]> {
+  async cancelRequests(owner: string | null): Promise<string[]> {
     const requested = this.#runs.find({ owner, cancel_requested: true, ...isUnfinished });
     return (await requested.project<Pick<RunDocument, "_id">>({ _id: 1 }).toArray()).map(({ _id }) => _id);
   }
@@ -240,7 +245,7 @@ export class MongodbRuns implements RunTable {
   async #isSuperseded(runId: string, { _id, opened }: ThreadDocument): Promise<boolean> {
     if (opened === null || opened === runId) return false;
     const latest = await this.get(_id, opened);
-    return latest !== undefined && !isFinished(latest) && latest.owner !== DELAYED_OWNER.id;
+    return latest !== undefined && !isFinished(latest) && latest.state !== "delayed";
   }
 
   /** Idempotent: a run that has ended is not changed. */

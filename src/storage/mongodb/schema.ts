@@ -1,14 +1,19 @@
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
-import { collectionsOf, IS_DEAD } from "./rows.js";
+import type { RunState } from "../contract/storage.js";
+import { assertStopped, DELAYED_OWNER } from "../rows/owners.js";
+import { UNFINISHED } from "../rows/rows.js";
+import { collectionsOf, IS_DEAD, type RunDocument } from "./rows.js";
 
 /**
  * Document version that this release reads and writes. Version 2 added `fault` to runs, version 3 `tasks` and `resumption`;
  * an earlier release would send them to clients. Version 4 added timers, which an earlier release would ignore. Since
  * version 5, a run that ended as `error` has a `resumption` only if it is dead. Version 6 added `preview` to threads.
+ * Version 7 added `state` to runs, which was coded in their owner.
  */
-export const MONGODB_SCHEMA_VERSION = 6;
+export const MONGODB_SCHEMA_VERSION = 7;
+const STATE_VERSION = 7;
 
 interface Version {
   _id: "version";
@@ -28,7 +33,9 @@ export const storedVersion = async (db: Db): Promise<number> =>
 export async function migrateMongodb(db: Db): Promise<void> {
   const stored = await versionsOf(db).findOne({ _id: "version" });
   if (stored && stored.version > MONGODB_SCHEMA_VERSION) throw newerVersion(stored.version);
-  const { threads, runs } = collectionsOf(db);
+  const { threads, runs, owners } = collectionsOf(db);
+  if (stored && stored.version < STATE_VERSION)
+    assertStopped((await owners.find({}).toArray()).map(({ _id: id, ...owner }) => ({ id, ...owner })));
   await threads.createIndex({ updated_at: 1, _id: 1 });
   await threads.createIndex({ created_at: 1, _id: 1 });
   await threads.createIndex({ facts: 1, updated_at: 1, _id: 1 });
@@ -39,7 +46,7 @@ export async function migrateMongodb(db: Db): Promise<void> {
   await runs.createIndex({ created_at: -1, _id: -1, status: 1 });
   await runs.createIndex(
     { created_at: -1, _id: -1 },
-    { name: "gs_runs_dead", partialFilterExpression: IS_DEAD },
+    { name: "gs_runs_dead_state", partialFilterExpression: IS_DEAD },
   );
   await db.collection("gs_items").createIndex({ namespace: 1, key: 1 });
   const timers = db.collection("gs_timers");
@@ -48,6 +55,7 @@ export async function migrateMongodb(db: Db): Promise<void> {
   await timers.createIndex({ kind: 1, created_at: 1, id: 1 });
   if (stored && stored.version < 5)
     await runs.updateMany({ status: "error", resumption: { $ne: null } }, { $set: { resumption: null } });
+  if (stored && stored.version < STATE_VERSION) await addStates(db);
   await versionsOf(db).updateOne(
     { _id: "version", version: { $lt: MONGODB_SCHEMA_VERSION } },
     { $set: { version: MONGODB_SCHEMA_VERSION } },
@@ -58,6 +66,44 @@ export async function migrateMongodb(db: Db): Promise<void> {
     { upsert: true },
   );
 }
+
+/** Adds `state` to runs of earlier versions. Idempotent. */
+async function addStates(db: Db): Promise<void> {
+  const { threads, runs, owners } = collectionsOf(db);
+  const none: object = { state: { $exists: false } };
+  const isUnfinished = { status: { $in: [...UNFINISHED] } };
+  for await (const { _id, resumption } of runs.find({ ...none, resumption: { $type: "string" } })) {
+    const { given_back, frames, ...kept } = JSON.parse(String(resumption)) as Record<string, unknown>;
+    const requeued = given_back === undefined ? {} : { requeued: given_back };
+    const renamed = {
+      ...kept,
+      ...requeued,
+      ...(frames !== undefined && { frames: frames === "wide" ? "all" : frames }),
+    };
+    await runs.updateOne({ _id, ...none }, { $set: { resumption: JSON.stringify(renamed) } });
+  }
+  const set = async (state: RunState, which: object, more: Partial<RunDocument> = {}) =>
+    runs.updateMany({ ...none, ...which }, { $set: { state, ...more } });
+  await runs.updateMany({ ...none, attempt: { $exists: false } }, { $set: { attempt: 1 } });
+  await set("delayed", { ...isUnfinished, owner: DELAYED_OWNER }, { owner: null });
+  await set("queued", { ...isUnfinished, owner: "" }, { owner: null });
+  await set("queued", { status: "pending", attempt: 0 });
+  await set("running", isUnfinished);
+  await set("dead", { resumption: { $type: "string" } });
+  await set("ended", { owner: { $in: ["", DELAYED_OWNER] } }, { owner: null });
+  await set("ended", {});
+  // Ends that are stored in their thread only; see ./runs.ts.
+  const unstated: object = { "settled.run_id": { $exists: true }, "settled.patch.state": { $exists: false } };
+  await threads.updateMany(
+    { ...unstated, "settled.patch.resumption": { $type: "string" } },
+    withState("dead"),
+  );
+  await threads.updateMany(unstated, withState("ended"));
+  await owners.deleteOne({ _id: DELAYED_OWNER });
+  await runs.dropIndex("gs_runs_dead").catch(() => undefined);
+}
+
+const withState = (state: RunState): object => ({ $set: { "settled.patch.state": state } });
 
 /**
  * Check that a server has used the database, without changing anything.

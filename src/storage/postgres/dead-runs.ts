@@ -5,7 +5,7 @@ import type { PostgresPool } from "./pool.js";
 import { runAssignments, storePatch, threadAssignments } from "./rows.js";
 
 /** Must match the condition of the index `gs_runs_dead`. */
-const IS_DEAD = "status = 'error' AND resumption IS NOT NULL";
+const IS_DEAD = "state = 'dead'";
 
 /**
  * Unfinished runs are counted as when a run is accepted (./queue.ts): after the thread's row is locked, and in a function,
@@ -24,7 +24,7 @@ export function createPostgresDeadRuns({ query }: PostgresPool, schema: string):
       UPDATE ${runs} AS r SET ${runAssignments("$3::json")} FROM place
       WHERE before = 0 AND run_id = $1 AND thread_id = $2 AND ${IS_DEAD} RETURNING 1
     ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`;
-  const forget = `UPDATE ${runs} SET resumption = NULL WHERE ${IS_DEAD} AND updated_at < $1 RETURNING 1`;
+  const forget = `UPDATE ${runs} SET state = 'ended', resumption = NULL WHERE ${IS_DEAD} AND updated_at < $1 RETURNING 1`;
   return {
     list: ({ limit, offset }) => query<RunRow>(list, [limit, offset]),
     count: async () => (await query<{ count: number }>(count, []))[0]?.count ?? 0,

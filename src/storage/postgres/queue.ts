@@ -8,12 +8,11 @@ import type {
   ThreadPatch,
   ReadyRun,
 } from "../contract/storage.js";
-import { DELAYED_OWNER } from "../contract/timers.js";
 import type { LockConnection } from "./lock-session.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { storePatch, toRunColumns, threadAssignments, toJsonColumn } from "./rows.js";
-import { runValue } from "./runs.js";
+import { holderOf, isHeldBy, runValue } from "./runs.js";
 import { CALLER, callerOf } from "./schema.js";
 
 /** Maximum number of callers with ready runs per query, beginning after the caller served last. */
@@ -33,7 +32,15 @@ interface Placement {
 }
 
 /** Columns that the acceptance of an existing row sets. The ids of run and thread come first. */
-const TAKEN_COLUMNS = ["run_id", "thread_id", "updated_at", "owner", "attempt", "resumption"] as const;
+const TAKEN_COLUMNS = [
+  "run_id",
+  "thread_id",
+  "updated_at",
+  "state",
+  "owner",
+  "attempt",
+  "resumption",
+] as const;
 
 /**
  * The queue consists of the run rows. The thread lock and the holder in the row decide which process executes a run; the
@@ -69,7 +76,7 @@ export class PostgresQueue implements RunQueue {
       mostWaiting,
       mostOfCaller,
     ];
-    if (from) values.push(from.owner, from.attempt);
+    if (from) values.push(...holderOf(from));
     const sql = from ? this.#sql.acceptHeld : this.#sql.accept;
     const [placement] = await this.#pool.query<Placement>(sql, values);
     return placement ? acceptanceOf(placement) : { became: "no_thread" };
@@ -156,7 +163,7 @@ function statements(schema: string) {
   const runs = tableIn(schema, "gs_runs");
   const isFirst = `NOT EXISTS (
     SELECT FROM ${runs} AS earlier WHERE earlier.thread_id = r.thread_id AND earlier.seq < r.seq
-      AND earlier.status IN ('pending', 'running') AND earlier.owner <> '${DELAYED_OWNER.id}')`;
+      AND earlier.status IN ('pending', 'running') AND earlier.state <> 'delayed')`;
   return {
     accept: acceptance(schema, STORED_RUN_COLUMNS, (values) => {
       const [names, texts] = [Object.keys(values).join(", "), Object.values(values).join(", ")];
@@ -167,7 +174,7 @@ function statements(schema: string) {
       const assignments = Object.entries(values).map(([column, value]) => `${column} = ${value}`);
       return `UPDATE ${runs} AS r SET seq = DEFAULT, ${assignments.join(", ")} FROM place
         WHERE r.run_id = ${run_id} AND r.thread_id = ${thread_id} AND r.status = 'pending'
-          AND r.owner = $${next} AND r.attempt = $${next + 1}::integer AND ${ACCEPTED} RETURNING 1`;
+          AND ${isHeldBy(next)} AND ${ACCEPTED} RETURNING 1`;
     }),
     readyRuns: readyRunsOf(runs, isFirst),
     // A run becomes ready when it is accepted or requeued, or when the previous run of its thread ends.
@@ -199,14 +206,15 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
   const [patch, queued, mostBefore, mostWaiting, mostOfCaller] = [1, 2, 3, 4, 5].map(
     (index) => `$${columns.length + index}`,
   );
-  const caller = callerOf(`${queued}::json`);
+  const caller = callerOf(`(${queued}::json -> 'resumption')`);
   const roomFor = (most: string | undefined, which: string) =>
     `${most}::integer IS NULL OR ${most} > (SELECT count(*) FROM (
           SELECT FROM ${runs} WHERE ${which} LIMIT ${most}::integer) AS waiting)`;
   const whileQueued: Partial<Record<string, string>> = {
-    owner: "''",
-    attempt: "0",
-    resumption: `${queued}::json`,
+    state: `${queued}::json ->> 'state'`,
+    owner: `${queued}::json ->> 'owner'`,
+    attempt: `(${queued}::json ->> 'attempt')::integer`,
+    resumption: `${queued}::json -> 'resumption'`,
   };
   const given = (column: string) => runValue(column, (columns as readonly string[]).indexOf(column) + 1);
   const valueOf = (column: Column) => {
@@ -221,7 +229,7 @@ function acceptance<Column extends (typeof STORED_RUN_COLUMNS)[number]>(
     ), earlier AS MATERIALIZED (
       SELECT "${schema}".gs_unfinished(thread_id)::integer AS before FROM thread
     ), place AS MATERIALIZED (
-      SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("owner")} <> '' AS begins,
+      SELECT before, before <= ${mostBefore}::integer AS fits, before = 0 AND ${given("state")} = 'running' AS begins,
         ${roomFor(mostWaiting, IS_QUEUED)} AS has_room,
         ${caller} = '' OR ${roomFor(mostOfCaller, `${IS_QUEUED} AND ${CALLER} = ${caller}`)} AS caller_has_room
       FROM earlier
@@ -269,9 +277,9 @@ function readyRunsOf(runs: string, isFirst: string): string {
 const LAST_CALLER = "coalesce(($3::text[])[cardinality($3::text[])], '')";
 /** Condition on `place`: the run is accepted. */
 const ACCEPTED = "fits AND (begins OR (has_room AND caller_has_room))";
-/** Queued runs. Must match the condition of the index `gs_runs_waiting_of`. */
-const IS_QUEUED = "owner = '' AND status IN ('pending', 'running')";
+/** Queued runs. Must match the condition of the index `gs_runs_queued_of`. */
+const IS_QUEUED = "state = 'queued' AND owner IS NULL";
 /** See `crashesOf`. */
-const IS_SUSPECT = "attempt > coalesce((resumption ->> 'given_back')::integer, 0)";
-/** Must match the condition of the index `gs_runs_in_flight_of`. */
-const IN_FLIGHT = "owner <> '' AND status = 'running'";
+const IS_SUSPECT = "attempt > coalesce((resumption ->> 'requeued')::integer, 0)";
+/** Must match the condition of the index `gs_runs_running_of`. */
+const IN_FLIGHT = "state = 'running'";

@@ -59,9 +59,10 @@ export const toRunColumns = (row: RunRow): unknown[] => [
   row.multitask_strategy,
   row.error === null ? null : storable(row.error),
   row.usage && toJsonColumn(row.usage),
+  row.state,
   row.owner,
   row.fault ? toJsonColumn(row.fault) : null,
-  row.attempt ?? 1,
+  row.attempt,
   row.resumption ? toJsonColumn(row.resumption) : null,
   row.tasks ? toJsonColumn(row.tasks) : null,
 ];
@@ -94,15 +95,17 @@ export function threadAssignments(patch: string): string {
 
 /** SQL assignments that patch a run; `patch` is an expression of type json. */
 export function runAssignments(patch: string): string {
+  const given = (key: string) => `(${patch} -> '${key}') IS NOT NULL`;
   const json = (key: string) =>
     `${key} = CASE WHEN (${patch} -> '${key}') IS NULL THEN r.${key}
       WHEN json_typeof(${patch} -> '${key}') = 'null' THEN NULL ELSE ${patch} -> '${key}' END`;
   return `updated_at = ${patch} ->> 'updated_at',
     status = coalesce(${patch} ->> 'status', r.status),
-    error = CASE WHEN (${patch} -> 'error') IS NOT NULL THEN ${patch} ->> 'error' ELSE r.error END,
+    error = CASE WHEN ${given("error")} THEN ${patch} ->> 'error' ELSE r.error END,
     ${json("usage")},
     ${json("fault")},
-    owner = coalesce(${patch} ->> 'owner', r.owner),
+    state = coalesce(${patch} ->> 'state', r.state),
+    owner = CASE WHEN ${given("owner")} THEN ${patch} ->> 'owner' ELSE r.owner END,
     attempt = coalesce((${patch} ->> 'attempt')::integer, r.attempt),
     ${json("resumption")},
     ${json("tasks")}`;

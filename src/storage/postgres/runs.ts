@@ -1,5 +1,4 @@
 import type { RunTasks } from "../../models/run.js";
-import { DELAYED_OWNER } from "../contract/timers.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
@@ -8,6 +7,7 @@ import type {
   OwnerTable,
   RunHolder,
   RunKey,
+  RunLease,
   RunOutcome,
   RunPatch,
   RunQuery,
@@ -29,9 +29,15 @@ export const runValue = (column: string, parameter: number): string => `$${param
 const values = STORED_RUN_COLUMNS.map((column, index) => runValue(column, index + 1)).join(", ");
 const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
 const UNFINISHED = "IN ('pending', 'running')";
-/** Whether the run belongs to the holder in parameters `owner` and `owner + 1`; true if they are null. */
-const isHeldBy = (owner: number) =>
-  `($${owner}::text IS NULL OR (r.owner = $${owner} AND r.attempt = $${owner + 1}::integer))`;
+/** Whether the run has the holder in the parameters from `first` on, see `holderOf`; true if they are null. */
+export const isHeldBy = (first: number): string =>
+  `($${first}::integer IS NULL OR (r.attempt = $${first} AND r.owner IS NOT DISTINCT FROM $${first + 1}::text
+    AND r.state = coalesce($${first + 2}::text, r.state)))`;
+export const holderOf = (holder: RunHolder | undefined): unknown[] => [
+  holder?.attempt ?? null,
+  holder?.owner ?? null,
+  holder?.state ?? null,
+];
 
 /** Run rows in a PostgreSQL schema: one statement per method where possible. */
 export class PostgresRuns implements RunTable {
@@ -61,16 +67,16 @@ export class PostgresRuns implements RunTable {
         WHERE t.thread_id = $2 AND NOT EXISTS (
           SELECT 1 FROM ${runs} AS later
           WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED}
-            AND later.owner <> '${DELAYED_OWNER.id}')`,
+            AND later.state <> 'delayed')`,
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
       list: `SELECT ${columns} FROM ${runs} WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
       search: `SELECT ${columns} FROM ${runs}`,
       unfinished: `SELECT run_id, thread_id, o.* FROM ${runs} LEFT JOIN ${owners} AS o ON o.id = owner
-        WHERE status ${UNFINISHED}`,
+        WHERE status ${UNFINISHED} AND state <> 'delayed'`,
       requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND status ${UNFINISHED}`,
       tasks: `SELECT tasks FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
-      cancelRequests: `SELECT run_id FROM ${runs} WHERE owner = $1 AND cancel_requested AND status ${UNFINISHED}`,
+      cancelRequests: `SELECT run_id FROM ${runs} WHERE owner IS NOT DISTINCT FROM $1::text AND cancel_requested AND status ${UNFINISHED}`,
     };
   }
 
@@ -91,7 +97,7 @@ export class PostgresRuns implements RunTable {
   async take(
     { run_id, thread_id }: RunKey,
     from: RunHolder,
-    patch: RunPatch & RunHolder,
+    patch: RunPatch & RunLease,
     thread: ThreadPatch,
   ): Promise<boolean> {
     const values = [run_id, thread_id, storePatch(patch), storePatch(thread), ...holderOf(from)];
@@ -133,11 +139,9 @@ export class PostgresRuns implements RunTable {
   }
 
   async unfinished({ threadId, ownerId, isOwned }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
-    const named = Object.entries({ thread_id: threadId, owner: ownerId }).filter(
-      ([, id]) => id !== undefined,
-    );
+    const named = Object.entries({ thread_id: threadId, owner: ownerId }).filter(([, id]) => id != null);
     const conditions = named.map(([column], index) => `AND ${column} = $${index + 1}`).join(" ");
-    const owned = isOwned ? "AND owner <> ''" : "";
+    const owned = isOwned ? "AND owner IS NOT NULL" : ownerId === null ? "AND owner IS NULL" : "";
     const sql = `${this.#sql.unfinished} ${owned} ${conditions} ORDER BY run_id`;
     return (
       await this.#pool.query<OwnedRun>(
@@ -151,7 +155,7 @@ export class PostgresRuns implements RunTable {
     await this.#pool.query(this.#sql.requestCancel, [runId]);
   }
 
-  async cancelRequests(ownerId: string): Promise<string[]> {
+  async cancelRequests(ownerId: string | null): Promise<string[]> {
     const runs = await this.#pool.query<Pick<RunRow, "run_id">>(this.#sql.cancelRequests, [ownerId]);
     return runs.map(({ run_id }) => run_id);
   }
@@ -166,8 +170,6 @@ export class PostgresRuns implements RunTable {
     await query(this.#sql.settle, values);
   }
 }
-
-const holderOf = (holder: RunHolder | undefined) => [holder?.owner ?? null, holder?.attempt ?? null];
 
 export function createPostgresOwners({ query }: PostgresPool, schema: string): OwnerTable {
   const owners = tableIn(schema, "gs_owners");

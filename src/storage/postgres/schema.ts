@@ -1,5 +1,6 @@
 import { StorageUnavailableError } from "../../support/errors.js";
-import { DELAYED_OWNER } from "../contract/timers.js";
+import type { Owner } from "../contract/storage.js";
+import { assertStopped } from "../rows/owners.js";
 import { lockKey, type PostgresDriver } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 
@@ -161,7 +162,7 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   CREATE FUNCTION ${s}.gs_unfinished(thread text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
   BEGIN
     RETURN (SELECT count(*) FROM ${s}.gs_runs WHERE thread_id = thread AND status IN ('pending', 'running')
-      AND owner <> '${DELAYED_OWNER.id}');
+      AND owner <> 'waits for its time');
   END $$;
   `,
   // Earlier versions kept `resumption` on failed runs that never started. Clear it: those runs are not dead.
@@ -181,7 +182,40 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   (s) => `
   ALTER TABLE ${s}.gs_threads ADD COLUMN preview json;
   `,
+  // The state of a run was coded in its owner. Run by processes of earlier releases, statements violate the constraint.
+  (s) => `
+  DROP INDEX IF EXISTS ${s}.gs_runs_waiting, ${s}.gs_runs_waiting_of, ${s}.gs_runs_in_flight_of, ${s}.gs_runs_dead;
+  ALTER TABLE ${s}.gs_runs ADD COLUMN state text COLLATE "C" NOT NULL DEFAULT 'ended', ALTER COLUMN owner DROP NOT NULL;
+  UPDATE ${s}.gs_runs SET
+    state = CASE WHEN status NOT IN ('pending', 'running') THEN CASE WHEN resumption IS NULL THEN 'ended' ELSE 'dead' END
+      WHEN owner = 'waits for its time' THEN 'delayed'
+      WHEN owner = '' OR (status = 'pending' AND attempt = 0) THEN 'queued' ELSE 'running' END,
+    owner = nullif(nullif(owner, ''), 'waits for its time'),
+    resumption = (resumption::jsonb - 'given_back' - 'frames' || jsonb_strip_nulls(jsonb_build_object(
+      'requeued', resumption -> 'given_back',
+      'frames', CASE resumption ->> 'frames' WHEN 'wide' THEN 'all' ELSE resumption ->> 'frames' END)))::json
+  WHERE status IN ('pending', 'running') OR resumption IS NOT NULL OR owner IN ('', 'waits for its time');
+  ALTER TABLE ${s}.gs_runs ALTER COLUMN state DROP DEFAULT, ADD CONSTRAINT gs_runs_state CHECK (
+    (status IN ('pending', 'running')) = (state IN ('delayed', 'queued', 'running'))
+    AND (state <> 'running' OR owner IS NOT NULL));
+  CREATE INDEX gs_runs_queued_of
+    ON ${s}.gs_runs ((coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), '')), seq)
+    WHERE state = 'queued' AND owner IS NULL;
+  CREATE INDEX gs_runs_running_of
+    ON ${s}.gs_runs ((coalesce(md5((resumption -> 'caller' -> 'scope')::jsonb::text), '')))
+    WHERE state = 'running';
+  CREATE INDEX gs_runs_dead ON ${s}.gs_runs (created_at, run_id) WHERE state = 'dead';
+  CREATE OR REPLACE FUNCTION ${s}.gs_unfinished(thread text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+  BEGIN
+    RETURN (SELECT count(*) FROM ${s}.gs_runs WHERE thread_id = thread AND status IN ('pending', 'running')
+      AND state <> 'delayed');
+  END $$;
+  DELETE FROM ${s}.gs_owners WHERE id = 'waits for its time';
+  `,
 ];
+
+/** Processes that wrote tables of an earlier version must have stopped before the migration. */
+const STATE_VERSION = 13;
 
 /** Table version that this release reads and writes. */
 export const POSTGRES_SCHEMA_VERSION = MIGRATIONS.length;
@@ -232,6 +266,8 @@ async function migrateRows(query: Query, s: string): Promise<void> {
   const version = await versionOf(query, `${s}.gs_schema`);
   if (version > MIGRATIONS.length) throw newerSchema(version);
   if (version === MIGRATIONS.length) return;
+  if (version > 0 && version < STATE_VERSION)
+    assertStopped(await query<Owner>(`SELECT id, host, pid, seen_at FROM ${s}.gs_owners`));
   for (const migration of MIGRATIONS.slice(version)) await query(migration(s));
   await query(`DELETE FROM ${s}.gs_schema`);
   await query(`INSERT INTO ${s}.gs_schema VALUES ($1)`, [MIGRATIONS.length]);

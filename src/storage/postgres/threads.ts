@@ -41,7 +41,7 @@ export class PostgresThreads implements ThreadTable {
       delete: `${deleteCheckpoints(schema)} DELETE FROM ${threads} WHERE thread_id = $1 RETURNING 1`,
       // A thread with a queued run does not expire, whether or not it is busy.
       expired: `SELECT ${columns} FROM ${threads} AS t WHERE expires_at < $1 AND status <> 'busy' AND NOT EXISTS (
-          SELECT FROM ${runs} AS r WHERE r.thread_id = t.thread_id AND r.owner = '' AND r.status IN ('pending', 'running'))
+          SELECT FROM ${runs} AS r WHERE r.thread_id = t.thread_id AND r.state = 'queued' AND r.owner IS NULL)
         ORDER BY expires_at LIMIT $2`,
     };
   }

@@ -1,7 +1,15 @@
 /** Rules for rows that all backends share: patches, filters, expiry. */
 import type { JsonObject } from "../../models/common.js";
 import type { RunStatus } from "../../models/run.js";
-import type { RunHolder, RunPatch, RunRow, RunSearch, ThreadPatch, ThreadRow } from "../contract/storage.js";
+import type {
+  RunHolder,
+  RunLease,
+  RunPatch,
+  RunRow,
+  RunSearch,
+  ThreadPatch,
+  ThreadRow,
+} from "../contract/storage.js";
 
 /** The current time as stored in rows: ISO 8601 UTC with milliseconds. */
 export const now = (): string => new Date().toISOString();
@@ -22,8 +30,8 @@ export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
  */
 export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
 
-export const isHeldBy = (run: Pick<RunRow, keyof RunHolder>, { owner, attempt }: RunHolder): boolean =>
-  run.owner === owner && (run.attempt ?? 1) === attempt;
+export const isHeldBy = (run: RunLease, { owner, attempt, state = run.state }: RunHolder): boolean =>
+  run.owner === owner && run.attempt === attempt && run.state === state;
 
 /**
  * Whether a row matches the scope of a filter. A row without a scope always matches.

@@ -32,6 +32,7 @@ export const RUN_COLUMNS = [
   "multitask_strategy",
   "error",
   "usage",
+  "state",
   "owner",
   "fault",
   "attempt",

@@ -23,7 +23,7 @@ import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
 import { hasNodeDriver, openNodeSqlite } from "./node-driver.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
-import { migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
+import { assertMigratable, migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
 import { createSqliteTimers } from "./timers.js";
 import { SqliteWriter, TRY_MS } from "./writer.js";
@@ -147,6 +147,7 @@ function prepare(db: Database, location: string, notices: string[]): void {
 function copyEarlier(db: Database, location: string): string | undefined {
   const version = versionOf(db);
   if (location === IN_MEMORY || version === 0 || version >= SQLITE_SCHEMA_VERSION) return undefined;
+  assertMigratable(db, version);
   const copy = `${location}.v${version}.bak`;
   if (!existsSync(copy)) copyWhole(db, copy);
   return `migrated the tables from version ${version} to ${SQLITE_SCHEMA_VERSION}; backup of the previous file: ${copy}`;

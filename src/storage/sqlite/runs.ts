@@ -9,6 +9,7 @@ import type {
   Resumption,
   RunHolder,
   RunKey,
+  RunLease,
   RunOutcome,
   RunPatch,
   RunQuery,
@@ -29,7 +30,6 @@ export interface SqliteRunColumns extends Omit<RunRow, Texts> {
   kwargs: string;
   usage: string | null;
   fault: string | null;
-  attempt: number;
   resumption: string | null;
   tasks: string | null;
 }
@@ -40,7 +40,6 @@ const storeRun = (row: RunRow): SqliteRunColumns => ({
   kwargs: JSON.stringify(row.kwargs),
   usage: row.usage && JSON.stringify(row.usage),
   fault: row.fault ? JSON.stringify(row.fault) : null,
-  attempt: row.attempt ?? 1,
   resumption: row.resumption ? JSON.stringify(row.resumption) : null,
   tasks: row.tasks ? JSON.stringify(row.tasks) : null,
 });
@@ -61,7 +60,7 @@ const values = STORED_RUN_COLUMNS.map((column) => `@${column}`).join(", ");
 const INSERT = `INSERT INTO gs_runs (${stored}) VALUES (${values})`;
 const GET = `SELECT ${columns} FROM gs_runs WHERE run_id = ?`;
 const UPDATE = `UPDATE gs_runs SET updated_at = @updated_at, status = @status, error = @error, usage = @usage,
-  fault = @fault, owner = @owner, attempt = @attempt, resumption = @resumption, tasks = @tasks WHERE run_id = @run_id`;
+  fault = @fault, state = @state, owner = @owner, attempt = @attempt, resumption = @resumption, tasks = @tasks WHERE run_id = @run_id`;
 const DELETE = "DELETE FROM gs_runs WHERE run_id = ? AND thread_id = ?";
 const LIST = `SELECT ${columns} FROM gs_runs
   WHERE thread_id = @threadId AND (@status IS NULL OR status = @status)
@@ -75,11 +74,12 @@ const SEARCHED: Readonly<Record<string, string>> = {
 };
 export const IS_UNFINISHED = "status IN ('pending', 'running')";
 const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
-  WHERE ${IS_UNFINISHED} AND (@threadId IS NULL OR thread_id = @threadId) AND (@ownerId IS NULL OR owner = @ownerId)
+  WHERE ${IS_UNFINISHED} AND state <> 'delayed' AND (@threadId IS NULL OR thread_id = @threadId)
+    AND (@ofAny OR owner IS @ownerId)
   ORDER BY run_id`;
 const TASKS = "SELECT tasks FROM gs_runs WHERE thread_id = ? AND run_id = ?";
 const REQUEST_CANCEL = `UPDATE gs_runs SET cancel_requested = 1 WHERE run_id = ? AND ${IS_UNFINISHED}`;
-const CANCEL_REQUESTS = `SELECT run_id FROM gs_runs WHERE owner = ? AND cancel_requested AND ${IS_UNFINISHED}`;
+const CANCEL_REQUESTS = `SELECT run_id FROM gs_runs WHERE owner IS ? AND cancel_requested AND ${IS_UNFINISHED}`;
 
 /** Run rows of a SQLite file. */
 export class SqliteRuns implements RunTable {
@@ -110,7 +110,7 @@ export class SqliteRuns implements RunTable {
     return this.#file.write(() => this.#patch(this.find(runId), patch, holder));
   }
 
-  take(run: RunKey, from: RunHolder, patch: RunPatch & RunHolder, thread: ThreadPatch): Promise<boolean> {
+  take(run: RunKey, from: RunHolder, patch: RunPatch & RunLease, thread: ThreadPatch): Promise<boolean> {
     return this.#file.write(() => {
       const row = this.find(run.run_id);
       if (row?.thread_id !== run.thread_id || !this.#patch(row, patch, from)) return false;
@@ -155,7 +155,8 @@ export class SqliteRuns implements RunTable {
 
   unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {
     return this.#file.read(() => {
-      const wanted = { threadId: threadId ?? null, ownerId: ownerId ?? null };
+      const ofAny = ownerId === undefined ? 1 : 0;
+      const wanted = { threadId: threadId ?? null, ownerId: ownerId ?? null, ofAny };
       const runs = this.#file.statement(UNFINISHED).all(wanted) as OwnedRun[];
       return runs.map(unfinishedRun);
     });
@@ -165,7 +166,7 @@ export class SqliteRuns implements RunTable {
     return this.#file.write(() => void this.#file.statement(REQUEST_CANCEL).run(runId));
   }
 
-  cancelRequests(ownerId: string): Promise<string[]> {
+  cancelRequests(ownerId: string | null): Promise<string[]> {
     return this.#file.read(() => this.#file.statement(CANCEL_REQUESTS).pluck().all(ownerId) as string[]);
   }
 

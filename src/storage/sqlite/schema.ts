@@ -1,5 +1,7 @@
 import type { Database } from "better-sqlite3";
 import { StorageUnavailableError } from "../../support/errors.js";
+import type { Owner } from "../contract/storage.js";
+import { assertStopped } from "../rows/owners.js";
 
 /**
  * One entry per version, never changed after its release. Table names start with `gs_`, because an application may keep
@@ -162,7 +164,52 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE gs_threads ADD COLUMN preview TEXT;
   `,
+  // The state of a run was coded in its owner. Run by processes of earlier releases, statements violate the constraint.
+  `
+  CREATE TABLE gs_runs_next (
+    run_id TEXT PRIMARY KEY,
+    thread_id TEXT NOT NULL REFERENCES gs_threads ON DELETE CASCADE,
+    assistant_id TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    status TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    kwargs TEXT NOT NULL,
+    multitask_strategy TEXT NOT NULL,
+    error TEXT,
+    usage TEXT,
+    state TEXT NOT NULL,
+    owner TEXT,
+    cancel_requested INTEGER NOT NULL DEFAULT 0,
+    fault TEXT,
+    attempt INTEGER NOT NULL,
+    resumption TEXT,
+    tasks TEXT,
+    CHECK ((status IN ('pending', 'running')) = (state IN ('delayed', 'queued', 'running'))
+      AND (state <> 'running' OR owner IS NOT NULL))
+  );
+  INSERT INTO gs_runs_next SELECT run_id, thread_id, assistant_id, created_at, updated_at, status, metadata, kwargs,
+    multitask_strategy, error, usage,
+    CASE WHEN status NOT IN ('pending', 'running') THEN iif(resumption IS NULL, 'ended', 'dead')
+      WHEN owner = 'waits for its time' THEN 'delayed'
+      WHEN owner = '' OR (status = 'pending' AND attempt = 0) THEN 'queued' ELSE 'running' END,
+    nullif(nullif(owner, ''), 'waits for its time'), cancel_requested, fault, attempt,
+    json_patch(resumption, json_object('given_back', NULL, 'requeued', json_extract(resumption, '$.given_back'),
+      'frames', iif(json_extract(resumption, '$.frames') = 'wide', 'all', json_extract(resumption, '$.frames')))),
+    tasks FROM gs_runs;
+  DROP TABLE gs_runs;
+  ALTER TABLE gs_runs_next RENAME TO gs_runs;
+  CREATE INDEX gs_runs_of_thread ON gs_runs (thread_id, created_at, run_id);
+  CREATE INDEX gs_runs_unfinished ON gs_runs (run_id) WHERE status IN ('pending', 'running');
+  CREATE INDEX gs_runs_cancelled ON gs_runs (owner) WHERE cancel_requested AND status IN ('pending', 'running');
+  CREATE INDEX gs_runs_created ON gs_runs (created_at, run_id, status);
+  CREATE INDEX gs_runs_dead ON gs_runs (created_at, run_id) WHERE state = 'dead';
+  DELETE FROM gs_owners WHERE id = 'waits for its time';
+  `,
 ];
+
+/** Processes that wrote tables of an earlier version must have stopped before the migration. */
+const STATE_VERSION = 10;
 
 /** Table version that this release reads and writes. */
 export const SQLITE_SCHEMA_VERSION = MIGRATIONS.length;
@@ -177,11 +224,18 @@ export function migrateSqlite(db: Database): void {
     db.exec("CREATE TABLE IF NOT EXISTS gs_schema (version INTEGER NOT NULL)");
     const version = (db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null) ?? 0;
     if (version > MIGRATIONS.length) throw newerSchema(version);
+    assertMigratable(db, version);
     for (const migration of MIGRATIONS.slice(version)) db.exec(migration);
     if (version === MIGRATIONS.length) return;
     db.exec("DELETE FROM gs_schema");
     db.prepare("INSERT INTO gs_schema VALUES (?)").run(MIGRATIONS.length);
   }).immediate();
+}
+
+/** @throws StorageUnavailableError while processes of an earlier release use the file (`storage_unavailable`) */
+export function assertMigratable(db: Database, version: number): void {
+  if (version === 0 || version >= STATE_VERSION) return;
+  assertStopped(db.prepare("SELECT * FROM gs_owners").all() as Owner[]);
 }
 
 function newerSchema(version: number): StorageUnavailableError {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { DELAYED_OWNER } from "../../../src/storage/contract/timers.js";
 import type { Resumption, RunRow, Storage } from "../../../src/storage/contract/storage.js";
 import { newId } from "../../../src/support/ids.js";
 import { runRow, threadRow, tick } from "./rows.js";
@@ -27,7 +26,7 @@ export function deadRunTests(storage: () => Storage): void {
   const revive = (run: RunRow) =>
     table().revive(
       run,
-      { updated_at: tick(), status: "running", owner: "", attempt: 3, error: null },
+      { updated_at: tick(), status: "running", state: "queued", owner: null, attempt: 3, error: null },
       { updated_at: tick(), status: "busy", error: null },
     );
 
@@ -48,7 +47,7 @@ export function deadRunTests(storage: () => Storage): void {
       const revived = await Promise.all([1, 2, 3].map(() => revive(run)));
       expect(revived.filter(Boolean)).toHaveLength(1);
       expect(await row(run)).toMatchObject({
-        ...{ status: "running", owner: "", attempt: 3, error: null },
+        ...{ status: "running", state: "queued", owner: null, attempt: 3, error: null },
         resumption: RESUMPTION,
       });
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "busy", error: null });
@@ -60,12 +59,12 @@ export function deadRunTests(storage: () => Storage): void {
 
     it("a dead run is not revived while its thread has another unfinished run, unless that run is delayed", async () => {
       const run = await seed();
-      const other = await seed({ status: "pending", owner: "" }, run.thread_id);
+      const other = await seed({ status: "pending", owner: null }, run.thread_id);
       const before = await storage().threads.get(run.thread_id);
       expect(await revive(run)).toBe(false);
       expect(await row(run)).toEqual(run);
       expect(await storage().threads.get(run.thread_id)).toEqual(before);
-      await storage().runs.update(other.run_id, { updated_at: tick(), owner: DELAYED_OWNER.id });
+      await storage().runs.update(other.run_id, { updated_at: tick(), state: "delayed" });
       expect(await revive(run)).toBe(true);
     });
 
@@ -88,12 +87,12 @@ export function deadRunTests(storage: () => Storage): void {
         {
           runId: run.run_id,
           holder,
-          run: { updated_at: tick(), status: "success", resumption: null },
+          run: { updated_at: tick(), status: "success", state: "ended", resumption: null },
           threadId: run.thread_id,
           thread: { updated_at: tick(), status: "idle" },
         },
       ]);
-      expect(await row(run)).toMatchObject({ status: "running", owner: "" });
+      expect(await row(run)).toMatchObject({ status: "running", owner: null });
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "busy" });
     });
 
@@ -101,7 +100,7 @@ export function deadRunTests(storage: () => Storage): void {
       const old = await seed({ updated_at: "2020-01-01T00:00:00.000Z" });
       const young = await seed({ updated_at: "2020-01-02T00:00:00.000Z" });
       expect(await table().forget("2020-01-02T00:00:00.000Z")).toBe(1);
-      expect(await row(old)).toEqual({ ...old, resumption: null });
+      expect(await row(old)).toEqual({ ...old, state: "ended", resumption: null });
       expect(await page()).toEqual([young]);
     });
   });

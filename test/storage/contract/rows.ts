@@ -1,6 +1,6 @@
 /** Rows for the storage suites: a thread, a run, and a strictly increasing clock. */
 import { newId } from "../../../src/support/ids.js";
-import type { RunRow, ThreadRow } from "../../../src/storage/contract/storage.js";
+import type { RunRow, RunState, ThreadRow } from "../../../src/storage/contract/storage.js";
 
 let clock = Date.parse("2030-01-01T00:00:00.000Z");
 
@@ -42,10 +42,18 @@ export function runRow(thread_id: string, fields: Partial<RunRow> = {}): RunRow 
     multitask_strategy: "enqueue",
     error: null,
     usage: null,
+    state: stateOf(fields),
     owner: "process-1",
     fault: null,
     attempt: 1,
     resumption: null,
     ...fields,
   };
+}
+
+/** The state of a run with these fields. */
+function stateOf({ status = "pending", owner, resumption }: Partial<RunRow>): RunState {
+  if (status !== "pending" && status !== "running")
+    return status === "error" && resumption ? "dead" : "ended";
+  return owner === null ? "queued" : "running";
 }

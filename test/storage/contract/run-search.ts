@@ -73,7 +73,7 @@ export function runSearchTests(storage: () => Storage): void {
     it("returns copies of the current rows", async () => {
       const run = await seedRun(await seedThread());
       expect(await found({ status: "pending" })).toEqual(ids(run));
-      await storage().runs.update(run.run_id, { updated_at: tick(), status: "timeout" });
+      await storage().runs.update(run.run_id, { updated_at: tick(), state: "ended", status: "timeout" });
       expect(await found({ status: "pending" })).toEqual([]);
       const [listed] = await search({ status: "timeout" });
       listed!.kwargs.input = "changed";

@@ -55,7 +55,7 @@ export function runTests(storage: () => Storage): void {
     runId: run.run_id,
     run: {
       updated_at: tick(),
-      status: "success",
+      ...{ state: "ended", status: "success" },
       usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
     },
     threadId: run.thread_id,
@@ -127,7 +127,7 @@ export function runTests(storage: () => Storage): void {
     it.each(["success", "error", "timeout", "interrupted"] as const)("status %s is final", async (status) => {
       const { thread_id } = await seedThread();
       const run = await seedRun(thread_id);
-      const ended = { updated_at: tick(), status, error: "as it ended" };
+      const ended = { updated_at: tick(), state: "ended" as const, status, error: "as it ended" };
       await storage().runs.update(run.run_id, ended);
       const again = { updated_at: tick(), status: "running" as const, error: null };
       expect(await storage().runs.update(run.run_id, again)).toBe(false);

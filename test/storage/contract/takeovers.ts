@@ -2,11 +2,17 @@ import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import { RunTakenError } from "../../../src/support/errors.js";
 import { newId } from "../../../src/support/ids.js";
-import type { Resumption, RunHolder, RunRow, Storage } from "../../../src/storage/contract/storage.js";
+import type {
+  Resumption,
+  RunHolder,
+  RunLease,
+  RunRow,
+  Storage,
+} from "../../../src/storage/contract/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
-const FIRST: RunHolder = { owner: "process-1", attempt: 1 };
-const SECOND: RunHolder = { owner: "process-2", attempt: 2 };
+const FIRST: RunLease = { state: "running", owner: "process-1", attempt: 1 };
+const SECOND: RunLease = { state: "running", owner: "process-2", attempt: 2 };
 const RESUMPTION: Resumption = {
   unattended: true,
   isWhole: true,
@@ -31,7 +37,7 @@ export function takeoverTests(storage: () => Storage): void {
   }
 
   const row = ({ thread_id, run_id }: RunRow) => storage().runs.get(thread_id, run_id);
-  const take = async (run: RunRow, from: RunHolder = FIRST, to: RunHolder = SECOND) =>
+  const take = async (run: RunRow, from: RunHolder = FIRST, to: RunLease = SECOND) =>
     storage().runs.take?.(
       run,
       from,
@@ -43,7 +49,7 @@ export function takeoverTests(storage: () => Storage): void {
       {
         runId: run.run_id,
         holder,
-        run: { updated_at: tick(), status: "success", resumption: null },
+        run: { updated_at: tick(), status: "success", state: "ended", resumption: null },
         threadId: run.thread_id,
         thread: { updated_at: tick(), status: "idle" },
       },
@@ -72,7 +78,7 @@ export function takeoverTests(storage: () => Storage): void {
     it("only one of several concurrent takeovers succeeds", async () => {
       const run = await running();
       const taken = await Promise.all(
-        Array.from({ length: 5 }, (_, n) => take(run, FIRST, { owner: `next-${n}`, attempt: 2 })),
+        Array.from({ length: 5 }, (_, n) => take(run, FIRST, { ...SECOND, owner: `next-${n}` })),
       );
       expect(taken.filter(Boolean)).toHaveLength(1);
       expect(await row(run)).toMatchObject({ owner: `next-${taken.indexOf(true)}`, attempt: 2 });
@@ -94,15 +100,19 @@ export function takeoverTests(storage: () => Storage): void {
       const run = await running();
       await take(run);
       const before = await storage().threads.get(run.thread_id);
-      expect(await storage().runs.update(run.run_id, { updated_at: tick(), status: "error" }, FIRST)).toBe(
-        false,
-      );
+      expect(
+        await storage().runs.update(
+          run.run_id,
+          { updated_at: tick(), status: "error", state: "ended" },
+          FIRST,
+        ),
+      ).toBe(false);
       await end(run, FIRST);
       expect(await row(run)).toMatchObject({ status: "running", ...SECOND });
       expect(await storage().threads.get(run.thread_id)).toEqual(before);
       expect(await storage().runs.update(run.run_id, { updated_at: tick() }, SECOND)).toBe(true);
       await end(run, SECOND);
-      expect(await row(run)).toMatchObject({ status: "success", ...SECOND });
+      expect(await row(run)).toMatchObject({ status: "success", ...SECOND, state: "ended" });
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "idle" });
     });
 

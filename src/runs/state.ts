@@ -1,0 +1,101 @@
+/**
+ * The life of a run: its states, and every change of state. The row of a run has a state, a lease owner (the process that
+ * has the run) and an attempt (how many times a process has started to execute it). They are set only by the functions
+ * below, and stored by compare-and-set: a change that expects another lease has no effect.
+ *
+ * ```text
+ *   delay ──▶ delayed ──┐                                ┌──▶ ended
+ *                       ▼ due                            │      ▲ forget
+ *   accept ──────▶ queued ──claim──▶ running ──end───────┤      │
+ *     │              ▲ ▲                │ │              └──▶ dead
+ *     │              │ └────requeue─────┘ │ take over             │
+ *     │              └────────────redrive─┼───────────────────────┘
+ *     └─────────free thread──────────▶────┘
+ * ```
+ *
+ * | State     | Lease owner      | `status`             | Meaning                                                           |
+ * | --------- | ---------------- | -------------------- | ----------------------------------------------------------------- |
+ * | `delayed` | none             | `pending`            | not due yet; its timer has the time                               |
+ * | `queued`  | none, or process | `pending`, `running` | waits for its thread, or for any process with capacity            |
+ * | `running` | process          | `pending`, `running` | a process executes it; `running` once its graph is called         |
+ * | `ended`   | the last process | the result           | its outcome is stored                                             |
+ * | `dead`    | the last process | `error`              | its processes crashed too often; it can be redriven for 30 days   |
+ *
+ * A queued run with a lease owner waits in that process for its thread: without a shared queue, each process executes
+ * the runs that it accepts. A queued run whose status is `running` was requeued: it continues from its last checkpoint.
+ */
+import type { Resumption, RunHolder, RunLease, RunPatch, RunRow } from "../storage/contract/storage.js";
+
+/** Stored with a delay. */
+export const delayed: Readonly<RunLease> = { state: "delayed", owner: null, attempt: 0 };
+
+/** Accepted, but its thread or all processes are busy. `owner` is set if it waits in that process. */
+export const queued = (owner: string | null = null): RunLease => ({ state: "queued", owner, attempt: 0 });
+
+/** Accepted by a process that executes it now. */
+export const started = (owner: string): RunLease => ({ state: "running", owner, attempt: 1 });
+
+/** Claimed from the queue, or taken over from a dead process, by a process that executes it now. */
+export const claimed = (
+  owner: string,
+  { status, attempt }: Pick<RunRow, "status" | "attempt">,
+): RunLease => ({
+  state: "running",
+  owner,
+  // A run that is still pending was never executed.
+  attempt: status === "running" ? attempt + 1 : Math.max(attempt, 1),
+});
+
+/** Taken over from a dead process by a process in which it waits for its thread. */
+export const requeuedAt = (owner: string, { attempt }: Pick<RunRow, "attempt">): RunLease => ({
+  state: "queued",
+  owner,
+  attempt,
+});
+
+/** Left by a process that could not end it: any process may claim it. */
+export const requeued = ({ attempt }: Pick<RunRow, "attempt">): RunLease => ({
+  state: "queued",
+  owner: null,
+  attempt,
+});
+
+type EndStatus = Exclude<RunRow["status"], "pending" | "running">;
+
+/** Ended: by its graph, by a cancellation or a refusal, or because it cannot be resumed. */
+export const ended = (status: EndStatus) =>
+  ({ state: "ended", status, resumption: null }) satisfies Partial<RunPatch>;
+
+/** Its processes crashed too often, and it keeps what a redrive needs. */
+export const died = (resumption: Resumption) =>
+  ({ state: "dead", status: "error", resumption }) satisfies Partial<RunPatch>;
+
+/** Redriven: requeued as if it had never crashed. */
+export const redriven = ({ attempt, resumption }: { attempt: number; resumption: Resumption }) => ({
+  ...requeued({ attempt }),
+  status: "running" as const,
+  ...{ error: null, usage: null, fault: null, tasks: null },
+  resumption: { ...resumption, spent_ms: 0, requeued: attempt },
+});
+
+// What a state means for others.
+
+export const isDelayed = ({ state }: Pick<RunRow, "state">): boolean => state === "delayed";
+
+/** Whether any process may claim the run. */
+export const isUnclaimed = ({ state, owner }: Pick<RunRow, "state" | "owner">): boolean =>
+  state === "queued" && owner === null;
+
+/**
+ * Whether a run continues, or has continued, after this attempt ended: it was requeued, or dead and then redriven. A
+ * run that its process still owns has ended, but its end is not stored yet.
+ */
+export const continuesAfter = (row: RunLease, attempt: number): boolean =>
+  row.attempt > attempt || isUnclaimed(row);
+
+/** Number of processes that crashed during the run. Attempts that were requeued do not count. */
+export const crashesOf = ({ attempt, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>
+  attempt - (resumption?.requeued ?? 0);
+
+/** The lease of a row, which a change of the row expects. */
+export const leaseOf = ({ state, owner, attempt }: RunRow): RunHolder => ({ state, owner, attempt });
