@@ -126,8 +126,8 @@ describe("a queued run that another process marked as dead", () => {
       assistant_id: "gate",
       input: { gate: second },
     });
-    const ended = { state: "ended", status: "error", error: "taken for dead" } as const;
-    await storage.runs.update(run_id, { updated_at: new Date().toISOString(), ...ended });
+    const ended = { status: "error", error: "taken for dead" } as const;
+    await storage.runs.update(run_id, { updated_at: new Date().toISOString(), state: "ended", ...ended });
     gateOf(second).open();
     gateOf(first).open();
     expect((await running).status).toBe("success");

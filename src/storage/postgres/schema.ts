@@ -182,7 +182,7 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   (s) => `
   ALTER TABLE ${s}.gs_threads ADD COLUMN preview json;
   `,
-  // The state of a run was coded in its owner. Run by processes of earlier releases, statements violate the constraint.
+  // The state of a run was coded in its owner. Statements of earlier releases violate the constraint.
   (s) => `
   DROP INDEX IF EXISTS ${s}.gs_runs_waiting, ${s}.gs_runs_waiting_of, ${s}.gs_runs_in_flight_of, ${s}.gs_runs_dead;
   ALTER TABLE ${s}.gs_runs ADD COLUMN state text COLLATE "C" NOT NULL DEFAULT 'ended', ALTER COLUMN owner DROP NOT NULL;

@@ -164,7 +164,7 @@ const MIGRATIONS: readonly string[] = [
   `
   ALTER TABLE gs_threads ADD COLUMN preview TEXT;
   `,
-  // The state of a run was coded in its owner. Run by processes of earlier releases, statements violate the constraint.
+  // The state of a run was coded in its owner. Statements of earlier releases violate the constraint.
   `
   CREATE TABLE gs_runs_next (
     run_id TEXT PRIMARY KEY,
