@@ -182,7 +182,7 @@ describe("secrets of a run", () => {
     const storage = await openStorage({ ...defaultSettings(), cwd: process.cwd() });
     const server = await startTestServer({ graphs: { open: graph }, storage });
     const row = threadRow({ config });
-    const run = { ...runRow(row.thread_id), status: "success" as const, kwargs: { input, config, context } };
+    const run = runRow(row.thread_id, { status: "success", kwargs: { input, config, context } });
     await storage.threads.insert(row);
     await storage.runs.insert(run, { updated_at: row.updated_at });
     for (const path of ["", "/runs", `/runs/${run.run_id}`]) {

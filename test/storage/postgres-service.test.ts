@@ -215,7 +215,7 @@ withPostgres("a service on PostgreSQL", (postgres) => {
     const at = new Date().toISOString();
     const [older, newer] = [newId(), newId()];
     for (const run_id of [older, newer]) {
-      const run = { ...row!, run_id, status: "running" as const };
+      const run = { ...row!, run_id, state: "running" as const, status: "running" as const };
       await storage.runs.insert(run, { updated_at: at, status: "busy" });
     }
     const settle = (runId: string) =>
