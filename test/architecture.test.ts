@@ -16,7 +16,7 @@ const ENGINE = [
   "scheduling",
   "operations",
 ];
-const ENGINE_BASE = ["support", "models", "graphs", "storage"];
+const ENGINE_BASE = ["support", "models", "graphs", "storage", "tracing"];
 
 function engineLayers(): Record<string, readonly string[]> {
   return Object.fromEntries(
@@ -32,8 +32,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ["support", "config"],
   graphs: ["support", "models", "graphs"],
   storage: ["support", "models", "storage"],
+  tracing: ["support", "models", "tracing"],
   ...engineLayers(),
-  service: ["support", "models", "config", "graphs", "storage", ...ENGINE, "service"],
+  service: ["support", "models", "config", "graphs", "storage", "tracing", ...ENGINE, "service"],
   mcp: ["support", "models", "view", "service", "mcp"],
   a2a: ["support", "models", "view", "service", "a2a"],
   http: ["support", "models", "service", "mcp", "a2a", "http"],

@@ -47,4 +47,18 @@ export const switchSettings = {
       description: "Accept delayed runs, with `after_seconds` (docs/schedules.md).",
     }),
   ),
+  trace_content: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        "Add the input and the answer of each run to its span; also OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (docs/observability.md).",
+    }),
+  ),
+  trace_keep: Type.Optional(
+    Type.Array(Type.String({ pattern: "^(error|slow:\\d+(\\.\\d+)?(ms|s))$" }), {
+      default: [],
+      description:
+        "Export only the spans of these runs: error, failed ones; slow:30s, those that take at least that long. Empty: of all runs.",
+    }),
+  ),
 };

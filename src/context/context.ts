@@ -9,6 +9,7 @@ import type { ItemTable, Storage } from "../storage/contract/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
+import type { Tracing } from "../tracing/tracing.js";
 import { type Timers, type TimerSettings, timersOf } from "./timers.js";
 import { RunCheckpointer } from "./run-checkpointer.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
@@ -53,6 +54,10 @@ export interface OpsContext {
   readonly caller?: Caller;
   /** The run whose graph calls the operations through an in-process client. */
   readonly within?: { readonly thread_id: string };
+  /** Exports traces; undefined unless the environment or the user's program sets them up. */
+  readonly tracing?: Tracing;
+  /** The span of the request: a `traceparent`. */
+  readonly trace?: string;
   /** Frames shared with other processes; undefined if frames are not shared. */
   readonly frames?: SharedFrames;
   /** Undefined if metrics are off. */
@@ -66,7 +71,10 @@ type RegistrySettings = Pick<
   "default_assistant_id" | "assistant_namespace" | "list_all_assistants"
 >;
 
-interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" | "metrics" | "watch"> {
+interface ContextParts extends Pick<
+  OpsContext,
+  "storage" | "logger" | "frames" | "metrics" | "tracing" | "watch"
+> {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
   /** See `RegistryOptions` for this and `unfiltered`. */
@@ -79,7 +87,8 @@ interface ContextParts extends Pick<OpsContext, "storage" | "logger" | "frames" 
 const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch } = parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, tracing, watch } =
+    parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
   if (!("items" in storage))
@@ -123,6 +132,7 @@ export function createContext(parts: ContextParts): OpsContext {
     ownerId: newId(),
     frames,
     metrics,
+    tracing,
     watch,
   };
   const context = eager as OpsContext;

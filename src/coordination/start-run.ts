@@ -32,6 +32,7 @@ import {
   refuseUnfiltered,
   refuseUnsupported,
   strategyOf,
+  traceParent,
 } from "../runs/run-request.js";
 import { type Origin, requireCheckpoint } from "../context/run-checkpointer.js";
 import type { LiveRunOptions, QueueOptions } from "../runs/run-options.js";
@@ -117,7 +118,8 @@ export async function checkRequest(
   const bound = await bindGraph(context, graphId, call, request);
   const input = await graphInput(request, bound.graph);
   refuseUnfiltered(context, call, bound);
-  return { ...call, threadId: id, request, bound, input, since: performance.now() };
+  const parent = context.tracing && (await traceParent(context, id, request));
+  return { ...call, threadId: id, request, bound, input, traceParent: parent, since: performance.now() };
 }
 
 /** Locks a free thread; undefined if it is busy and the run may wait for it or take it over. */
@@ -365,11 +367,11 @@ async function awaitRecovery(context: EngineContext, threadId: string, lease: Th
 
 export function newLiveRun(
   context: EngineContext,
-  { threadId, request, bound, since, known }: CheckedRequest,
+  { threadId, request, bound, since, known, traceParent: parent }: CheckedRequest,
   options: LiveRunOptions,
   attempt: number,
 ): LiveRun {
-  const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known);
+  const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known, parent);
   const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
   const ifLost =

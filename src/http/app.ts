@@ -382,8 +382,9 @@ function requestHandler(service: Service, route: Route, unread: WriteBudget): Re
     const params = req.params as Call["params"];
     const { caller } = requestContext(req);
     const within = inProcessSender(req)?.within;
+    const trace = service.tracing && traceRequest(service.tracing, route, req, res);
     const call: Call = {
-      service: caller || within ? service.as(caller, within) : service,
+      service: caller || within || trace ? service.as(caller, within, trace) : service,
       params,
       query,
       body,
@@ -392,6 +393,19 @@ function requestHandler(service: Service, route: Route, unread: WriteBudget): Re
     };
     await answer(route, call, (reply) => send(res, reply, service, unread));
   };
+}
+
+/** The span of a request that can start a run, as a `traceparent`. It ends with the response. */
+function traceRequest(
+  tracing: NonNullable<Service["tracing"]>,
+  { tag, method, path }: Route,
+  req: Request,
+  res: Response,
+): string | undefined {
+  if (method !== "post" || (tag !== "Runs" && tag !== "Events and commands")) return undefined;
+  const request = tracing.request("POST", path, req.headers.traceparent);
+  res.once("close", () => request.end(res.statusCode));
+  return request.traceparent;
 }
 
 /**

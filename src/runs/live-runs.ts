@@ -29,6 +29,7 @@ import {
   type RunResult,
   RunResults,
 } from "./run-results.js";
+import type { RunTrace } from "../tracing/tracing.js";
 
 /** The context of operations, with the live runs that they share. */
 export interface EngineContext extends OpsContext {
@@ -86,6 +87,8 @@ export class LiveRun {
   #begunAt: number | undefined;
   /** Set once the run holds its thread. */
   #execution: Execution | undefined;
+  /** Set when the run starts, if traces are exported. */
+  #trace: RunTrace | undefined;
   #end: End | undefined;
   /** Whether the run was requeued: other attempts follow. */
   #isRequeued = false;
@@ -228,8 +231,9 @@ export class LiveRun {
       const execution = await prepare();
       this.#start(execution);
       begun();
-      const ending: Ending = { ...(await execution.run()), tasks: execution.tasks() };
-      ending.preview = execution.preview();
+      const execute = () => execution.run();
+      const settled = await (this.#trace?.within(execute) ?? execute());
+      const ending: Ending = { ...settled, tasks: execution.tasks(), preview: execution.preview() };
       const { run, holder } = this;
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
@@ -291,6 +295,9 @@ export class LiveRun {
     this.#execution = execution;
     this.#context.live.add(this);
     this.#begunAt = performance.now();
+    const { tracing, trace, caller, settings } = this.#context;
+    const isQueued = settings.queue !== "none";
+    this.#trace = tracing?.begin(this.run, this.holder.attempt, trace, isQueued, caller?.user.identity);
     this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
     this.watch?.begin(this.#isStateless);
     if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopReason ??= RunAborted.from("cancelled");
@@ -326,6 +333,7 @@ export class LiveRun {
     this.#end = end;
     this.log?.close();
     this.#events.emit("end");
+    this.#trace?.end({ run: end.run, answer: end.answer, tasks: this.tasks() });
     const ms = this.#begunAt === undefined ? undefined : performance.now() - this.#begunAt;
     if (this.#context.metrics) countEnd(this.#context.metrics, end, ms);
     if (ms !== undefined) {

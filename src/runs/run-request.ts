@@ -48,6 +48,8 @@ export interface CheckedRequest extends CallOptions {
   since: number;
   /** Set for a run that another process started. */
   earlier?: EarlierAttempts;
+  /** The span below which the run belongs; undefined without tracing. */
+  traceParent?: string;
 }
 
 /** Properties of a run that are fixed before it is accepted. */
@@ -294,6 +296,7 @@ export function newRun(
   stamp: GraphStamp,
   attempt: number,
   known?: CheckedRequest["known"],
+  traceParent = context.trace,
 ): Run {
   const at = now();
   return {
@@ -304,13 +307,32 @@ export function newRun(
     created_at: known?.created_at ?? at,
     updated_at: at,
     status: "pending",
-    metadata: { ...stampScope(context, request.metadata ?? {}), ...stamp },
+    metadata: {
+      ...stampScope(context, request.metadata ?? {}),
+      ...stamp,
+      ...context.tracing?.accepted(stamp.graph_id, traceParent, context.settings.queue !== "none"),
+    },
     kwargs: kwargsOf(context, request),
     multitask_strategy: strategyOf(context, request),
     error: null,
     usage: null,
     attempt,
   };
+}
+
+/**
+ * The span below which a new run belongs; undefined without tracing. An answer belongs to the trace of the run that
+ * asked, however much later it comes.
+ */
+export async function traceParent(
+  { tracing, trace, storage }: OpsContext,
+  threadId: string,
+  { command, input }: RunCreateRequest,
+): Promise<string | undefined> {
+  if (!tracing) return undefined;
+  const resumes = command?.resume !== undefined || (command == null && input == null);
+  const [asked] = resumes ? await storage.runs.list({ threadId, limit: 1, offset: 0 }) : [];
+  return tracing.parentOf(asked) ?? trace;
 }
 
 /** The changes to a thread when a run starts. `graphs` are the graphs that have written to the thread by then. */

@@ -22,6 +22,7 @@ import type { Storage, StorageFinding, UnfinishedRun } from "../storage/contract
 import { ConfigError, type GraphLoadError } from "../support/errors.js";
 import { type Logger, silentLogger, safeLogger } from "../support/log.js";
 import { type Metrics, openMetrics } from "../support/metrics.js";
+import { openTracing, type Tracing } from "../tracing/tracing.js";
 import { currentRun } from "../support/event-loop.js";
 import { provideSdkFetch } from "../support/sdk-fetch.js";
 import { langgraphVersion } from "../support/user-langgraph.js";
@@ -80,6 +81,8 @@ export class Service extends Operations {
   readonly logger: Logger;
   /** Undefined while the setting metrics is off. */
   readonly metrics: Metrics | undefined;
+  /** Undefined unless traces are exported. @internal */
+  readonly tracing: Tracing | undefined;
   /** Authenticates a request; undefined without authentication. @throws UnauthorizedError (`unauthorized`) */
   readonly authenticate: UserHooks["authenticate"];
   /** The SDK that serves /mcp; undefined while the setting mcp is off. @internal */
@@ -133,6 +136,7 @@ export class Service extends Operations {
     this.settings = settings;
     this.logger = context.logger;
     this.metrics = context.metrics;
+    this.tracing = context.tracing;
     this.#context = engine;
     this.#sources = sources;
     if (maintains) this.#maintenance = new Maintenance(engine);
@@ -149,11 +153,12 @@ export class Service extends Operations {
    * The operations on behalf of one caller, who cannot access threads and memory of others.
    * @param caller the user; undefined without authentication
    * @param within the run of this service whose graph calls the operations
+   * @param trace the span of the request, as a `traceparent`
    * @returns the operations, without `close()` and `reload()`
    */
-  as(caller: Caller | undefined, within?: OpsContext["within"]): CallerService {
+  as(caller: Caller | undefined, within?: OpsContext["within"], trace?: string): CallerService {
     const { settings, logger, metrics } = this;
-    return Object.assign(new Operations(withParts(this.#context, { caller, within })), {
+    return Object.assign(new Operations(withParts(this.#context, { caller, within, trace })), {
       settings,
       logger,
       metrics,
@@ -318,6 +323,7 @@ export class Service extends Operations {
     await this.#live?.stop(0);
     this.#context.queue?.notify();
     await this.#context.frames?.close();
+    await this.#context.tracing?.close();
     await this.#context.storage.close();
     this.#closed();
   }
@@ -383,9 +389,7 @@ async function open(
   const existing = options.standIns === "existing";
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
-  const metrics = settings.metrics && serves ? openMetrics(cwd) : undefined;
-  const mcpSdk = settings.mcp && serves ? await mcpSdkOf(cwd) : undefined;
-  const a2aSdk = settings.a2a && serves ? await a2aSdkOf(cwd) : undefined;
+  const { metrics, tracing, ...sdks } = serves ? await optionalParts(cwd, settings) : NO_PARTS;
   const makeQueue = serves && !passive ? await queueMaker(settings, logger) : undefined;
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   for (const notice of opened.notices ?? []) logger.warn({ scheme: opened.scheme }, notice);
@@ -394,7 +398,8 @@ async function open(
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const parts = { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, watch };
+    const served = { serves, frames, metrics, tracing, watch };
+    const parts = { settings, graphs, storage, logger, standIns, unfiltered, ...served };
     const context = createContext(parts);
     const defaultPolicy = makeQueue ? "queue" : "resume";
     const serviceParts = {
@@ -404,8 +409,7 @@ async function open(
       cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : defaultPolicy)) : "end",
       makeQueue,
       hooks,
-      mcpSdk,
-      a2aSdk,
+      ...sdks,
       closed,
     } as const;
     return await new Service(settings, sources, context, serviceParts).start();
@@ -415,6 +419,20 @@ async function open(
     throw error;
   }
 }
+
+/** What settings and the environment enable, from optional packages of the project. */
+async function optionalParts(cwd: string, settings: Settings) {
+  const metrics = settings.metrics ? openMetrics(cwd) : undefined;
+  const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
+  return {
+    metrics,
+    tracing: openTracing(cwd, settings, onExport),
+    mcpSdk: settings.mcp ? await mcpSdkOf(cwd) : undefined,
+    a2aSdk: settings.a2a ? await a2aSdkOf(cwd) : undefined,
+  };
+}
+
+const NO_PARTS = { metrics: undefined, tracing: undefined, mcpSdk: undefined, a2aSdk: undefined };
 
 /** The source of each graph: a string names a file and an export. */
 function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {

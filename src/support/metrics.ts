@@ -37,6 +37,8 @@ export interface Metrics {
   framesShared(count: number): void;
   framesDropped(count: number): void;
   frameBusIsAway(isAway: boolean): void;
+  /** A batch of spans was sent to the collector, or dropped because it did not accept them. */
+  spansExported(count: number, isAccepted: boolean): void;
   /** Registers the function that returns the bytes of frames kept in memory. */
   framesKept(bytes: () => number): void;
   /** Registers a queue. Its state is read on every scrape. */
@@ -141,13 +143,29 @@ export function openMetrics(cwd: string): Metrics {
 type Gauge = InstanceType<PromClient["Gauge"]>;
 type Counter = InstanceType<PromClient["Counter"]>;
 
-function stallMetrics(counter: (name: string, help: string) => Counter): Pick<Metrics, "eventLoopStalled"> {
+function stallMetrics(
+  counter: (name: string, help: string, labels?: string[]) => Counter,
+): Pick<Metrics, "eventLoopStalled" | "spansExported"> {
   const count = counter("event_loop_stalls_total", "Event loop stalls that have ended.");
   const time = counter("event_loop_stalled_seconds_total", "Total time of event loop stalls.");
   return {
+    ...spanMetrics(counter),
     eventLoopStalled: (seconds) => {
       count.inc({});
       time.inc({}, seconds);
+    },
+  };
+}
+
+/** A process that exports no traces does not have this metric. */
+function spanMetrics(
+  counter: (name: string, help: string, labels?: string[]) => Counter,
+): Pick<Metrics, "spansExported"> {
+  let spans: Counter | undefined;
+  return {
+    spansExported: (count, isAccepted) => {
+      spans ??= counter("spans_total", "Spans sent to the collector of traces.", ["outcome"]);
+      spans.inc({ outcome: isAccepted ? "sent" : "dropped" }, count);
     },
   };
 }

@@ -9,6 +9,8 @@ interface Need {
   cwd: string;
   /** What needs the package, such as the name of a setting. */
   setting: string;
+  /** All packages to install, if several are needed. Default: the one that is missing. */
+  install?: readonly string[];
 }
 
 /**
@@ -16,7 +18,7 @@ interface Need {
  * this package.
  * @throws ConfigError if the package is missing or does not load (`config_invalid`)
  */
-export function loadOptional<T>(id: string, { cwd, setting }: Need): T {
+export function loadOptional<T>(id: string, { cwd, setting, install }: Need): T {
   const name = packageOf(id);
   for (const from of [join(cwd, "package.json"), import.meta.url]) {
     const require = createRequire(from);
@@ -28,7 +30,7 @@ export function loadOptional<T>(id: string, { cwd, setting }: Need): T {
     }
   }
   throw new ConfigError(`${setting}: the package ${name} is not installed`, {
-    hint: `install it in your project: ${MANAGERS[managerOf(cwd)].add} ${name}`,
+    hint: `install it in your project: ${MANAGERS[managerOf(cwd)].add} ${(install ?? [name]).join(" ")}`,
   });
 }
 

@@ -1,0 +1,214 @@
+/**
+ * Traces of runs (docs/observability.md). A run is one span, below the request that started it. Its tasks are recorded
+ * anyway, so their spans are made when it ends, and a run in flight pays nothing for them.
+ */
+import type { Attributes, Context, Span, SpanContext, SpanOptions, Tracer } from "@opentelemetry/api";
+import type { JsonObject } from "../models/common.js";
+import type { Run, RunTasks } from "../models/run.js";
+import { VERSION } from "../support/version.js";
+import * as names from "./names.js";
+import { type OnExport, type OpenProvider, openProvider } from "./provider.js";
+import { type TaskSpan, taskSpans } from "./task-spans.js";
+import { parseTraceparent, traceparentOf } from "./traceparent.js";
+
+export interface TraceSettings {
+  /** Whether spans contain the input and the answer of a run. */
+  trace_content: boolean;
+  /** Which runs are exported: all if empty. */
+  trace_keep: readonly string[];
+}
+
+/** The end of a run, or of its part in this process. */
+export interface TracedEnd {
+  run: Pick<Run, "status" | "usage" | "attempt">;
+  tasks: RunTasks | undefined;
+  answer: JsonObject;
+}
+
+export interface RunTrace {
+  /** Calls `work` with the span as the active one, for spans of the graph's own instrumentation. */
+  within<T>(work: () => T): T;
+  end(end: TracedEnd): void;
+}
+
+export interface RequestTrace {
+  traceparent: string;
+  end(status: number): void;
+}
+
+/** In the metadata of a run: the span below which its spans belong. */
+const KEY = "traceparent";
+
+/**
+ * Undefined if neither the environment nor the program sets traces up: no package is loaded then.
+ * @param cwd project folder, whose copies of the packages are used
+ * @throws ConfigError if a package is missing, or the endpoint is not an HTTP URL (`config_invalid`)
+ */
+export function openTracing(cwd: string, settings: TraceSettings, onExport: OnExport): Tracing | undefined {
+  const { env } = process;
+  const opened = openProvider(cwd, env, onExport);
+  if (!opened) return undefined;
+  const capture = env.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === "true";
+  return new Tracing(opened, { ...settings, trace_content: settings.trace_content || capture });
+}
+
+export class Tracing {
+  readonly #api: OpenProvider["api"];
+  readonly #tracer: Tracer;
+  readonly #settings: TraceSettings;
+  readonly #slowMs: number | undefined;
+  readonly #opened: OpenProvider;
+
+  constructor(opened: OpenProvider, settings: TraceSettings) {
+    this.#opened = opened;
+    this.#api = opened.api;
+    this.#tracer = opened.provider.getTracer("graph-serve", VERSION);
+    this.#settings = settings;
+    this.#slowMs = slowMsOf(settings.trace_keep);
+  }
+
+  /** Sends the remaining spans, for a few seconds at most. */
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+
+  /**
+   * The span of a request, unless instrumentation of the user's program has one already.
+   * @param incoming the header `traceparent`; ignored if it is malformed
+   */
+  request(method: string, route: string, incoming: unknown): RequestTrace {
+    const { trace, SpanKind, SpanStatusCode } = this.#api;
+    const active = trace.getActiveSpan();
+    if (active) return { traceparent: traceparentOf(active.spanContext()), end: () => undefined };
+    const attributes = { [names.HTTP_METHOD]: method, [names.HTTP_ROUTE]: route };
+    const span = this.#start(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, incoming);
+    return {
+      traceparent: traceparentOf(span.spanContext()),
+      end: (status) => {
+        span.setAttribute(names.HTTP_STATUS, status);
+        if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        span.end();
+      },
+    };
+  }
+
+  /**
+   * The metadata that a run gets when it is accepted.
+   * @param parent the span of its request, or of the run whose question it answers
+   */
+  accepted(graphId: string, parent: string | undefined, isQueued: boolean): { [KEY]?: string } {
+    if (parent !== undefined && !isQueued) return { [KEY]: parent };
+    const { SpanKind } = this.#api;
+    const attributes = { [names.AGENT]: graphId };
+    const span = this.#start(`create_run ${graphId}`, { kind: SpanKind.PRODUCER, attributes }, parent);
+    span.end();
+    return { [KEY]: traceparentOf(span.spanContext()) };
+  }
+
+  /** The parent of the run that this one continues, by answering its question. */
+  parentOf(asked: Pick<Run, "metadata"> | undefined): string | undefined {
+    const parent = asked?.metadata[KEY];
+    return parseTraceparent(parent) ? String(parent) : undefined;
+  }
+
+  /**
+   * Starts the span of an attempt.
+   * @param request the span of the request; linked if the run belongs to an earlier trace
+   */
+  begin(run: Run, attempt: number, request: string | undefined, isQueued: boolean, user?: string): RunTrace {
+    const { trace, context, SpanKind } = this.#api;
+    const graph = String(run.metadata.graph_id);
+    const parent = run.metadata[KEY];
+    const linked = isQueued ? parent : request === parent ? undefined : request;
+    const link = parseTraceparent(linked);
+    const attributes: Attributes = {
+      ...{ [names.OPERATION]: "invoke_workflow", [names.AGENT]: graph, [names.CONVERSATION]: run.thread_id },
+      ...{ [names.RUN]: run.run_id, [names.ATTEMPT]: attempt },
+      ...(user !== undefined && { [names.USER]: user }),
+      ...(this.#settings.trace_content && { [names.INPUT]: JSON.stringify(run.kwargs.input ?? null) }),
+    };
+    const options = {
+      kind: isQueued ? SpanKind.CONSUMER : SpanKind.INTERNAL,
+      attributes,
+      ...(link && { links: [{ context: remote(link) }] }),
+    };
+    const span = this.#start(`invoke_workflow ${graph}`, options, parent);
+    const since = Date.now();
+    const inside = trace.setSpan(context.active(), span);
+    return {
+      within: (work) => context.with(inside, work),
+      end: (end) => this.#end(span, inside, end, Date.now() - since),
+    };
+  }
+
+  /** Exports a stored run, below the span that it was started by. */
+  exportStored(run: Run, tasks: RunTasks): void {
+    const { trace, context, SpanKind } = this.#api;
+    const graph = String(run.metadata.graph_id);
+    const attributes: Attributes = {
+      ...{ [names.OPERATION]: "invoke_workflow", [names.AGENT]: graph, [names.CONVERSATION]: run.thread_id },
+      ...{ [names.RUN]: run.run_id, [names.ATTEMPT]: run.attempt },
+    };
+    const [from, to] = [Date.parse(run.created_at), Date.parse(run.updated_at)];
+    const options = { kind: SpanKind.INTERNAL, attributes, startTime: from };
+    const span = this.#start(`invoke_workflow ${graph}`, options, run.metadata[KEY]);
+    this.#fill(span, trace.setSpan(context.active(), span), { run, tasks, answer: {} }, to);
+    span.end(to);
+  }
+
+  #end(span: Span, inside: Context, end: TracedEnd, ms: number): void {
+    // A span that never ends is not exported.
+    if (!this.#keeps(end, ms)) return;
+    if (span.isRecording()) this.#fill(span, inside, end, Date.now());
+    span.end();
+  }
+
+  #fill(span: Span, inside: Context, { run, tasks, answer }: TracedEnd, endedAt: number): void {
+    const { SpanStatusCode } = this.#api;
+    span.setAttribute(names.STATUS, run.status);
+    if (run.usage && run.usage.source !== "messages")
+      span.setAttributes({
+        [names.INPUT_TOKENS]: run.usage.input_tokens,
+        [names.OUTPUT_TOKENS]: run.usage.output_tokens,
+      });
+    if (tasks && tasks.omitted > 0) span.setAttribute(names.DROPPED, tasks.omitted);
+    if (run.status === "error" || run.status === "timeout") {
+      const { error } = (answer.__error__ ?? {}) as { error?: unknown };
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setAttribute(names.ERROR_TYPE, typeof error === "string" ? error : run.status);
+    } else if (this.#settings.trace_content) span.setAttribute(names.OUTPUT, JSON.stringify(answer));
+    for (const task of taskSpans(tasks ?? { tasks: [] }, endedAt)) this.#emit(task, inside);
+  }
+
+  #emit({ name, isClient, attributes, from, to, hasFailed, children }: TaskSpan, parent: Context): void {
+    const { trace, SpanKind, SpanStatusCode } = this.#api;
+    const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const span = this.#tracer.startSpan(name, { kind, attributes, startTime: from }, parent);
+    if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+    const inside = trace.setSpan(parent, span);
+    for (const child of children) this.#emit(child, inside);
+    span.end(to);
+  }
+
+  #keeps({ run: { status } }: TracedEnd, ms: number): boolean {
+    const { trace_keep: keep } = this.#settings;
+    if (keep.length === 0) return true;
+    if (keep.includes("error") && (status === "error" || status === "timeout")) return true;
+    return this.#slowMs !== undefined && ms >= this.#slowMs;
+  }
+
+  #start(name: string, options: SpanOptions, parent: unknown): Span {
+    const { trace, ROOT_CONTEXT } = this.#api;
+    const ids = parseTraceparent(parent);
+    const above = ids ? trace.setSpanContext(ROOT_CONTEXT, remote(ids)) : ROOT_CONTEXT;
+    return this.#tracer.startSpan(name, options, above);
+  }
+}
+
+const remote = (ids: SpanContext): SpanContext => ({ ...ids, isRemote: true });
+
+/** The time of `slow:30s`, in milliseconds. */
+function slowMsOf(keep: readonly string[]): number | undefined {
+  const [, number, unit] = keep.map((rule) => /^slow:(\d+(?:\.\d+)?)(ms|s)$/.exec(rule)).find(Boolean) ?? [];
+  return number === undefined ? undefined : Number(number) * (unit === "s" ? 1000 : 1);
+}
