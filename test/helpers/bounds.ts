@@ -259,7 +259,7 @@ export const BOUNDS = {
     ),
     bound(
       "Time without a heartbeat until a process counts as dead",
-      "runs/run-owners.ts SILENT_MS",
+      "storage/rows/owners.ts SILENT_MS",
       "ms",
       "its runs resume in another process, or end with status `error`",
     ),
