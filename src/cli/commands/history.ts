@@ -8,9 +8,12 @@ import {
   entryOf,
   type HistoryEntry,
   historySteps,
+  InnerLines,
   RunLabels,
   type HistoryLine,
 } from "../history/entries.js";
+import { type InnerStep, innerSteps, withSubgraphs } from "../history/subgraphs.js";
+import { findNamespace, type SubgraphRef, within } from "../session/namespace.js";
 import { addClientOptions, optionalNumber, clientOptions } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { findState, findThreadId } from "../session/find.js";
@@ -31,7 +34,7 @@ export function historyCommand(command: Command, run: Runner): void {
       .option("--before <checkpoint>", "only checkpoints before this one")
       .option("--run <run>", "only checkpoints of this run")
       .option("--node <node>", "only checkpoints created by this node")
-      .option("--ns <namespace>", "namespace of a subgraph")
+      .addOption(clientOptions.ns())
       .option("--reverse", "oldest first")
       .option("--graph", "draw branches (default unless --oneline, --reverse or --node is set)")
       .option("--oneline", "print one line per checkpoint"),
@@ -91,9 +94,10 @@ async function requestOf(
   threadId: string,
   { before, run, ns }: HistoryFlags,
 ): Promise<ThreadStateSearchRequest> {
-  const last = before === undefined ? undefined : await findState(client, threadId, { at: before, ns });
+  const namespace = ns === undefined ? "" : await findNamespace(client, threadId, ns);
+  const last = before === undefined ? undefined : await findState(client, threadId, { at: before, ns: namespace });
   return {
-    ...(ns !== undefined && { checkpoint: { checkpoint_ns: ns } }),
+    ...within(namespace),
     ...(run !== undefined && { metadata: { run_id: run.toLowerCase() } }),
     ...(last?.checkpoint?.checkpoint_id && { before: last.checkpoint.checkpoint_id }),
   };
@@ -120,14 +124,13 @@ class Found {
   }
 
   /** Newest first; requests further pages only while the caller reads. */
-  async *read(): AsyncGenerator<HistoryLine> {
+  async *read(): AsyncGenerator<ShownStep> {
     const { request, limit, node } = this.#wanted;
     // One extra item shows whether there are more.
     const reads = node === undefined && limit !== Infinity ? { ...request, limit: limit + 1 } : request;
     let count = 0;
     let last: string | null = null;
-    const states = walkStates(this.client, this.threadId, reads);
-    for await (const step of historySteps(this.client, this.threadId, states)) {
+    for await (const step of stepsNewestFirst(this.client, this.threadId, reads)) {
       if (node !== undefined && !step.entry.nodes.includes(node)) continue;
       if (count === limit) {
         this.next = last;
@@ -146,18 +149,44 @@ class Found {
   }
 
   /** The same entries, oldest first. */
-  async *readReversed(): AsyncGenerator<HistoryLine> {
-    const runs = new RunLabels(this.client, this.threadId);
-    let before: ThreadState | undefined;
-    for await (const state of this.oldestFirst()) {
-      yield { state, entry: await entryOf(this.client, this.threadId, state, before, runs) };
-      before = state;
-    }
+  readReversed(): AsyncGenerator<ShownStep> {
+    return withSubgraphs(stepsOldestFirst(this.client, this.threadId, this.oldestFirst()), "oldest first");
+  }
+
+  /** The steps of the subgraphs of a step, in the order of the list. */
+  inner({ subgraphs }: ShownStep, reverse: boolean): AsyncGenerator<InnerStep<HistoryLine>> {
+    const { client, threadId } = this;
+    return innerSteps<HistoryLine>(subgraphs, (namespace) =>
+      reverse
+        ? withSubgraphs(
+            stepsOldestFirst(client, threadId, walkOldestFirst(client, threadId, namespace)),
+            "oldest first",
+          )
+        : stepsNewestFirst(client, threadId, within(namespace)),
+    );
   }
 
   get #isAll(): boolean {
     const { request, limit, node } = this.#wanted;
     return limit === Infinity && node === undefined && Object.keys(request).length === 0;
+  }
+}
+
+type ShownStep = HistoryLine & { subgraphs: SubgraphRef[] };
+
+const stepsNewestFirst = (client: Client, threadId: string, request: ThreadStateSearchRequest) =>
+  withSubgraphs(historySteps(client, threadId, walkStates(client, threadId, request)), "newest first");
+
+async function* stepsOldestFirst(
+  client: Client,
+  threadId: string,
+  states: AsyncIterable<ThreadState>,
+): AsyncGenerator<HistoryLine> {
+  const runs = new RunLabels(client, threadId);
+  let before: ThreadState | undefined;
+  for await (const state of states) {
+    yield { state, entry: await entryOf(client, threadId, state, before, runs) };
+    before = state;
   }
 }
 
@@ -174,22 +203,35 @@ async function printEntries(print: Printer, found: Found, flags: HistoryFlags): 
   const { reverse = false, oneline = false, node } = flags;
   const lanes = (flags.graph ?? (!oneline && !reverse && node === undefined)) ? new Lanes() : undefined;
   let count = 0;
-  for await (const { entry } of reverse ? found.readReversed() : found.read()) {
+  for await (const step of reverse ? found.readReversed() : found.read()) {
     count += 1;
-    printEntry(print, entry, oneline, lanes);
+    const lane = printEntry(print, step.entry, oneline, lanes);
+    const inner = new InnerLines(print);
+    for await (const each of found.inner(step, reverse)) {
+      const room = print.width - (lane === undefined ? 0 : lane.length + 1);
+      for (const line of inner.linesOf(each, room)) print.data(beside(print, lane, line));
+    }
     await print.drained();
   }
   if (count === 0) print.note("no matching checkpoints on this thread");
   if (found.next !== null) print.note(`more checkpoints: --before ${found.next}`);
 }
 
-function printEntry(print: Printer, entry: HistoryEntry, oneline: boolean, lanes: Lanes | undefined): void {
+const beside = (print: Printer, lane: string | undefined, text: string): string =>
+  lane === undefined ? text : `${print.colors.dim(lane)} ${text}`;
+
+/** Returns the lanes beside further lines of the entry; undefined without a drawing. */
+function printEntry(
+  print: Printer,
+  entry: HistoryEntry,
+  oneline: boolean,
+  lanes: Lanes | undefined,
+): string | undefined {
   const drawn = lanes?.draw(entry);
   const room = print.width - (drawn ? drawn.own.length + 1 : 0);
   const [head = "", ...rest] = entryLines(print, entry, { oneline }, room);
-  const beside = (lane: string | undefined, text: string): string =>
-    lane === undefined ? text : `${print.colors.dim(lane)} ${text}`;
   for (const line of drawn?.before ?? []) print.data(print.colors.dim(line));
-  print.data(beside(drawn?.own, head));
-  for (const line of rest) print.data(beside(drawn?.after, line).trimEnd());
+  print.data(beside(print, drawn?.own, head));
+  for (const line of rest) print.data(beside(print, drawn?.after, line).trimEnd());
+  return drawn?.after;
 }

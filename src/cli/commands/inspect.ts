@@ -91,7 +91,7 @@ function addCheckpoint(inspect: Command, run: Runner): void {
       .description("Show a checkpoint: its position in the thread, the next nodes, and its values.")
       .argument("<thread>", THREAD_AT)
       .argument("[checkpoint]", "the checkpoint, in the same form as after @ (default the latest)")
-      .option("--ns <namespace>", "namespace of a subgraph")
+      .addOption(clientOptions.ns())
       .option("--writes", "also show the writes of the tasks after it")
       .option("--full", "do not fold or truncate values"),
   )
@@ -117,7 +117,7 @@ function addState(inspect: Command, run: Runner): void {
       .argument("<thread>", THREAD_AT)
       .addOption(checkpointOption("print this checkpoint instead of the latest"))
       .option("--path <path>", "print one value, such as messages[-1].content")
-      .option("--ns <namespace>", "namespace of a subgraph"),
+      .addOption(clientOptions.ns()),
   )
     .addOption(clientOptions.raw())
     .addHelpText(
@@ -261,9 +261,11 @@ function printCheckpoint(print: Printer, state: ThreadState, { writes, full }: C
   for (const line of valueTree(state.values, { colors, width, full })) print.data(line);
 }
 
-function taskLine({ name, id, error, interrupts }: ThreadTask): string {
+function taskLine(task: ThreadTask): string {
+  const { name, id, error, interrupts } = task;
   const waits = interrupts.map(({ value }) => `waiting for ${JSON.stringify(value)}`);
-  return [name, id, ...(error === null ? [] : [`failed: ${errorLine(error)}`]), ...waits].join("  ");
+  const within = task.checkpoint?.checkpoint_ns ? [`--ns ${task.checkpoint.checkpoint_ns}`] : [];
+  return [name, id, ...within, ...(error === null ? [] : [`failed: ${errorLine(error)}`]), ...waits].join("  ");
 }
 
 const text = (value: unknown): string | undefined => {

@@ -18,8 +18,17 @@ import { beginningAt, beginningOfLastRun, beginningOfRun, tipOf } from "../repla
 import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
 import { StepKeys } from "../replay/keys.js";
 import { replayPage } from "../replay/page.js";
-import { type HistoryStep, stepRange, idsAfter, openHistory, HistorySteps } from "../replay/steps.js";
-import { stepLines, hasNews } from "../replay/text.js";
+import {
+  type HistoryStep,
+  HistorySteps,
+  idsAfter,
+  innerStepsOf,
+  openHistory,
+  type ShownStep,
+  stepRange,
+} from "../replay/steps.js";
+import type { InnerStep } from "../history/subgraphs.js";
+import { hasNews, innerLines, stepLines } from "../replay/text.js";
 import type { RunReport } from "../run/outcome.js";
 import type { Session } from "../session/session.js";
 import { findRun, findState, findThreadId, namedCheckpoint } from "../session/find.js";
@@ -196,6 +205,7 @@ async function showSteps({ print }: Session, executed: Executed, now: HistorySte
   else
     for await (const step of now.steps()) {
       for (const line of stepLines(print, step)) print.data(line);
+      for await (const inner of now.inner(step)) for (const line of innerLines(print, inner)) print.data(line);
       await print.drained();
     }
   return false;
@@ -249,7 +259,8 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
       session.print.note(`thread ${threadId}  ${found.status}  ${client.place}`);
       const { print } = session;
       const steps = () => stepRange(client, threadId, range);
-      if (print.isJson) await printJsonList(print, documents(steps(), flags));
+      const inner = ({ subgraphs }: ShownStep) => innerStepsOf(client, threadId, subgraphs);
+      if (print.isJson) await printJsonList(print, documents(steps(), inner, flags));
       else if (flags.format === "html")
         await print.parts(
           replayPage({ thread: found, place: client.place }, steps(), redactionOf(session, flags)),
@@ -257,7 +268,7 @@ async function replayStored(session: Session, thread: string, flags: ReplayFlags
       else if (flags.step) {
         const history = await openHistory(client, threadId, range);
         isInterrupted = await stepThrough(session, history, { ...flags, signal: stop.signal });
-      } else await play(session, steps(), { ...flags, delay, signal: stop.signal });
+      } else await play(session, steps(), { ...flags, inner, delay, signal: stop.signal });
     });
     if (isInterrupted) return SIGNAL_EXITS.SIGINT ?? 1;
     return stop.signal.aborted ? (SIGNAL_EXITS[String(stop.signal.reason)] ?? 1) : 0;
@@ -290,22 +301,39 @@ function refuseContradictions({ io, print }: Session, flags: ReplayFlags): void 
   if (!io.stdin.isTTY) refuse("--step requires a terminal", "use --delay 500, or --format html");
 }
 
-/** Steps as JSON: the state as in the API, and the run, node and changes that led to it. */
+/** Reads the steps of the subgraphs of a step. */
+type ReadInner = (step: ShownStep) => AsyncIterable<InnerStep<HistoryStep>>;
+
+/** Steps as JSON: the state as in the API, the run, node and changes that led to it, and the steps of subgraphs. */
 async function* documents(
-  steps: AsyncIterable<HistoryStep>,
+  steps: AsyncIterable<ShownStep>,
+  inner: ReadInner,
   { changedOnly }: ReplayFlags,
 ): AsyncGenerator<object> {
   for await (const step of steps) {
     if (changedOnly && !hasNews(step)) continue;
-    const { nodes, ms } = step.entry;
-    yield { ...step.state, nodes, ms: ms ?? null, changes: step.changes };
+    const subgraphs: object[] = [];
+    for await (const { path, step: each } of inner(step)) subgraphs.push({ path, ...stepDocument(each) });
+    yield { ...stepDocument(step), ...(subgraphs.length > 0 && { subgraphs }) };
   }
+}
+
+const stepDocument = ({ state, entry: { nodes, ms }, changes }: HistoryStep) => ({
+  ...state,
+  ...{ nodes, ms: ms ?? null, changes },
+});
+
+interface PlayOptions {
+  inner: ReadInner;
+  changedOnly?: boolean;
+  delay: number;
+  signal: AbortSignal;
 }
 
 async function play(
   { print }: Session,
-  steps: AsyncIterable<HistoryStep>,
-  { changedOnly, delay, signal }: { changedOnly?: boolean; delay: number; signal: AbortSignal },
+  steps: AsyncIterable<ShownStep>,
+  { inner, changedOnly, delay, signal }: PlayOptions,
 ): Promise<void> {
   let count = 0;
   for await (const step of steps) {
@@ -315,6 +343,7 @@ async function play(
     if (signal.aborted) return;
     count += 1;
     for (const line of stepLines(print, step)) print.data(line);
+    for await (const each of inner(step)) for (const line of innerLines(print, each)) print.data(line);
     await print.drained();
   }
   if (count === 0) print.note("no checkpoints to replay");
@@ -334,18 +363,22 @@ async function stepThrough(
     return false;
   }
   print.note(HELP);
-  const show = (step: HistoryStep) => stepLines(print, step).forEach((line) => print.data(line));
+  const show = async (step: HistoryStep) => {
+    for (const line of stepLines(print, step)) print.data(line);
+    for await (const each of history.inner(step))
+      for (const line of innerLines(print, each)) print.data(line);
+  };
   // Read keys before the first output, because the user may press one as soon as it appears.
   const keys = new StepKeys(io, signal);
   try {
-    show(index.step);
+    await show(index.step);
     for await (const key of keys) {
       if (key === "quit" || key === "interrupt") return key === "interrupt";
       const found = await nextShown(history, index.at, key === "next" ? 1 : -1, changedOnly);
       if (!found && key === "next") return false;
       if (!found) continue;
       index = found;
-      show(index.step);
+      await show(index.step);
     }
   } finally {
     keys.close();

@@ -203,8 +203,8 @@ class RunCommand {
       ...body,
       assistant_id: await this.#assistantId(),
       stream_mode: modes,
-      // Show nodes of subgraphs on a terminal, unless --stream selects what to show.
-      ...(print.isTerminal && !print.isJson && flags.stream === undefined && { stream_subgraphs: true }),
+      // Show nodes of subgraphs, unless --stream selects what to show.
+      ...(!print.isJson && flags.stream === undefined && { stream_subgraphs: true }),
     };
     await this.#checkInput(body.input, request.assistant_id);
     if (print.isTerminal && !print.isJson && flags.message !== undefined && !this.#last)

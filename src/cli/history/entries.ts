@@ -9,6 +9,8 @@ import { clipped, msBetween, shownId, shownMs, shownTime } from "../terminal/tex
 import { userNodes } from "../../view/diagram.js";
 import { errorLine } from "../../view/text.js";
 import { RunFaults } from "./faults.js";
+import { type SubgraphRef, subgraphsOf } from "../session/namespace.js";
+import { type InnerStep, shownNamespace } from "./subgraphs.js";
 
 export interface HistoryEntry {
   id: string;
@@ -24,6 +26,9 @@ export interface HistoryEntry {
   /** Nodes of the superstep that ended with this checkpoint. */
   nodes: string[];
   next: string[];
+  /** Subgraphs that the nodes ran, and those that the next nodes have started. */
+  ran: SubgraphRef[];
+  pending: SubgraphRef[];
   /** State keys that differ from the previous checkpoint. */
   changed: string[];
   /** Duration of the superstep in milliseconds, without the time between runs. */
@@ -83,6 +88,8 @@ export async function entryOf(
     created_at,
     nodes: kind === "loop" ? (parent?.next ?? []) : [],
     next,
+    ran: kind === "loop" ? subgraphsOf(parent) : [],
+    pending: subgraphsOf(state),
     // The first checkpoint contains only default values.
     changed: parent ? changedKeys(parent.values, state.values) : [],
     ms: kind === "loop" ? msBetween(start, created_at) : undefined,
@@ -175,6 +182,28 @@ export function entryLines(
 }
 
 const INDENT = "  ";
+
+/** Prints steps of subgraphs, one line each, under a line with their namespace, indented by their depth. */
+export class InnerLines {
+  readonly #print: Printer;
+  #namespace: string | undefined;
+
+  constructor(print: Printer) {
+    this.#print = print;
+  }
+
+  linesOf({ namespace, path, step: { entry } }: InnerStep<{ entry: HistoryEntry }>, room: number): string[] {
+    const { cyan, dim } = this.#print.colors;
+    const indent = INDENT.repeat(path.length);
+    const isNew = namespace !== this.#namespace;
+    this.#namespace = namespace;
+    const text = [`step ${entry.step ?? "?"}`, ...facts(entry, this.#print.cwd)].join("  ");
+    return [
+      ...(isNew ? [indent + cyan(clipped(shownNamespace(this.#print, namespace), room - indent.length))] : []),
+      indent + INDENT + dim(clipped(text, room - indent.length - INDENT.length)),
+    ];
+  }
+}
 
 function facts(entry: HistoryEntry, cwd: string): string[] {
   const { nodes, next, changed, ms, interrupts, attempt } = entry;

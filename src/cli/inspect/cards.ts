@@ -10,11 +10,13 @@ import { faultText } from "../session/report-error.js";
 import { CheckpointPath, runTotals, walkRuns, walkStates } from "../../client/walk.js";
 import { type Column, type Field, printColumns, printColumnsAsRead, printFields } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
-import { clipped, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
+import { clipped, indentedPath, msBetween, shownId, shownMs, shownTime } from "../terminal/text.js";
 import { userNodes } from "../../view/diagram.js";
 import { errorLine } from "../../view/text.js";
 import type { Thread } from "../../models/thread.js";
 import { faultOf } from "../history/faults.js";
+import { innerSteps, withSubgraphs } from "../history/subgraphs.js";
+import { within } from "../session/namespace.js";
 import { nextCommand } from "../run/outcome.js";
 import type { PlaceFlags } from "../session/options.js";
 import type { Session } from "../session/session.js";
@@ -160,16 +162,41 @@ interface Superstep {
   interrupts: number;
   /** Set if it is not the first attempt. */
   attempt?: number;
+  /** Supersteps of the subgraphs that the nodes ran, in order; omitted without subgraphs. */
+  subgraphs?: InnerSuperstep[];
+}
+
+interface InnerSuperstep extends Omit<Superstep, "subgraphs"> {
+  namespace: string;
+  /** Nodes around it, from the outermost. */
+  path: string[];
 }
 
 /** The supersteps of a run, oldest first. Keeps the checkpoint ids and one page of checkpoints in memory. */
 export async function* superstepsOf(client: Client, threadId: string, run: Run): AsyncGenerator<Superstep> {
-  const states = walkStates(client, threadId, { metadata: { run_id: run.run_id } });
+  const read = (namespace: string) =>
+    withSubgraphs(entriesOf(client, threadId, run.run_id, namespace), "oldest first");
+  for await (const { entry, subgraphs } of read("")) {
+    const inner: InnerSuperstep[] = [];
+    for await (const { namespace, path, step } of innerSteps(subgraphs, read))
+      inner.push({ namespace, path, ...superstep(step.entry) });
+    yield { ...superstep(entry), ...(inner.length > 0 && { subgraphs: inner }) };
+  }
+}
+
+/** The entries of a run in a namespace, oldest first. */
+async function* entriesOf(
+  client: Client,
+  threadId: string,
+  run_id: string,
+  namespace: string,
+): AsyncGenerator<{ entry: HistoryEntry }> {
+  const states = walkStates(client, threadId, { ...within(namespace), metadata: { run_id } });
   const path = await CheckpointPath.of(client, threadId, states);
   const runs = new RunLabels(client, threadId);
   let before: ThreadState | undefined;
   for await (const state of path.states()) {
-    yield superstep(await entryOf(client, threadId, state, before, runs));
+    yield { entry: await entryOf(client, threadId, state, before, runs) };
     before = state;
   }
 }
@@ -201,11 +228,12 @@ export async function printInspectedRun(
   printRun(print, run);
   if (fault) printFault(print, fault);
   let last: Superstep | undefined;
-  async function* rows(): AsyncGenerator<Superstep> {
+  async function* rows(): AsyncGenerator<Superstep & Partial<InnerSuperstep>> {
     for await (const superstep of supersteps) {
       if (!last) print.data("");
       last = superstep;
       yield superstep;
+      yield* superstep.subgraphs ?? [];
     }
   }
   await printColumnsAsRead(print, superstepColumns(print), rows());
@@ -219,19 +247,23 @@ export async function printInspectedRun(
   ]);
 }
 
+const INDENT = "  ";
+
 function nodesText(nodes: readonly string[], source: string): string {
   const own = userNodes(nodes);
   if (own.length > 0) return own.join(", ");
   return nodes.length > 0 ? "(start)" : `(${source})`;
 }
 
-function superstepColumns(print: Printer): Column<Superstep>[] {
+function superstepColumns(print: Printer): Column<Superstep & Partial<InnerSuperstep>>[] {
   return [
     { title: "STEP", cell: ({ step }) => String(step ?? "") },
     {
       title: "NODES",
-      cell: ({ nodes, source, attempt }) =>
-        attempt === undefined ? nodesText(nodes, source) : `${nodesText(nodes, source)} (attempt ${attempt})`,
+      cell: ({ nodes, source, attempt, path = [] }) => {
+        const text = indentedPath([...path, nodesText(nodes, source)]).slice(INDENT.length);
+        return attempt === undefined ? text : `${text} (attempt ${attempt})`;
+      },
       least: 8,
     },
     { title: "MS", cell: ({ ms }) => String(ms ?? ""), spare: 1 },

@@ -2,7 +2,9 @@
 import type { ThreadState } from "../../models/state.js";
 import { type Change, changesBetween } from "../../view/changes.js";
 import { entryOf, type HistoryEntry, parentOf, RunLabels } from "../history/entries.js";
+import { type InnerStep, innerSteps, withSubgraphs } from "../history/subgraphs.js";
 import { findState } from "../session/find.js";
+import type { SubgraphRef } from "../session/namespace.js";
 import type { Client } from "../../client/client.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
 
@@ -47,8 +49,14 @@ export class HistorySteps {
   }
 
   /** All steps, in order. */
-  steps(): AsyncGenerator<HistoryStep> {
+  steps(): AsyncGenerator<ShownStep> {
     return stepsFrom(this.#client, this.#threadId, this.#path.states());
+  }
+
+  /** The steps of the subgraphs of a step; those of its next nodes only for the last step. */
+  inner({ entry: { id, ran, pending } }: HistoryStep): AsyncGenerator<InnerStep<HistoryStep>> {
+    const isLast = this.#path.idAt(this.length - 1) === id;
+    return innerStepsOf(this.#client, this.#threadId, isLast ? [...ran, ...pending] : ran);
   }
 }
 
@@ -80,7 +88,19 @@ class StepMaker {
   }
 }
 
-async function* stepsFrom(
+/** A step and the subgraphs that are shown below it. */
+export type ShownStep = HistoryStep & { subgraphs: SubgraphRef[] };
+
+/** The steps of subgraphs, in order. */
+export const innerStepsOf = (client: Client, threadId: string, subgraphs: readonly SubgraphRef[]) =>
+  innerSteps(subgraphs, (namespace) =>
+    stepsFrom(client, threadId, walkOldestFirst(client, threadId, namespace)),
+  );
+
+const stepsFrom = (client: Client, threadId: string, states: AsyncIterable<ThreadState>) =>
+  withSubgraphs(plainSteps(client, threadId, states), "oldest first");
+
+async function* plainSteps(
   client: Client,
   threadId: string,
   oldestFirst: AsyncIterable<ThreadState>,
@@ -127,7 +147,7 @@ export async function* stepRange(
   client: Client,
   threadId: string,
   range: StepRange,
-): AsyncGenerator<HistoryStep> {
+): AsyncGenerator<ShownStep> {
   const isWhole = range.from === undefined && range.to === undefined;
   if (isWhole) yield* stepsFrom(client, threadId, walkOldestFirst(client, threadId));
   else yield* (await openHistory(client, threadId, range)).steps();

@@ -3,6 +3,7 @@ import { changeLines, type Mark } from "../../view/change-lines.js";
 import type { Change } from "../../view/changes.js";
 import { contentText, escapeControl, isMessageLike, wrapped } from "../../view/text.js";
 import { failures } from "../history/entries.js";
+import type { InnerStep } from "../history/subgraphs.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, shownId, shownMs, shownTime } from "../terminal/text.js";
 import type { HistoryStep } from "./steps.js";
@@ -15,17 +16,22 @@ export function hasNews({ changes, entry }: HistoryStep): boolean {
   return changes.length > 0 || entry.interrupts > 0 || entry.errors.length > 0;
 }
 
-export function stepLines(print: Printer, step: HistoryStep): string[] {
+/** The lines of a step; `path` contains the nodes around a step of a subgraph, and `width` is the available width. */
+export function stepLines(
+  print: Printer,
+  step: HistoryStep,
+  { path = [], width = print.width }: { path?: readonly string[]; width?: number } = {},
+): string[] {
   const { state, entry, changes, isBranch } = step;
   const { dim, yellow, red } = print.colors;
-  const room = print.width - INDENT.length;
+  const room = width - INDENT.length;
   const { messages, others } = sortChanges(changes);
   const branch = isBranch ? [`from ${shownId(print, entry.parent ?? "")}`] : [];
   return [
-    heading(print, step),
+    heading(print, step, path, width),
     ...branch.map((text) => INDENT + dim(clipped(text, room))),
-    ...messages.flatMap(chatLines).flatMap(({ who, text }) => spoken(print, who, text)),
-    ...changeLines(others).map(({ mark, place, text }) => changed(print, mark, `${place}: ${text}`)),
+    ...messages.flatMap(chatLines).flatMap(({ who, text }) => spoken(print, who, text, width)),
+    ...changeLines(others).map(({ mark, place, text }) => changed(print, mark, `${place}: ${text}`, width)),
     ...state.interrupts.map(
       ({ value }) => INDENT + yellow(clipped(`waiting for ${JSON.stringify(value) ?? ""}`, room)),
     ),
@@ -34,29 +40,36 @@ export function stepLines(print: Printer, step: HistoryStep): string[] {
   ];
 }
 
-function heading(print: Printer, { entry }: HistoryStep): string {
+/** The lines of a step of a subgraph, indented by its depth. */
+export function innerLines(print: Printer, { path, step }: InnerStep<HistoryStep>): string[] {
+  const indent = INDENT.repeat(path.length);
+  return stepLines(print, step, { path, width: print.width - indent.length }).map((line) => indent + line);
+}
+
+function heading(print: Printer, { entry }: HistoryStep, path: readonly string[], width: number): string {
   const { bold, dim } = print.colors;
-  const title = `step ${entry.step ?? "?"}  ${entry.nodes.join(", ") || entry.source}`;
+  const nodes = [...path, entry.nodes.join(", ") || entry.source].join(" › ");
+  const title = `step ${entry.step ?? "?"}  ${nodes}`;
   const facts = [shownMs(entry.ms), shownTime(print, entry.created_at), shownId(print, entry.id)];
-  const [shownTitle, rest] = [clipped(title, print.width), facts.filter(Boolean).join("  ")];
-  const room = print.width - shownTitle.length - INDENT.length;
+  const [shownTitle, rest] = [clipped(title, width), facts.filter(Boolean).join("  ")];
+  const room = width - shownTitle.length - INDENT.length;
   return room > 8 ? `${bold(shownTitle)}  ${dim(clipped(rest, room))}` : bold(shownTitle);
 }
 
 /** Formats a message, with its lines aligned. */
-function spoken(print: Printer, who: string, text: string): string[] {
+function spoken(print: Printer, who: string, text: string, width: number): string[] {
   const { cyan } = print.colors;
   const name = clipped(who, WHO_WIDTH).padEnd(WHO_WIDTH);
-  const lines = wrapped(escapeControl(text), print.width - INDENT.length - WHO_WIDTH - 1);
+  const lines = wrapped(escapeControl(text), width - INDENT.length - WHO_WIDTH - 1);
   return lines.map((line, index) =>
     `${INDENT}${index === 0 ? cyan(name) : " ".repeat(WHO_WIDTH)} ${line}`.trimEnd(),
   );
 }
 
-function changed(print: Printer, mark: Mark, text: string): string {
+function changed(print: Printer, mark: Mark, text: string, width: number): string {
   const { green, red, yellow } = print.colors;
   const paint = { "+": green, "-": red, "~": yellow };
-  return `${INDENT}${paint[mark](mark)} ${clipped(text, print.width - INDENT.length - 2)}`;
+  return `${INDENT}${paint[mark](mark)} ${clipped(text, width - INDENT.length - 2)}`;
 }
 
 // Messages are shown as a chat, separately from the other changes of a step.

@@ -6,6 +6,7 @@ import type { ThreadState } from "../../models/state.js";
 import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import { walkRuns, walkStates, walkThreads } from "../../client/walk.js";
+import { findNamespace } from "./namespace.js";
 
 /** Minimum length of an abbreviated id, in characters. */
 const SHORTEST = 4;
@@ -113,7 +114,8 @@ export async function findCheckpoint(
 ): Promise<{ threadId: string; state: ThreadState }> {
   const named = namedCheckpoint(text, checkpoint);
   const threadId = await findThreadId(client, named.thread);
-  return { threadId, state: await findState(client, threadId, { at: named.checkpoint, ns }) };
+  const namespace = ns === undefined ? "" : await findNamespace(client, threadId, ns);
+  return { threadId, state: await findState(client, threadId, { at: named.checkpoint, ns: namespace }) };
 }
 
 /**
@@ -128,12 +130,7 @@ export async function findState(
 ): Promise<ThreadState> {
   const inNamespace = { checkpoint: { checkpoint_ns: ns } };
   if (at === undefined) {
-    if (ns === "") return client.threads.getState(threadId);
-    const state = await client.threads.getState(threadId, inNamespace);
-    if (state.checkpoint?.checkpoint_id != null) return state;
-    throw new InvalidRequestError(
-      `thread ${threadId} has no checkpoints in the namespace ${JSON.stringify(ns)}`,
-    );
+    return client.threads.getState(threadId, ns === "" ? undefined : inNamespace);
   }
   if (canonicalUuid(at) !== undefined) {
     return client.threads.getState(threadId, {

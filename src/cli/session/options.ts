@@ -341,5 +341,10 @@ export const THREAD_AT = `${THREAD}; append @ and a checkpoint: ${CHECKPOINT}`;
 export const clientOptions = {
   url: () => new Option("--url <url>", "use this server instead of reading the storage"),
   apiKey: () => new Option("--api-key <key>", `API key for the server of --url (env ${CLIENT_KEY_VARIABLE})`),
+  ns: () =>
+    new Option(
+      "--ns <namespace>",
+      "subgraph: the node that ran it, such as pricing, or its namespace or the beginning of it",
+    ),
   raw: () => new Option("--raw", "also show state keys outside the graph's output schema (offline only)"),
 };
