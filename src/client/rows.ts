@@ -18,6 +18,8 @@ export interface RowsClient {
   readonly runs: {
     list(threadId: string, filter: RunFilter): Promise<ListedRun[]>;
     search(request: RunSearchRequest): Promise<Partial<ListedRun>[]>;
+    /** The inputs of runs, newest first; undefined if `list` returns them. */
+    inputs?(threadId: string, page: Pick<RunFilter, "limit" | "offset">): Promise<unknown[]>;
   };
   readonly place: string;
   close(): Promise<void>;
@@ -31,6 +33,8 @@ export async function openRowsClient(options: OpenOptions): Promise<RowsClient> 
     threads: { search: (request) => searchThreads(rows, request) },
     runs: {
       list: (threadId, filter) => listRuns(rows, threadId, filter),
+      inputs: async (threadId, page) =>
+        (await rows.runs.list({ threadId, ...pageOf(page) })).map(({ kwargs }) => kwargs.input),
       search: async ({ status, limit, offset }) =>
         (await searchRuns(rows, { ...pageOf({ limit, offset }), ...(status && { status }) })).map(listedRun),
     },

@@ -148,7 +148,9 @@ it.each([["history"], ["inspect", "state"], ["inspect", "checkpoint"]])(
     const { code, stderr } = await run([...command.filter(Boolean), thread, "--ns", "nothing"]);
     expect(code).toBe(2);
     expect(stderr).toContain(`has no checkpoints in the namespace "nothing"`);
-    expect(plain(stderr)).toContain("use a node, such as --ns pricing, or one of its namespaces: pricing:ID,");
+    expect(plain(stderr)).toContain(
+      "use a node, such as --ns pricing, or one of its namespaces: pricing:ID,",
+    );
   },
 );
 
@@ -160,7 +162,9 @@ it("inspect checkpoint names the namespace of each task", async () => {
 it("run and the reading commands show the same of a server", async () => {
   const { url } = await serve(await openService({ cwd: project.dir, graphs: { agent: "./graph.ts:graph" } }));
   const { stderr, stdout } = await run(["run", "--url", url, "--input", '{"total":1}']);
-  expect(stderr).toMatch(/ {4}pricing › lookup {2}\d+ ms\n {6}pricing › tax › apply[^]*\n {2}pricing {2}\d+ ms\n/);
+  expect(stderr).toMatch(
+    / {4}pricing › lookup {2}\d+ ms\n {6}pricing › tax › apply[^]*\n {2}pricing {2}\d+ ms\n/,
+  );
   expect(JSON.parse(stdout)).toEqual({ total: 2, rate: 19 });
   const [, remote = ""] = /thread (\S+)/.exec(stderr) ?? [];
   const history = await run(["history", remote, "--url", url, "--oneline"]);

@@ -28,7 +28,7 @@ const list = async (...argv: string[]): Promise<Listed> => {
 const idsOf = ({ items }: Listed): string[] => items.map(({ thread_id }) => thread_id);
 
 describe("threads list", () => {
-  const COLUMNS = ["ID", "STATUS", "UPDATED", "RUNS", "TOKENS"];
+  const COLUMNS = ["ID", "GRAPH", "STATUS", "UPDATED", "RUNS", "TOKENS", "TITLE"];
 
   it.each([
     [[], COLUMNS, ""],
@@ -38,7 +38,7 @@ describe("threads list", () => {
     const [head = "", ...rows] = stdout.trimEnd().split("\n");
     expect(head.split(/ {2,}/)).toEqual(columns);
     expect(rows).toHaveLength(4);
-    expect(rows[0]).toMatch(new RegExp(`^${seeded.chat} +idle +\\S+ +3 +0${message}$`));
+    expect(rows[0]).toMatch(new RegExp(`^${seeded.chat} +agent +idle +\\S+ +3 +0 +\\S.*${message}$`));
   });
 
   it("filters and sort order are applied", async () => {

@@ -1,8 +1,8 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Client } from "../../client/client.js";
 import type { Cron } from "../../models/cron.js";
-import { InvalidRequestError, NotFoundError } from "../../support/errors.js";
 import { examples, type Runner } from "../session/command.js";
+import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
 import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
 import { confirm, type Session } from "../session/session.js";
@@ -11,10 +11,9 @@ import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownId, shownTime } from "../terminal/text.js";
 
-const CRON = "id of the cron, or the beginning of the id";
+const CRON = "id of the cron, the beginning of the id, or @last";
 const ID = "0198c0de-0000-7000-8000-000000000000";
-/** Minimum length of an abbreviated id, and the page size of the search for it. */
-const SHORTEST = 4;
+/** Page size of the search for an id. */
 const PAGE = 1000;
 
 /** Works even if the `crons` setting is off: these commands do not run crons. */
@@ -138,19 +137,13 @@ async function deleteCron(session: Session, text: string, flags: ClientFlags): P
 
 /** @throws NotFoundError (`cron_not_found`), InvalidRequestError if several crons match (`invalid_request`) */
 async function findCron(client: Client, text: string): Promise<Cron> {
-  const start = text.toLowerCase();
-  if (start.length < SHORTEST || !/^[0-9a-f-]+$/.test(start))
-    throw new InvalidRequestError(`cron ${JSON.stringify(text)} is neither an id nor the beginning of one`);
-  const found: Cron[] = [];
+  return findItem("cron", text, pages(client), { idOf: ({ cron_id }) => cron_id, newest: "first" });
+}
+
+async function* pages({ crons }: Client): AsyncGenerator<Cron[]> {
   for (let offset = 0; ; offset += PAGE) {
-    const page = await client.crons.search({ limit: PAGE, offset });
-    found.push(...page.filter(({ cron_id }) => cron_id.startsWith(start)));
-    if (page.length < PAGE) break;
+    const page = await crons.search({ limit: PAGE, offset });
+    yield page;
+    if (page.length < PAGE) return;
   }
-  const [first, ...others] = found;
-  if (!first) throw new NotFoundError("cron", text);
-  if (others.length === 0) return first;
-  throw new InvalidRequestError(`${found.length} crons begin with ${text}`, undefined, {
-    hint: "use more characters of the id",
-  });
 }

@@ -1,7 +1,7 @@
 import type { Client } from "../../client/client.js";
 import type { DeadRun } from "../../models/dead-run.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { findRun } from "../session/find.js";
+import { findRun, LAST } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
 import { type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
 import type { Session } from "../session/session.js";
@@ -74,8 +74,14 @@ type RunKey = Pick<DeadRun, "run_id" | "thread_id">;
 
 async function named(client: Client, ids: readonly string[]): Promise<RunKey[]> {
   const found: RunKey[] = [];
-  for (const id of ids) found.push((await findRun(client, id)).run);
+  for (const id of ids) found.push(id === LAST ? await newestDead(client) : (await findRun(client, id)).run);
   return found;
+}
+
+async function newestDead({ runs, place }: Client): Promise<RunKey> {
+  const [newest] = await runs.dead({ limit: 1, offset: 0 });
+  if (newest) return newest;
+  throw new GraphServeError("run_not_found", `there are no dead runs in ${place}`);
 }
 
 /** Reports each run that cannot be requeued, and requeues the others. @throws GraphServeError if there is only one run */

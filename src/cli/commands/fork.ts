@@ -9,11 +9,12 @@ import { inputFlagFor } from "../session/graph-keys.js";
 import type { Session } from "../session/session.js";
 import { findCheckpoint, namedCheckpoint } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
+import { threadArgument } from "../threads/pick.js";
 
 export function forkCommand(command: Command, run: Runner): void {
   const fork = addClientOptions(
     command
-      .argument("<thread>", THREAD_AT)
+      .argument("[thread]", THREAD_AT)
       .addOption(checkpointOption("fork from this checkpoint instead of the latest"))
       .option("--values <json>", "values to write first, using the graph's reducers")
       .option("--as-node <node>", "node that the values are attributed to")
@@ -28,7 +29,11 @@ export function forkCommand(command: Command, run: Runner): void {
         "graph-serve fork 0198c0de --checkpoint -2 --branch --run",
       ),
     )
-    .action((thread, options) => run(command, async (session) => forkThread(session, thread, options)));
+    .action((thread, options) =>
+      run(command, async (session) =>
+        forkThread(session, await threadArgument(session, options, thread), options),
+      ),
+    );
   addFormerFlag(fork, "--at <checkpoint>", "--checkpoint");
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { ThreadState, ThreadStateSearchRequest } from "../../models/state.js";
 import { InvalidRequestError } from "../../support/errors.js";
+import { canonicalUuid } from "../../support/ids.js";
 import { Lanes } from "../../view/lanes.js";
 import { examples, type Runner } from "../session/command.js";
 import {
@@ -8,19 +9,19 @@ import {
   entryOf,
   type HistoryEntry,
   historySteps,
-  InnerLines,
   RunLabels,
   type HistoryLine,
 } from "../history/entries.js";
-import { type InnerStep, innerSteps, withSubgraphs } from "../history/subgraphs.js";
+import { InnerLines, type InnerStep, innerSteps, withSubgraphs } from "../history/subgraphs.js";
 import { findNamespace, type SubgraphRef, within } from "../session/namespace.js";
-import { addClientOptions, optionalNumber, clientOptions } from "../session/options.js";
+import { addClientOptions, optionalNumber, clientOptions, THREAD } from "../session/options.js";
 import type { Session } from "../session/session.js";
-import { findState, findThreadId } from "../session/find.js";
+import { findRun, findState, findThreadId } from "../session/find.js";
 import { warnHidden, withClient } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 import type { ClientFlags } from "../session/options.js";
 import { CheckpointPath, walkOldestFirst, walkStates } from "../../client/walk.js";
+import { threadArgument } from "../threads/pick.js";
 import { printJsonList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
 
@@ -29,7 +30,7 @@ const EXAMPLE = "0198c0de-0000-7000-8000-000000000000";
 export function historyCommand(command: Command, run: Runner): void {
   addClientOptions(
     command
-      .argument("<thread>", "id of the thread, or the beginning of the id")
+      .argument("[thread]", THREAD)
       .option("--limit <n>", "maximum number of checkpoints (default all)")
       .option("--before <checkpoint>", "only checkpoints before this one")
       .option("--run <run>", "only checkpoints of this run")
@@ -49,7 +50,11 @@ export function historyCommand(command: Command, run: Runner): void {
         `graph-serve history ${EXAMPLE} --url http://127.0.0.1:2024 --jsonl`,
       ),
     )
-    .action((thread, options) => run(command, async (session) => history(session, thread, options)));
+    .action((thread, options) =>
+      run(command, async (session) =>
+        history(session, await threadArgument(session, options, thread), options),
+      ),
+    );
 }
 
 interface HistoryFlags extends ClientFlags {
@@ -95,13 +100,19 @@ async function requestOf(
   { before, run, ns }: HistoryFlags,
 ): Promise<ThreadStateSearchRequest> {
   const namespace = ns === undefined ? "" : await findNamespace(client, threadId, ns);
-  const last = before === undefined ? undefined : await findState(client, threadId, { at: before, ns: namespace });
+  const runId = run === undefined ? undefined : await runIdOf(client, threadId, run);
+  const last =
+    before === undefined ? undefined : await findState(client, threadId, { at: before, ns: namespace });
   return {
     ...within(namespace),
-    ...(run !== undefined && { metadata: { run_id: run.toLowerCase() } }),
+    ...(runId !== undefined && { metadata: { run_id: runId } }),
     ...(last?.checkpoint?.checkpoint_id && { before: last.checkpoint.checkpoint_id }),
   };
 }
+
+/** A full id is not looked up: the row of a run can be deleted while its checkpoints are kept. */
+const runIdOf = async (client: Client, threadId: string, text: string): Promise<string> =>
+  canonicalUuid(text) ?? (await findRun(client, text, threadId)).run.run_id;
 
 interface Wanted {
   request: ThreadStateSearchRequest;

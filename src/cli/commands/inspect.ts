@@ -18,12 +18,14 @@ import {
   checkpointOption,
   type ClientFlags,
   clientOptions,
+  RUN,
   THREAD,
   THREAD_AT,
 } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { findCheckpoint, findRun, findThreadId } from "../session/find.js";
 import { refuseHidden, warnHidden, withClient } from "../session/open-client.js";
+import { runArgument, threadArgument } from "../threads/pick.js";
 import { printFields } from "../terminal/table.js";
 import { printJsonWithList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
@@ -45,7 +47,7 @@ function addThread(inspect: Command, run: Runner): void {
     inspect
       .command("thread")
       .description("Show a thread: status, runs, tokens, errors, open interrupts, latest values.")
-      .argument("<thread>", THREAD)
+      .argument("[thread]", THREAD)
       .option("--values", "show only the values")
       .option("--full", "do not fold or truncate values"),
   )
@@ -59,7 +61,9 @@ function addThread(inspect: Command, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => inspectThread(session, thread, options)),
+      run(command, async (session) =>
+        inspectThread(session, await threadArgument(session, options, thread), options),
+      ),
     );
 }
 
@@ -68,7 +72,7 @@ function addRun(inspect: Command, run: Runner): void {
     inspect
       .command("run")
       .description("Show the supersteps of a run: nodes, durations, changes and errors.")
-      .argument("<run>", "id of the run, or the beginning of the id")
+      .argument("[run]", RUN)
       .option("--thread <thread>", "thread of the run (default: search all threads)"),
   )
     .addOption(clientOptions.raw())
@@ -80,7 +84,9 @@ function addRun(inspect: Command, run: Runner): void {
       ),
     )
     .action((runId, options, command) =>
-      run(command, async (session) => inspectRun(session, runId, options)),
+      run(command, async (session) =>
+        inspectRun(session, await runArgument(session, options, runId), options),
+      ),
     );
 }
 
@@ -89,7 +95,7 @@ function addCheckpoint(inspect: Command, run: Runner): void {
     inspect
       .command("checkpoint")
       .description("Show a checkpoint: its position in the thread, the next nodes, and its values.")
-      .argument("<thread>", THREAD_AT)
+      .argument("[thread]", THREAD_AT)
       .argument("[checkpoint]", "the checkpoint, in the same form as after @ (default the latest)")
       .addOption(clientOptions.ns())
       .option("--writes", "also show the writes of the tasks after it")
@@ -105,7 +111,9 @@ function addCheckpoint(inspect: Command, run: Runner): void {
       ),
     )
     .action((thread, checkpoint, options, command) =>
-      run(command, async (session) => inspectCheckpoint(session, thread, checkpoint, options)),
+      run(command, async (session) =>
+        inspectCheckpoint(session, await threadArgument(session, options, thread), checkpoint, options),
+      ),
     );
 }
 
@@ -114,7 +122,7 @@ function addState(inspect: Command, run: Runner): void {
     inspect
       .command("state")
       .description("Print the values of a thread, or one value, for use in a pipe.")
-      .argument("<thread>", THREAD_AT)
+      .argument("[thread]", THREAD_AT)
       .addOption(checkpointOption("print this checkpoint instead of the latest"))
       .option("--path <path>", "print one value, such as messages[-1].content")
       .addOption(clientOptions.ns()),
@@ -129,7 +137,9 @@ function addState(inspect: Command, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => inspectState(session, thread, options)),
+      run(command, async (session) =>
+        inspectState(session, await threadArgument(session, options, thread), options),
+      ),
     );
   addFormerFlag(state, "--at <checkpoint>", "--checkpoint");
 }
@@ -265,7 +275,9 @@ function taskLine(task: ThreadTask): string {
   const { name, id, error, interrupts } = task;
   const waits = interrupts.map(({ value }) => `waiting for ${JSON.stringify(value)}`);
   const within = task.checkpoint?.checkpoint_ns ? [`--ns ${task.checkpoint.checkpoint_ns}`] : [];
-  return [name, id, ...within, ...(error === null ? [] : [`failed: ${errorLine(error)}`]), ...waits].join("  ");
+  return [name, id, ...within, ...(error === null ? [] : [`failed: ${errorLine(error)}`]), ...waits].join(
+    "  ",
+  );
 }
 
 const text = (value: unknown): string | undefined => {

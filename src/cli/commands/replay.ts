@@ -36,13 +36,14 @@ import { warnHidden, withClient } from "../session/open-client.js";
 import { graphIdOf } from "../../client/client.js";
 import { CheckpointPath } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
+import { threadArgument } from "../threads/pick.js";
 import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
 import { clipped } from "../terminal/text.js";
 
 export function replayCommand(command: Command, run: Runner): void {
   const replay = addClientOptions(
     command
-      .argument("<thread>", THREAD_AT)
+      .argument("[thread]", THREAD_AT)
       .addOption(checkpointOption("start at this checkpoint; with --execute, run from it"))
       .option("--to <checkpoint>", "stop at this checkpoint")
       .option("--delay <ms>", "delay between checkpoints, in milliseconds")
@@ -76,10 +77,13 @@ export function replayCommand(command: Command, run: Runner): void {
         "graph-serve replay 0198c0de --execute --against ./graph.ts:graph --compare",
       ),
     )
-    .action((thread, options) =>
-      run(command, async (session) =>
-        options.execute ? replayExecute(session, thread, options) : replayStored(session, thread, options),
-      ),
+    .action((text, options) =>
+      run(command, async (session) => {
+        const thread = await threadArgument(session, options, text);
+        return options.execute
+          ? replayExecute(session, thread, options)
+          : replayStored(session, thread, options);
+      }),
     );
   addFormerFlag(replay, "--from <checkpoint>", "--checkpoint");
   addFormerFlag(replay, "--at <checkpoint>", "--checkpoint");
@@ -205,7 +209,8 @@ async function showSteps({ print }: Session, executed: Executed, now: HistorySte
   else
     for await (const step of now.steps()) {
       for (const line of stepLines(print, step)) print.data(line);
-      for await (const inner of now.inner(step)) for (const line of innerLines(print, inner)) print.data(line);
+      for await (const inner of now.inner(step))
+        for (const line of innerLines(print, inner)) print.data(line);
       await print.drained();
     }
   return false;

@@ -58,6 +58,7 @@ function addReading(threads: Command, run: Runner): void {
       .addOption(filters.status())
       .addOption(filters.metadata())
       .addOption(filters.values())
+      .option("--utc", "show times in UTC instead of relative to now")
       .option("--messages", "show the last message of each thread (loads the graphs)")
       .option("--limit <n>", "maximum number of threads", "10")
       .option("--offset <n>", "number of threads to skip")
@@ -170,6 +171,7 @@ function addRemoving(threads: Command, run: Runner): void {
 
 interface ListFlags extends ClientFlags, FilterFlags {
   messages?: boolean;
+  utc?: boolean;
   limit: string;
   offset?: string;
   sort?: string;
@@ -188,7 +190,7 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
   const asJson = print.flags.jsonl === true || print.flags.json === true;
   if (!asJson && !flags.messages && !request.values) {
     await withRows(session, flags, async (client) =>
-      showThreads(session, client, await listThreadPage(client, request, page)),
+      showThreads(session, client, await listThreadPage(client, request, page), flags),
     );
     return 0;
   }
@@ -206,7 +208,7 @@ async function showThreads(
   { print }: Session,
   client: RowsClient,
   { items: threads, next }: ListedThreadPage,
-  columns: { messages?: boolean } = {},
+  columns: { messages?: boolean; utc?: boolean },
 ): Promise<void> {
   const rows: ListedThread[] = [];
   for (const thread of threads) rows.push(await listedThread(client, thread));

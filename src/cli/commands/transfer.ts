@@ -32,6 +32,7 @@ import { findThreadId } from "../session/find.js";
 import { refuseHidden, warnHidden, withClient } from "../session/open-client.js";
 import type { ClientFlags } from "../session/options.js";
 import { threadText } from "../transfer/write-thread.js";
+import { threadArgument } from "../threads/pick.js";
 
 const options = {
   redact: () =>
@@ -41,7 +42,7 @@ const options = {
 export function exportCommand(command: Command, run: Runner): void {
   addClientOptions(
     command
-      .argument("<thread>", THREAD)
+      .argument("[thread]", THREAD)
       .option("--out <file>", "write to a file instead of stdout")
       .addOption(options.redact()),
   )
@@ -54,7 +55,11 @@ export function exportCommand(command: Command, run: Runner): void {
         "graph-serve export 0198c0de --url http://127.0.0.1:2024 --out thread.json",
       ),
     )
-    .action((thread, flags) => run(command, async (session) => exportThread(session, thread, flags)));
+    .action((thread, flags) =>
+      run(command, async (session) =>
+        exportThread(session, await threadArgument(session, flags, thread), flags),
+      ),
+    );
 }
 
 export function importCommand(command: Command, run: Runner): void {

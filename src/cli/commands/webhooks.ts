@@ -1,6 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
+import type { Client } from "../../client/client.js";
 import type { Webhook } from "../../models/webhook.js";
+import { canonicalUuid } from "../../support/ids.js";
 import { examples, type Runner } from "../session/command.js";
+import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
 import {
   addClientOptions,
@@ -15,7 +18,7 @@ import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
 import { shownTime } from "../terminal/text.js";
 
-const RUN = "id of the run that the webhook reports";
+const RUN = "id of the run that the webhook reports, the beginning of the id, or @last";
 const ID = "0198c0de-0000-7000-8000-000000000000";
 const STATUSES = ["pending", "failed"] as const;
 const MOST_AT_ONCE = 1000;
@@ -81,11 +84,12 @@ const columns = (print: Printer): Column<Webhook>[] => [
 async function change(
   session: Session,
   what: "send" | "delete",
-  runId: string,
+  text: string,
   flags: ClientFlags,
 ): Promise<number> {
   const { print } = session;
   await withClient(session, flags, { ...WEBHOOKS, access: "write" }, async (client) => {
+    const runId = await webhookRun(client, text);
     await client.webhooks[what](runId);
     const done = what === "send" ? "sent" : "deleted";
     if (print.isJson) print.json({ [done]: [runId] });
@@ -95,4 +99,20 @@ async function change(
       );
   });
   return 0;
+}
+
+/** A full id is not looked up. @throws NotFoundError, InvalidRequestError if several webhooks match */
+async function webhookRun(client: Client, text: string): Promise<string> {
+  const id = canonicalUuid(text);
+  if (id !== undefined) return id;
+  const form = { idOf: ({ run_id }: Webhook) => run_id, newest: "last" } as const;
+  return (await findItem("webhook", text, pages(client), form)).run_id;
+}
+
+async function* pages({ webhooks }: Client): AsyncGenerator<Webhook[]> {
+  for (let offset = 0; ; offset += MOST_AT_ONCE) {
+    const page = await webhooks.list({ limit: MOST_AT_ONCE, offset });
+    yield page;
+    if (page.length < MOST_AT_ONCE) return;
+  }
 }

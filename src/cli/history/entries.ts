@@ -10,7 +10,6 @@ import { userNodes } from "../../view/diagram.js";
 import { errorLine } from "../../view/text.js";
 import { RunFaults } from "./faults.js";
 import { type SubgraphRef, subgraphsOf } from "../session/namespace.js";
-import { type InnerStep, shownNamespace } from "./subgraphs.js";
 
 export interface HistoryEntry {
   id: string;
@@ -183,29 +182,8 @@ export function entryLines(
 
 const INDENT = "  ";
 
-/** Prints steps of subgraphs, one line each, under a line with their namespace, indented by their depth. */
-export class InnerLines {
-  readonly #print: Printer;
-  #namespace: string | undefined;
-
-  constructor(print: Printer) {
-    this.#print = print;
-  }
-
-  linesOf({ namespace, path, step: { entry } }: InnerStep<{ entry: HistoryEntry }>, room: number): string[] {
-    const { cyan, dim } = this.#print.colors;
-    const indent = INDENT.repeat(path.length);
-    const isNew = namespace !== this.#namespace;
-    this.#namespace = namespace;
-    const text = [`step ${entry.step ?? "?"}`, ...facts(entry, this.#print.cwd)].join("  ");
-    return [
-      ...(isNew ? [indent + cyan(clipped(shownNamespace(this.#print, namespace), room - indent.length))] : []),
-      indent + INDENT + dim(clipped(text, room - indent.length - INDENT.length)),
-    ];
-  }
-}
-
-function facts(entry: HistoryEntry, cwd: string): string[] {
+/** The nodes, changes and duration of a step, one text each. */
+export function facts(entry: HistoryEntry, cwd: string): string[] {
   const { nodes, next, changed, ms, interrupts, attempt } = entry;
   return [
     listed("ran", userNodes(nodes)),

@@ -1,8 +1,8 @@
 /** Supersteps of the subgraphs that nodes ran. */
 import type { SubgraphRef } from "../session/namespace.js";
 import type { Printer } from "../terminal/print.js";
-import { shownId } from "../terminal/text.js";
-import type { HistoryEntry } from "./entries.js";
+import { clipped, shownId } from "../terminal/text.js";
+import { facts, type HistoryEntry } from "./entries.js";
 
 interface WithEntry {
   entry: HistoryEntry;
@@ -85,4 +85,30 @@ const isWorthShowing = ({ nodes, interrupts, errors }: HistoryEntry): boolean =>
 export function shownNamespace(print: Printer, namespace: string): string {
   const [name = "", ...id] = (namespace.split("|").at(-1) ?? "").split(":");
   return id.length === 0 ? name : `${name}:${shownId(print, id.join(":"))}`;
+}
+
+const INDENT = "  ";
+
+/** Prints steps of subgraphs, one line each, under a line with their namespace, indented by their depth. */
+export class InnerLines {
+  readonly #print: Printer;
+  #namespace: string | undefined;
+
+  constructor(print: Printer) {
+    this.#print = print;
+  }
+
+  linesOf({ namespace, path, step: { entry } }: InnerStep<{ entry: HistoryEntry }>, room: number): string[] {
+    const { cyan, dim } = this.#print.colors;
+    const indent = INDENT.repeat(path.length);
+    const isNew = namespace !== this.#namespace;
+    this.#namespace = namespace;
+    const text = [`step ${entry.step ?? "?"}`, ...facts(entry, this.#print.cwd)].join("  ");
+    return [
+      ...(isNew
+        ? [indent + cyan(clipped(shownNamespace(this.#print, namespace), room - indent.length))]
+        : []),
+      indent + INDENT + dim(clipped(text, room - indent.length - INDENT.length)),
+    ];
+  }
 }

@@ -11,17 +11,29 @@ import { findNamespace } from "./namespace.js";
 /** Minimum length of an abbreviated id, in characters. */
 const SHORTEST = 4;
 
+/** Names the newest: the thread changed last, the newest run, the latest checkpoint. */
+export const LAST = "@last";
+
 /**
- * The id of the thread that `text` names: an id in any form, or the beginning of one.
+ * The id of the thread that `text` names: an id in any form, the beginning of one, or `@last`.
  * @throws NotFoundError (`thread_not_found`), InvalidRequestError if several threads match (`invalid_request`)
  */
 export async function findThreadId(client: Pick<RowsClient, "threads">, text: string): Promise<string> {
   const id = canonicalUuid(text);
   if (id !== undefined) return id;
+  if (text === LAST) return lastThreadId(client);
   const start = startOfId("thread", text);
   const found: string[] = [];
   for await (const threadId of threadIds(client)) if (threadId.startsWith(start)) found.push(threadId);
   return onlyOne("thread", text, found, (threadId) => threadId);
+}
+
+async function lastThreadId({ threads }: Pick<RowsClient, "threads">): Promise<string> {
+  const [last] = await threads.search({ select: ["thread_id"], sort_by: "updated_at", limit: 1 });
+  if (last?.thread_id !== undefined) return last.thread_id;
+  throw new GraphServeError("thread_not_found", "there are no threads yet", {
+    hint: 'create one: graph-serve run --message "hello"',
+  });
 }
 
 async function* threadIds(client: Pick<RowsClient, "threads">): AsyncGenerator<string> {
@@ -34,13 +46,14 @@ interface FoundRun {
 }
 
 /**
- * The run that `text` names, by its id or the beginning of one, and its thread. Searches the newest threads first, and
+ * The run that `text` names, by its id, the beginning of one, or `@last`, and its thread. Searches the newest threads first, and
  * stops at threads last changed before a run with this id was created.
  * @throws NotFoundError (`run_not_found`), InvalidRequestError if several runs match (`invalid_request`)
  */
 export async function findRun(client: Client, text: string, threadId?: string): Promise<FoundRun> {
   const id = canonicalUuid(text);
   const thread = threadId === undefined ? undefined : await findThreadId(client, threadId);
+  if (text === LAST) return lastRun(client, thread);
   if (id === undefined) return findRunByStart(client, text, thread);
   if (thread !== undefined) return { threadId: thread, run: await client.runs.get(thread, id) };
   const made = timeOfId(id);
@@ -53,6 +66,17 @@ export async function findRun(client: Client, text: string, threadId?: string): 
     if (run) return { threadId: thread_id, run };
   }
   throw new NotFoundError("run", id);
+}
+
+async function lastRun(client: Client, thread: string | undefined): Promise<FoundRun> {
+  const page = { limit: 1, offset: 0 };
+  const [last] = await (thread === undefined ? client.runs.search(page) : client.runs.list(thread, page));
+  const { thread_id: threadId, run_id: runId } = last ?? {};
+  if (threadId === undefined || runId === undefined)
+    throw new GraphServeError("run_not_found", "there are no runs yet", {
+      hint: 'start one: graph-serve run --message "hello"',
+    });
+  return { threadId, run: await client.runs.get(threadId, runId) };
 }
 
 /** Reads every run, because the match must be unique. */
@@ -95,7 +119,7 @@ export interface NamedCheckpoint {
 
 /** @throws InvalidRequestError if both forms name a checkpoint (`invalid_request`) */
 export function namedCheckpoint(text: string, checkpoint?: string): NamedCheckpoint {
-  const [thread = "", at] = text.split("@", 2);
+  const [, thread = "", at] = /^(@last|[^@]*)(?:@(.*))?$/s.exec(text) ?? [];
   if (at !== undefined && checkpoint !== undefined && at !== checkpoint)
     throw new InvalidRequestError(`${text} and --checkpoint ${checkpoint} name two checkpoints`, undefined, {
       hint: "remove one of them",
@@ -129,7 +153,7 @@ export async function findState(
   { at, ns = "" }: { at?: string; ns?: string } = {},
 ): Promise<ThreadState> {
   const inNamespace = { checkpoint: { checkpoint_ns: ns } };
-  if (at === undefined) {
+  if (at === undefined || at === LAST || at === LAST.slice(1)) {
     return client.threads.getState(threadId, ns === "" ? undefined : inNamespace);
   }
   if (canonicalUuid(at) !== undefined) {
@@ -190,11 +214,42 @@ async function stateOfStart(
 function startOfId(what: string, text: string): string {
   const start = text.toLowerCase().replace(/(…|\.\.\.)$/, "");
   if (start.length >= SHORTEST && /^[0-9a-f-]+$/.test(start)) return start;
-  throw new InvalidRequestError(`${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`);
+  throw new InvalidRequestError(
+    `${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`,
+    undefined,
+    { hint: `use an id, at least its first ${SHORTEST} characters, or ${LAST}` },
+  );
+}
+
+/**
+ * The item that `text` names, by its id, the beginning of one, or `@last`.
+ * @param pages the items, a page at a time; `newest` is the last one if they are oldest first
+ * @throws NotFoundError, InvalidRequestError if several items match (`invalid_request`)
+ */
+export async function findItem<T>(
+  what: "cron" | "webhook",
+  text: string,
+  pages: AsyncIterable<readonly T[]>,
+  { idOf, newest }: { idOf: (item: T) => string; newest: "first" | "last" },
+): Promise<T> {
+  const isLast = text === LAST;
+  const start = isLast ? "" : startOfId(what, text);
+  const found: T[] = [];
+  for await (const page of pages) {
+    if (isLast && newest === "last") found.splice(0, found.length, ...page.slice(-1));
+    else found.push(...page.filter((item) => idOf(item).startsWith(start)));
+    if (isLast && newest === "first") break;
+  }
+  return onlyOne(what, text, isLast ? found.slice(0, 1) : found, idOf);
 }
 
 /** @throws NotFoundError if nothing matches, InvalidRequestError if several match */
-function onlyOne<T>(what: "thread" | "run", text: string, found: readonly T[], idOf: (one: T) => string): T {
+function onlyOne<T>(
+  what: "thread" | "run" | "cron" | "webhook",
+  text: string,
+  found: readonly T[],
+  idOf: (one: T) => string,
+): T {
   const [first] = found;
   if (first === undefined) throw new NotFoundError(what, text);
   if (found.length === 1) return first;

@@ -334,7 +334,9 @@ export const checkpointOption = (purpose: string) =>
   new Option("--checkpoint <checkpoint>", `${purpose}: ${CHECKPOINT}`);
 
 /** Description of the thread argument. */
-export const THREAD = "id of the thread, or the beginning of the id";
+export const THREAD = "id of the thread, the beginning of the id, or @last";
+/** Description of the run argument. */
+export const RUN = "id of the run, the beginning of the id, or @last";
 /** Description of an argument that accepts a thread or one of its checkpoints. */
 export const THREAD_AT = `${THREAD}; append @ and a checkpoint: ${CHECKPOINT}`;
 

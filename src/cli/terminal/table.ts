@@ -11,7 +11,11 @@ interface TableOptions {
   colors: Colors;
   /** Minimum width of each column, by index; a few characters by default. */
   least?: readonly (number | undefined)[];
+  /** Colors of each column, by index. */
+  paints?: readonly (Paint | undefined)[];
 }
+
+type Paint = (text: string) => string;
 
 /** Columns without borders, truncated to fit `width`; not truncated in a pipe. */
 export function formatTable(
@@ -39,8 +43,16 @@ export class TableLayout {
     const cells = rows.map((row) => row.map((cell) => escapeControl(cell).replaceAll("\n", "\\n")));
     const isFirst = this.#widths === undefined;
     const widths = (this.#widths = this.#widthsFor(cells));
-    const heading = isFirst ? [rowLine(this.#head, widths, colors.dim)] : [];
-    return [...heading, ...cells.map((row) => rowLine(row, widths))].join("\n");
+    const heading = isFirst
+      ? [
+          rowLine(
+            this.#head,
+            widths,
+            this.#head.map(() => colors.dim),
+          ),
+        ]
+      : [];
+    return [...heading, ...cells.map((row) => rowLine(row, widths, this.#options.paints))].join("\n");
   }
 
   #widthsFor(cells: readonly (readonly string[])[]): number[] {
@@ -54,13 +66,16 @@ export class TableLayout {
 function rowLine(
   row: readonly string[],
   widths: readonly number[],
-  paint: (text: string) => string = (text) => text,
+  paints: TableOptions["paints"] = [],
 ): string {
   const padded = row.map((cell, column) => {
     const width = widths[column] ?? 0;
     const text = fitted(cell, width);
     const isLast = row.slice(column + 1).every((later) => later === "");
-    return (text === "" ? "" : paint(text)) + (isLast ? "" : " ".repeat(width - textWidth(text) + GAP));
+    return (
+      (text === "" ? "" : (paints[column]?.(text) ?? text)) +
+      (isLast ? "" : " ".repeat(width - textWidth(text) + GAP))
+    );
   });
   return padded.join("");
 }
@@ -106,13 +121,16 @@ export function printTable(
   print: Printer,
   head: readonly string[],
   rows: readonly (readonly string[])[],
-  least?: TableOptions["least"],
+  options: Pick<TableOptions, "least" | "paints"> = {},
 ): void {
-  print.data(layoutFor(print, head, least).format(rows));
+  print.data(layoutFor(print, head, options).format(rows));
 }
 
-const layoutFor = (print: Printer, head: readonly string[], least?: TableOptions["least"]): TableLayout =>
-  new TableLayout(head, { width: print.width, colors: print.colors, least });
+const layoutFor = (
+  print: Printer,
+  head: readonly string[],
+  options: Pick<TableOptions, "least" | "paints">,
+): TableLayout => new TableLayout(head, { width: print.width, colors: print.colors, ...options });
 
 // Tables that drop columns on a narrow terminal.
 
@@ -123,6 +141,8 @@ export interface Column<T> {
   spare?: number;
   /** Minimum useful width in characters; defaults to the longest cell. */
   least?: number;
+  /** Color of a cell's text. */
+  paint?: Paint;
 }
 
 const ROWS_A_PAGE = 100;
@@ -135,7 +155,7 @@ export function printColumns<T>(print: Printer, columns: readonly Column<T>[], r
     print,
     shown.map(({ title }) => title),
     rows.map((row) => shown.map(({ cell }) => cell(row))),
-    shown.map((column) => leastWidth(column, rows)),
+    { least: shown.map((column) => leastWidth(column, rows)), paints: shown.map(({ paint }) => paint) },
   );
 }
 
@@ -154,7 +174,7 @@ export async function printColumnsAsRead<T>(
     layout ??= layoutFor(
       print,
       shown.map(({ title }) => title),
-      shown.map((column) => leastWidth(column, page)),
+      { least: shown.map((column) => leastWidth(column, page)), paints: shown.map(({ paint }) => paint) },
     );
     const cells = shown.map(({ cell }) => cell);
     print.data(layout.format(page.map((row) => cells.map((cell) => cell(row)))));

@@ -22,6 +22,22 @@ export function shownTime(print: Printer, time: string | null | undefined): stri
   return local.toISOString().slice(0, 19).replace("T", " ");
 }
 
+const AGO: readonly [unit: string, ms: number][] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", MINUTE_MS],
+];
+/** Age from which a date is easier to read than a number of days. */
+const MOST_DAYS = 14;
+
+/** On a terminal, the time before now, such as `5 min ago`; otherwise UTC. */
+export function shownAgo(print: Printer, time: string | null | undefined, now = Date.now()): string {
+  const age = now - Date.parse(time ?? "");
+  if (!print.isTerminal || print.isJson || !(age < MOST_DAYS * 86_400_000)) return shownTime(print, time);
+  const [unit, ms] = AGO.find(([, length]) => age >= length) ?? [];
+  return ms === undefined ? "just now" : `${Math.floor(age / ms)} ${unit} ago`;
+}
+
 /** `1 error`, `2 errors`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 

@@ -1,17 +1,19 @@
-import { MAX_LIMIT, SORT_ORDERS } from "../../models/common.js";
 import {
   type Thread,
   THREAD_SORT_FIELDS,
   THREAD_STATUSES,
   type ThreadSearchRequest,
 } from "../../models/thread.js";
-import { lastMessageLine } from "../../view/text.js";
+import { isRecord, MAX_LIMIT, SORT_ORDERS } from "../../models/common.js";
+import type { Run } from "../../models/run.js";
+import { contentText, lastMessageLine } from "../../view/text.js";
 import { keyValues, oneOf } from "../session/options.js";
 import type { RowsClient } from "../../client/rows.js";
+import { graphIdOf } from "../../client/client.js";
 import { runTotals } from "../../client/walk.js";
 import { type Column } from "../terminal/table.js";
 import type { Printer } from "../terminal/print.js";
-import { shownId, shownTime } from "../terminal/text.js";
+import { shownAgo, shownId } from "../terminal/text.js";
 
 interface PageRequest {
   limit: number;
@@ -83,24 +85,70 @@ export function sortOf(text: string | undefined): ThreadSearchRequest {
 
 export interface ListedThread {
   thread: Partial<Thread>;
+  /** The `title` in its metadata, else the first message of its first run; empty if there is none. */
+  title: string;
   runs: number;
   tokens: number;
 }
 
-/** The thread with the totals of its runs. */
+/** The thread with its title and the totals of its runs. */
 export async function listedThread(client: RowsClient, thread: Partial<Thread>): Promise<ListedThread> {
-  return { thread, ...(await runTotals(client, thread.thread_id ?? "")) };
+  const id = thread.thread_id ?? "";
+  const totals = await runTotals(client, id);
+  const { title } = thread.metadata ?? {};
+  const named = typeof title === "string" ? title : await firstMessage(client, id, totals.runs);
+  return { thread, title: named, runs: totals.runs, tokens: totals.tokens };
+}
+
+/** The text of the user's message in the input of the thread's first run. */
+async function firstMessage({ runs }: RowsClient, threadId: string, count: number): Promise<string> {
+  if (count === 0) return "";
+  const page = { limit: 1, offset: count - 1 };
+  const input: unknown = runs.inputs
+    ? (await runs.inputs(threadId, page))[0]
+    : ((await runs.list(threadId, page)) as Partial<Run>[])[0]?.kwargs?.input;
+  const messages: unknown = isRecord(input) ? input.messages : undefined;
+  const all: unknown[] = Array.isArray(messages) ? messages : [messages];
+  const first = all.find(isFromUser);
+  if (typeof first === "string") return first;
+  return isRecord(first) ? contentText(first.content) : "";
+}
+
+function isFromUser(message: unknown): boolean {
+  if (typeof message === "string") return true;
+  return isRecord(message) && /^(human|user)/i.test(String(message.type ?? message.role ?? ""));
 }
 
 const LEAST_MESSAGE = 8;
 
-export function threadColumns(print: Printer, { messages = false } = {}): Column<ListedThread>[] {
+interface ShownColumns {
+  /** Also show the last message. */
+  messages?: boolean;
+  /** Show times in UTC instead of relative to now. */
+  utc?: boolean;
+}
+
+export function threadColumns(print: Printer, { messages, utc }: ShownColumns = {}): Column<ListedThread>[] {
+  const { green, red, yellow, cyan } = print.colors;
+  const paints: Record<string, (text: string) => string> = {
+    idle: green,
+    busy: cyan,
+    interrupted: yellow,
+    error: red,
+  };
+  const time = (at: string | undefined) => (utc ? (at ?? "") : shownAgo(print, at));
   const columns: Column<ListedThread>[] = [
     { title: "ID", cell: ({ thread }) => shownId(print, thread.thread_id ?? "") },
-    { title: "STATUS", cell: ({ thread }) => thread.status ?? "" },
-    { title: "UPDATED", cell: ({ thread }) => shownTime(print, thread.updated_at), spare: 1 },
-    { title: "RUNS", cell: ({ runs }) => String(runs), spare: 2 },
-    { title: "TOKENS", cell: ({ tokens }) => String(tokens), spare: 3 },
+    { title: "GRAPH", cell: ({ thread }) => graphIdOf(thread) ?? "", spare: 1 },
+    {
+      title: "STATUS",
+      cell: ({ thread }) => thread.status ?? "",
+      paint: (status) => paints[status]?.(status) ?? status,
+    },
+    { title: "UPDATED", cell: ({ thread }) => time(thread.updated_at), spare: 2 },
+    { title: "RUNS", cell: ({ runs }) => String(runs), spare: 3 },
+    { title: "TOKENS", cell: ({ tokens }) => String(tokens), spare: 4 },
+    { title: "TITLE", cell: ({ title }) => title, least: LEAST_MESSAGE },
   ];
   if (!messages) return columns;
   const last = ({ thread }: ListedThread) => lastMessageLine(thread.values);

@@ -1,0 +1,152 @@
+/** `@last`, a choice on a terminal instead of a missing id, and the list of threads. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cli, type CliResult, type Project, projectsWith, startCli, echoGraph } from "./harness.js";
+
+const projects = projectsWith(
+  { "graph.ts": echoGraph(), "graph-server.config.json": { graphs: { agent: "./graph.ts:graph" } } },
+  async ({ dir }) => {
+    const start = async (...flags: string[]) =>
+      JSON.parse((await cli(["run", "--json", ...flags], { cwd: dir })).stdout) as {
+        thread_id: string;
+        run_id: string;
+      };
+    const older = await start("--message", "where is my parcel?");
+    const newer = await start("--message", "and my refund?");
+    const last = await start("--thread", newer.thread_id, "--message", "thanks");
+    return { older, newer, last };
+  },
+);
+
+type Started = Record<"older" | "newer" | "last", { thread_id: string; run_id: string }>;
+let project: Project;
+let started: Started;
+beforeAll(async () => {
+  ({ project, details: started } = await projects());
+});
+afterAll(() => project.remove());
+
+const run = (...argv: string[]): Promise<CliResult> => cli(argv, { cwd: project.dir });
+
+describe("@last", () => {
+  it.each([
+    ["inspect", "thread", "@last"],
+    ["inspect", "state", "@last"],
+    ["inspect", "checkpoint", "@last"],
+    ["history", "@last"],
+    ["replay", "@last"],
+    ["export", "@last"],
+    ["runs", "list", "@last"],
+  ])("%s %s %s is the thread that changed last", async (...argv) => {
+    const words = argv.filter(Boolean);
+    const id = words.map((word) => (word === "@last" ? started.newer.thread_id : word));
+    const byName = await run(...words, "--json");
+    expect(byName).toMatchObject({ code: 0 });
+    expect(byName.stdout).toBe((await run(...id, "--json")).stdout);
+  });
+
+  it("names a checkpoint of the last thread, and the last checkpoint of a thread", async () => {
+    const path = ["--path", "messages[0].content"];
+    expect(await run("inspect", "state", "@last@1", ...path)).toMatchObject({ stdout: "and my refund?\n" });
+    const { stdout } = await run("inspect", "state", `${started.older.thread_id}@last`, ...path);
+    expect(stdout).toBe("where is my parcel?\n");
+    expect(await run("diff", "@last@-2", "@last", "--exit-code")).toMatchObject({ code: 1 });
+  });
+
+  it("names the newest run, of all threads or of one", async () => {
+    const found = async (...flags: string[]) =>
+      (JSON.parse((await run("inspect", "run", "@last", ...flags, "--json")).stdout) as Record<"run", object>)
+        .run;
+    expect(await found()).toMatchObject({ run_id: started.last.run_id });
+    expect(await found("--thread", started.older.thread_id)).toMatchObject({ run_id: started.older.run_id });
+    const history = await run("history", "@last", "--run", started.newer.run_id.slice(0, 20), "--json");
+    expect((JSON.parse(history.stdout) as { items: unknown[] }).items).toHaveLength(3);
+  });
+
+  it("fails with a next command if there is nothing yet", async () => {
+    const argv = ["inspect", "thread", "@last", "--db", "./empty.db"];
+    await cli(["threads", "create", "--db", "./empty.db"], { cwd: project.dir });
+    await cli(["threads", "delete", "@last", "--yes", "--db", "./empty.db"], { cwd: project.dir });
+    const { code, stderr } = await run(...argv);
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: 'error  there are no threads yet\n  fix  create one: graph-serve run --message "hello"\n',
+    });
+  });
+
+  it.each([
+    ["crons", "show"],
+    ["webhooks", "send"],
+  ])("%s %s @last looks for the newest", async (...argv) => {
+    const { code, stderr } = await run(...argv, "@last");
+    expect({ code, stderr }).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("does not exist") as string,
+    });
+  });
+});
+
+describe("without an id", () => {
+  const onTerminal = (...argv: string[]) =>
+    startCli(argv, { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } });
+
+  it("a thread is chosen from the newest ones on a terminal", async () => {
+    const picking = onTerminal("inspect", "state", "--path", "messages[0].content");
+    await picking.stderr.until(/thread \[1-2, default 1\]: /);
+    expect(picking.stderr.text).toMatch(
+      / {2}1 {2}\S+ {2}idle {2}just now {2}and my refund\?\n {2}2 .*parcel\?\n/,
+    );
+    picking.stdin.push("7\n");
+    await picking.stderr.until(/default 1\]: [^]*default 1\]: /);
+    picking.stdin.push("2\n");
+    expect(await picking.exit).toBe(0);
+    expect(picking.stdout.text).toBe("where is my parcel?\n");
+  });
+
+  it("an empty answer chooses the newest run", async () => {
+    const picking = onTerminal("inspect", "run");
+    await picking.stderr.until(/run \[1-3, default 1\]: /);
+    picking.stdin.push("\n");
+    expect(await picking.exit).toBe(0);
+    expect(picking.stdout.text).toContain(started.last.run_id);
+  });
+
+  it.each([["history"], ["replay"], ["fork"], ["export"], ["inspect", "thread"]])(
+    "%s %s fails in a pipe and says what to use",
+    async (...argv) => {
+      const { code, stderr } = await run(...argv.filter(Boolean));
+      expect(code).toBe(2);
+      expect(stderr).toContain('missing required argument "thread"');
+      expect(stderr).toContain("use @last for the newest, or an id from graph-serve threads list");
+    },
+  );
+});
+
+describe("threads list", () => {
+  it("shows graph, status and title, without loading the graph", async () => {
+    await project.put("graph.ts", "throw new Error('loaded');\n");
+    const { stdout, stderr } = await run("threads", "list");
+    await project.put("graph.ts", echoGraph());
+    expect(stderr).toBe("");
+    const [head = "", first = "", second = ""] = stdout.split("\n");
+    expect(head).toMatch(/^ID +GRAPH +STATUS +UPDATED +RUNS +TOKENS +TITLE$/);
+    expect(first).toMatch(/ agent +idle +\d{4}-\S+Z +2 +\d+ +and my refund\?$/);
+    expect(second).toMatch(/ agent +idle .* where is my parcel\?$/);
+  });
+
+  it("shows relative times and colors on a terminal, and ISO times with --utc", async () => {
+    const options = { cwd: project.dir, isTTY: true, columns: 120, env: { FORCE_COLOR: "1" } };
+    const { stdout } = await cli(["threads", "list"], options);
+    expect(stdout).toContain("\u001b[32midle\u001b[39m");
+    expect(stdout).toMatch(/(just now|min ago) /);
+    expect((await cli(["threads", "list", "--utc"], options)).stdout).toMatch(/\d{4}-\d\d-\d\dT[\d:.]+Z/);
+  });
+
+  it("uses the title in the metadata of a thread", async () => {
+    await run("threads", "patch", started.older.thread_id, "--metadata", "title=Parcel");
+    expect((await run("threads", "list")).stdout).toMatch(/ Parcel$/m);
+  });
+});
+
+it("--version --json prints the version of the JSON output", async () => {
+  expect(JSON.parse((await run("--version", "--json")).stdout)).toMatchObject({ json: 1 });
+});
