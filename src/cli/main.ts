@@ -4,12 +4,17 @@ import { fileURLToPath } from "node:url";
 import { VERSION } from "../support/version.js";
 import { exitProcess, processIo, type CliIo } from "./terminal/io.js";
 
+/** Increased when a field of any `--json` output is removed, renamed or changes its type; not when one is added. */
+const JSON_VERSION = 1;
+const VERSION_FLAGS = new Set(["--version", "-V"]);
+
 export type { CliIo } from "./terminal/io.js";
 
 /** Runs one command; `argv` excludes the program name. Reports errors and never throws. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {
-  if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-    io.stdout.write(`${VERSION}\n`);
+  if (VERSION_FLAGS.has(argv[0] ?? "") && argv.slice(1).every((flag) => flag === "--json")) {
+    const versions = { version: VERSION, json: JSON_VERSION };
+    io.stdout.write(`${argv.length === 1 ? VERSION : JSON.stringify(versions)}\n`);
     return 0;
   }
   try {

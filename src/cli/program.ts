@@ -18,8 +18,6 @@ import { COMMAND_GROUPS, type CommandEntry, FORMER_COMMANDS } from "./commands.j
 
 const USAGE_EXIT = 2;
 const FAILED_EXIT = 1;
-/** Increased when a field of any `--json` output is removed, renamed or changes its type; not when one is added. */
-const JSON_VERSION = 1;
 
 /** Parses the arguments and runs the command; returns the exit code. */
 export async function runProgram(argv: readonly string[], io: CliIo): Promise<number> {
@@ -44,7 +42,7 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
 /** The help lists every command; flags and actions are loaded only for the commands that `argv` names. */
 async function createProgram(argv: readonly string[], io: CliIo, run: Runner): Promise<TypedCommand> {
   const called = namesIn(argv, io);
-  const program = bareProgram(io, argv);
+  const program = bareProgram(io);
   for (const [heading, entries] of Object.entries(COMMAND_GROUPS)) {
     program.commandsGroup(`${heading}:`);
     for (const entry of entries) await addCommand(program, entry, isNeeded(entry, called) ? run : undefined);
@@ -58,7 +56,7 @@ async function createProgram(argv: readonly string[], io: CliIo, run: Runner): P
 
 /** The arguments other than global flags; the first one is the command name. */
 function namesIn(argv: readonly string[], io: CliIo): string[] {
-  return bareProgram(io, argv).parseOptions([...argv]).operands;
+  return bareProgram(io).parseOptions([...argv]).operands;
 }
 
 /** `help NAME` also shows the flags of a command, and a completion script contains those of all commands. */
@@ -83,14 +81,10 @@ async function addCommand(
 }
 
 /** The program without commands. */
-function bareProgram(io: CliIo, argv: readonly string[] = []): TypedCommand {
+function bareProgram(io: CliIo): TypedCommand {
   const program = new Command("graph-serve")
     .description("Serve LangGraph.js graphs over the LangGraph API, and debug every run afterwards.")
-    .version(
-      argv.includes("--json") ? JSON.stringify({ version: VERSION, json: JSON_VERSION }) : VERSION,
-      "-V, --version",
-      "print the version; with --json, also the version of the JSON output",
-    )
+    .version(VERSION, "-V, --version", "print the version; with --json, also the version of the JSON output")
     .helpOption("-h, --help", "print the help of a command")
     .helpCommand("help [command]", "print the help of a command")
     .showSuggestionAfterError(false)

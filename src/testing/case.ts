@@ -72,7 +72,9 @@ export async function runCase(one: Case, context: CaseContext, outcome: CaseOutc
     }
   } finally {
     const unplayed = watch?.end(outcome.failures.length === 0 && !context.signal.aborted) ?? [];
-    outcome.failures.unshift(...unplayed.map((failure) => located(failure, one.steps[0], one, 0)));
+    // An unrecorded call causes the other failures, which would hide it.
+    if (unplayed.length > 0)
+      outcome.failures = unplayed.map((failure) => located(failure, one.steps[0], one, 0));
   }
 }
 

@@ -8,7 +8,7 @@ import type { GraphsUnderTest, GraphUnderTest } from "./graphs.js";
 import type { CaseResult } from "./cases/result.js";
 import { runSuite, type SuiteOptions } from "./suite.js";
 
-interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | "onResult"> {
+interface SmokeOptions extends Pick<SuiteOptions, "timeoutSeconds" | "signal" | "onResult" | "recordings"> {
   graphs: GraphsUnderTest;
   coverage?: Coverage;
 }

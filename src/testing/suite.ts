@@ -7,6 +7,7 @@ import type { Coverage } from "./coverage.js";
 import { edgesOf } from "./edges.js";
 import { type GraphPlanner, GraphsUnderTest, type GraphUnderTest } from "./graphs.js";
 import { regularExpression } from "./cases/matcher.js";
+import { nameRecordings, writeMockKey } from "./recording/mock-key.js";
 import { type RecordingMode, Recordings } from "./recording/recorder.js";
 import type { Redact } from "./cases/redact.js";
 import type { CaseResult, Failure, SuiteResult } from "./cases/result.js";
@@ -257,13 +258,15 @@ interface CaseFilesOptions extends Omit<SuiteOptions, "snapshots" | "recordings"
   redact: Redact;
   /** Called with the path of each written file. */
   onWritten?: (file: string) => void;
+  /** Called with a case file that could not be edited, and the `mock` that it needs. */
+  onUnnamed?: (file: string, mock: string) => void;
 }
 
 /** Runs the planned cases of the files. @throws ConfigError for an invalid recording or snapshot file */
 export async function runCaseFiles(
   files: readonly CaseFile[],
   planned: readonly PlannedCase[],
-  { snapshots: policy, recordingMode, redact, onWritten, ...options }: CaseFilesOptions,
+  { snapshots: policy, recordingMode, redact, onWritten, onUnnamed, ...options }: CaseFilesOptions,
 ): Promise<SuiteResult> {
   const snapshots = new Map<string, Promise<SnapshotFile>>();
   const snapshotsOf = (file: string): Promise<SnapshotFile> => {
@@ -271,7 +274,8 @@ export async function runCaseFiles(
     snapshots.set(file, opened);
     return opened;
   };
-  const recordings = await openRecordings(files, recordingMode, redact);
+  const named = recordingMode === "record" ? await nameRecordings(files) : new Map<string, CaseFile>();
+  const recordings = await openRecordings(files, recordingMode, redact, new Set(named.keys()));
   let result: SuiteResult;
   try {
     result = await runSuite(planned, {
@@ -280,7 +284,12 @@ export async function runCaseFiles(
       ...(recordings && { recordings }),
     });
   } finally {
-    (await recordings?.close())?.forEach((file) => onWritten?.(file));
+    for (const path of (await recordings?.close()) ?? []) {
+      onWritten?.(path);
+      const file = named.get(path);
+      if (file && (await writeMockKey(file))) onWritten?.(file.file);
+      else if (file) onUnnamed?.(file.file, file.source.mock ?? "");
+    }
   }
   for (const { file, cases } of files) {
     const opened = await snapshots.get(file)?.catch(() => undefined);
@@ -293,9 +302,10 @@ async function openRecordings(
   files: readonly CaseFile[],
   mode: RecordingMode | undefined,
   redact: Redact,
+  optional: ReadonlySet<string>,
 ): Promise<Recordings | undefined> {
   const named = files.some(({ source }) => source.mock !== undefined);
-  return mode !== undefined && (named || mode === "strict")
-    ? Recordings.open(files, mode, redact)
+  return mode !== undefined && (named || mode === "strict" || mode === "ci")
+    ? Recordings.open(files, mode, redact, optional)
     : undefined;
 }

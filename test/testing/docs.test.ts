@@ -39,7 +39,9 @@ it("the documented case with a recording passes after --record", async () => {
     "made/recorded.graph.yaml",
     blocks.find(({ name }) => name === "recorded.graph.yaml")?.text ?? "",
   );
-  expect((await cli(["test", "recorded.graph.yaml"], { cwd })).stdout).toContain("create it with --record");
+  expect((await cli(["test", "recorded.graph.yaml"], { cwd })).stdout).toContain(
+    "record again: graph-serve test --record",
+  );
   expect(await cli(["test", "recorded.graph.yaml", "--record"], { cwd })).toMatchObject({ code: 0 });
   expect(await cli(["test", "recorded.graph.yaml", "--ci"], { cwd })).toMatchObject({ code: 0 });
 });

@@ -127,7 +127,7 @@ describe.each(["graph", "agent"])("the recorded @langchain/openai model in the %
     expect(weather?.failures[0]).toMatchObject({
       expectation: "mock",
       message: expect.stringMatching(
-        /^model call 1 \(ChatOpenAI\w*\) differs from the recorded request at messages\.\d\.content, \w+\.jsonl:3$/,
+        /^model call 1 \(ChatOpenAI\w*\) differs from the recorded request at messages\.\d\.content, \w+\.jsonl:3; record again: /,
       ) as string,
       expected: "what is the weather",
       actual: "is the weather fine",

@@ -145,8 +145,9 @@ describe("a recording", () => {
     expect(weather?.status).toBe("passed");
     expect(hello?.failures[0]).toMatchObject({
       expectation: "mock",
-      message:
-        "model call 1 (ChatWire) differs from the recorded request at messages.1.content, model.jsonl:2",
+      message: expect.stringMatching(
+        /^model call 1 \(ChatWire\) differs from the recorded request at messages\.1\.content, model\.jsonl:2; record again: /,
+      ) as string,
       expected: "hello",
       actual: "goodbye",
     });
@@ -155,7 +156,7 @@ describe("a recording", () => {
   it("that is missing fails with a hint to use --record", async () => {
     const { code, stdout } = await test();
     expect(code).toBe(1);
-    expect(stdout).toContain("model.jsonl does not exist; create it with --record");
+    expect(stdout).toContain("model.jsonl does not exist; record again: graph-serve test --record -t");
     expect(server.requests).toEqual([]);
   });
 

@@ -22,7 +22,10 @@ export function testCommand(command: Command, run: Runner): void {
     .option("-t, --test-name <name>", "run only cases whose name matches this text or regular expression")
     .option("-w, --watch", "rerun when a case, a graph or the configuration changes")
     .option("-u, --update", "update snapshots and the schema lock")
-    .option("--ci", "fail on missing snapshots and locks instead of writing them (default with env CI)")
+    .option(
+      "--ci",
+      "fail on missing snapshots, locks and recordings: writes nothing and calls no model (default with env CI)",
+    )
     .option("--reporter <name>", "list, dot, json, junit, github or tap (default list)")
     .option("--out <file>", "write the report to this file, and the list to stdout")
     .option("--bail", "stop at the first failing case")
@@ -39,9 +42,12 @@ export function testCommand(command: Command, run: Runner): void {
       "--schema-lock [file]",
       "fail if a schema differs from this file (default graph-schemas.lock.json)",
     )
-    .option("--record", "call models and tools, and record their responses to the files named by `mock`")
+    .option(
+      "--record",
+      "call models and tools, and record their responses to the file named by `mock` (default fixtures/<case file>.jsonl)",
+    )
     .option("--replay", "fail on every model call that is not recorded, even without `mock`")
-    .option("--live", "call models and tools instead of using recordings")
+    .option("--live", "call models and tools instead of using recordings, also with --ci")
     .option(
       "--fault <fault>",
       "inject a failure into each case and resume it: kill-after=NODE, checkpoint-write or disconnect",
@@ -50,6 +56,7 @@ export function testCommand(command: Command, run: Runner): void {
       "--from-run <id>",
       "generate a case file from this stored run; the argument is its graph, --out the file",
     )
+    .option("--fixed", "with --from-run of a failed run: expect success instead of the failure")
     .option(
       "--transcripts <dir>",
       "folder of the recordings of dev --record (default .graph-serve/transcripts)",

@@ -31,6 +31,8 @@ export interface CaseHome {
   out?: string;
   /** Folder of the recordings. */
   transcripts: string;
+  /** Whether a failed run is expected to succeed. */
+  fixed?: boolean;
 }
 
 export interface CaseOfRun {
@@ -53,7 +55,11 @@ export interface CaseOfRun {
  * @throws ConfigError if the graph is not configured (`config_invalid`)
  */
 export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promise<CaseOfRun> {
-  const { config, cwd, env, out } = home;
+  const { config, cwd, env, out, fixed = false } = home;
+  if (fixed && run.status !== "error")
+    throw new InvalidRequestError(`run ${run.run_id} did not fail: its status is ${run.status}`, undefined, {
+      hint: "remove --fixed",
+    });
   const { graph_id } = run.metadata;
   const graphId = typeof graph_id === "string" ? graph_id : run.assistant_id;
   const place = `${graphId}-${run.run_id.slice(-8)}`.replaceAll(/[^\w-]+/g, "-");
@@ -71,23 +77,30 @@ export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promi
   const content: CaseFileSource = {
     graph,
     ...(mock !== undefined && { mock: posix(relative(dirname(file), mock)) }),
-    cases: [caseSource(name, runs, { redact, recording })],
+    cases: [caseSource(name, runs, { redact, recording, fixed })],
   };
   const hidden = hiddenText(client.whyHidden(thread));
   const isUnrecorded = recording.length === 0 && runs.some(({ run: { usage } }) => askedModel(usage));
   return {
     file,
-    text: caseText(file, content, { run, schema: await schemaBeside(file, config.baseDir) }),
+    text: caseText(file, content, { run, fixed, schema: await schemaBeside(file, config.baseDir) }),
     mock: mock === undefined ? undefined : { file: mock, text: recordingText(recordingOf(name, recording)) },
     name,
     steps: runs.length,
     recordedCalls: recording.length,
-    notes: [...(hidden === undefined ? [] : [hidden]), ...(isUnrecorded ? [UNRECORDED] : [])],
+    notes: [
+      ...(hidden === undefined ? [] : [hidden]),
+      ...(isUnrecorded ? [UNRECORDED] : []),
+      ...(run.status === "error" && !fixed ? [EXPECTS_FAILURE] : []),
+    ],
   };
 }
 
 const UNRECORDED =
   "the run called a model without a recording, so the case has no expectations about model responses; record runs with graph-serve dev --record";
+
+const EXPECTS_FAILURE =
+  "the run failed, so the case expects this failure; to expect success, generate it with --fixed";
 
 const recordingOf = (name: string, calls: readonly RecordedCall[]): RecordedCall[] =>
   calls.map((call) => ({ ...call, case: name }));
@@ -129,7 +142,7 @@ const askedModel = (usage: RecordedRun["run"]["usage"]): boolean => reportedToke
 function caseSource(
   name: string,
   runs: readonly RecordedRun[],
-  { redact, recording }: { redact: Redact; recording: readonly RecordedCall[] },
+  { redact, recording, fixed }: { redact: Redact; recording: readonly RecordedCall[]; fixed: boolean },
 ): CaseSource {
   const isRecorded = recording.length > 0;
   const steps = runs.map((stored): Step => ({
@@ -137,9 +150,11 @@ function caseSource(
     expect: expectationOf(stored, redact, isRecorded),
   }));
   const last = steps.at(-1);
+  // Nodes and tokens of the failed run do not hold after the fix.
+  if (fixed && last) last.expect = { status: "success" };
   const end = runs.at(-1)?.end;
   const isRepeatable = isRecorded || !runs.some(({ run }) => askedModel(run.usage));
-  if (last?.expect && end && last.expect.status !== "error") {
+  if (last?.expect && end && last.expect.status !== "error" && !fixed) {
     const values = expectedValues(end.values, { redact, isRepeatable });
     if (Object.keys(values).length > 0) last.expect.values = values;
   }
@@ -165,6 +180,8 @@ const exists = (file: string): Promise<boolean> =>
 const LONGEST_NAME = 60;
 const LINE_WIDTH = 110;
 
+const FAILED_HEAD = "# The run failed: the case expects this failure. After the fix, expect status: success.";
+
 /** The last user message, or the run id if there is none. */
 function caseName({ run_id, kwargs }: Run): string {
   const text = lastQuestion(kwargs.input) ?? `run ${run_id.slice(-8)}`;
@@ -182,13 +199,14 @@ function lastQuestion(input: unknown): string | undefined {
 function caseText(
   file: string,
   content: CaseFileSource,
-  { run, schema }: { run: Run; schema: string | undefined },
+  { run, schema, fixed }: { run: Run; schema: string | undefined; fixed: boolean },
 ): string {
   if (extname(file) === ".json")
     return `${JSON.stringify({ ...(schema !== undefined && { $schema: schema }), ...content }, null, 2)}\n`;
   const head = [
     ...(schema === undefined ? [] : [`# yaml-language-server: $schema=${schema}`]),
     `# Generated from run ${run.run_id} of ${run.created_at}.`,
+    ...(run.status === "error" && !fixed ? [FAILED_HEAD] : []),
   ];
   const document = new Document(content);
   // Print lists of scalars on one line.

@@ -13,6 +13,7 @@ interface FromRunFlags {
   apiKey?: string;
   out?: string;
   transcripts?: string;
+  fixed?: boolean;
 }
 
 /**
@@ -23,11 +24,11 @@ interface FromRunFlags {
 export async function writeCaseOfRun(
   session: Session,
   graphs: readonly string[],
-  { fromRun, url, apiKey, out, transcripts = TRANSCRIPTS }: FromRunFlags,
+  { fromRun, url, apiKey, out, fixed = false, transcripts = TRANSCRIPTS }: FromRunFlags,
 ): Promise<void> {
   const { cwd, env } = session.io;
   const config = await loadSettings(session);
-  const home = { config, cwd, env, graphs, out, transcripts: resolve(config.baseDir, transcripts) };
+  const home = { config, cwd, env, graphs, out, fixed, transcripts: resolve(config.baseDir, transcripts) };
   await withClient(session, { url, apiKey }, {}, async (client) => {
     const { run } = await findRun(client, fromRun);
     const made = await caseOfRun(client, run, home);

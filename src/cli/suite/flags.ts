@@ -1,5 +1,6 @@
 /** Parses the flags of `test`. */
 import { InvalidRequestError } from "../../support/errors.js";
+import type { RecordingMode } from "../../testing/recording/recorder.js";
 import type { SnapshotPolicy } from "../../testing/snapshot.js";
 import { oneOf, optionalNumber, wholeNumber } from "../session/options.js";
 import type { Session } from "../session/session.js";
@@ -28,6 +29,7 @@ export interface TestFlags {
   live?: boolean;
   fault?: string;
   fromRun?: string;
+  fixed?: boolean;
   transcripts?: string;
   passWithNoTests?: boolean;
   printSchema?: boolean;
@@ -45,7 +47,7 @@ export interface TestOptions {
   minNodeCoverage?: number;
   /** Path of the schema lock. */
   schemaLock?: string;
-  recordingMode: "replay" | "record" | "strict" | "live";
+  recordingMode: RecordingMode | "live";
 }
 
 const LOCK_FILE = "graph-schemas.lock.json";
@@ -68,7 +70,15 @@ export function testOptions({ print, io }: Session, flags: TestFlags): TestOptio
     ...(flags.schemaLock !== undefined && {
       schemaLock: flags.schemaLock === true ? LOCK_FILE : flags.schemaLock,
     }),
-    recordingMode: flags.record ? "record" : flags.replay ? "strict" : flags.live ? "live" : "replay",
+    recordingMode: flags.record
+      ? "record"
+      : flags.replay
+        ? "strict"
+        : flags.live
+          ? "live"
+          : isCi
+            ? "ci"
+            : "replay",
   };
 }
 
@@ -91,6 +101,10 @@ function refuseContradictions(flags: TestFlags): void {
   for (const [one, other, message] of pairs) {
     if (flags[one] && flags[other]) throw new InvalidRequestError(message);
   }
+  if (flags.fixed && flags.fromRun === undefined)
+    throw new InvalidRequestError("--fixed requires --from-run", undefined, {
+      hint: "name the failed run: --from-run @last --fixed",
+    });
   if (flags.transcripts !== undefined && flags.fromRun === undefined)
     throw new InvalidRequestError("--transcripts requires --from-run");
 }

@@ -13,6 +13,7 @@ import { Coverage } from "../../testing/coverage.js";
 import { type GraphPlanner, type GraphUnderTest, localGraphs } from "../../testing/graphs.js";
 import { createRedaction } from "../../testing/cases/redact.js";
 import type { CaseResult } from "../../testing/cases/result.js";
+import { Recordings } from "../../testing/recording/recorder.js";
 import { smokeTest } from "../../testing/smoke.js";
 import { type Pass, runCaseFiles, withCases } from "../../testing/suite.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
@@ -105,18 +106,24 @@ async function smokePass(
       hint: "write a case file such as agent.graph.yaml, or add a graph to the configuration",
     });
   }
+  const { recordingMode, timeoutSeconds } = options;
+  if (recordingMode === "record")
+    throw new InvalidRequestError("--record needs a case file, and there is none", undefined, {
+      hint: "write a case file such as agent.graph.yaml, or create one from a run: graph-serve test --from-run @last",
+    });
+  const refuses = flags.url === undefined && (recordingMode === "ci" || recordingMode === "strict");
+  const recordings = refuses
+    ? await Recordings.open([], recordingMode, createRedaction({ ...io.env, ...config.env }))
+    : undefined;
   const cases: CaseResult[] = [];
-  for (const graph of names) {
-    if (signal.aborted) break;
-    cases.push(
-      ...(await smokeTest(graph, {
-        graphs,
-        coverage,
-        signal,
-        onResult,
-        timeoutSeconds: options.timeoutSeconds,
-      })),
-    );
+  try {
+    const parts = { graphs, coverage, signal, onResult, timeoutSeconds, ...(recordings && { recordings }) };
+    for (const graph of names) {
+      if (signal.aborted) break;
+      cases.push(...(await smokeTest(graph, parts)));
+    }
+  } finally {
+    await recordings?.close();
   }
   return reportOf({ cases, durationMs: performance.now() - start }, signal);
 }
@@ -145,6 +152,7 @@ async function casesPass(
     signal,
     onResult,
     onWritten: (file) => print.note(`wrote ${shortPath(file, io.cwd)}`),
+    onUnnamed: (file, mock) => print.warn(`add to ${shortPath(file, io.cwd)}: mock: ${mock}`),
   });
   return reportOf(result, signal);
 }

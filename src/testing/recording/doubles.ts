@@ -28,6 +28,7 @@ type Call = [messages: BaseMessage[], options: unknown, run?: LlmRun];
 
 export interface ModelLike {
   constructor: { name: string };
+  _llmType?: () => string;
   _generate: (...call: Call) => Promise<ChatResult>;
   _streamResponseChunks: (...call: Call) => AsyncGenerator<ChatGenerationChunk>;
   _streamChatModelEvents?: (...call: unknown[]) => AsyncGenerator<unknown>;
@@ -48,13 +49,16 @@ export function modelDouble(model: ModelLike, base: ModelLike, recorder: Recorde
   if (_streamChatModelEvents && _streamChatModelEvents !== base._streamChatModelEvents) {
     // With a recording, create events from the chunks, as the base class does.
     own("_streamChatModelEvents", (...call: Call) =>
-      (recorder.recordingOf(call[2], call[1]) ? base._streamChatModelEvents : _streamChatModelEvents)?.apply(
-        model,
-        call,
-      ),
+      (recorder.recordingOf(call[2], call[1])?.covers("model", isFake(model))
+        ? base._streamChatModelEvents
+        : _streamChatModelEvents
+      )?.apply(model, call),
     );
   }
 }
+
+/** By convention of the library, fake models of tests are of a type such as `fake` or `fake-list`. */
+const isFake = (model: ModelLike): boolean => /^fake/i.test(model._llmType?.() ?? "");
 
 async function generate(
   model: ModelLike,
@@ -64,7 +68,8 @@ async function generate(
 ): Promise<ChatResult> {
   const [messages, options, run] = call;
   const recording = recorder.recordingOf(run, options);
-  if (!recording || recorder.inside.getStore()) return real.apply(model, call);
+  if (!recording?.covers("model", isFake(model)) || recorder.inside.getStore())
+    return real.apply(model, call);
   const [name, request] = [model.constructor.name, modelRequest(messages, options)];
   if (recording.mode === "replay") return wholeReply(recording.answer("model", name, request), run, recorder);
   const chunks: StoredMessage[] = [];
@@ -104,7 +109,7 @@ async function* stream(
   const [messages, options, run] = call;
   const recording = recorder.recordingOf(run, options);
   const outer = recorder.inside.getStore();
-  if (!recording || outer) {
+  if (!recording?.covers("model", isFake(model)) || outer) {
     for await (const chunk of real.apply(model, call)) {
       // The model streams internally to create a full response: its tokens belong to that response.
       if (outer?.model === model) outer.chunks.push(storeChunk(chunk));
@@ -196,7 +201,7 @@ export function toolDouble(tool: ToolLike, recorder: Recorder): void {
 function callTool(tool: ToolLike, real: ToolLike["_call"], call: ToolCall, recorder: Recorder): unknown {
   const [args, run, config] = call;
   const recording = recorder.recordingOf(config, run);
-  if (!recording || recorder.inside.getStore()) return real.apply(tool, call);
+  if (!recording?.covers("tool") || recorder.inside.getStore()) return real.apply(tool, call);
   const request = toolRequest(args);
   if (recording.mode === "record") return record(tool, real, call, request, recording, recorder);
   return replay(tool, real, call, recording.answer("tool", tool.name, request), recorder);

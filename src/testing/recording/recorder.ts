@@ -19,7 +19,8 @@ import {
 
 /**
  * Source of model and tool responses: `replay` a recording if the case names one, `record` a new one,
- * or `strict`, which also refuses calls of cases without a recording.
+ * `ci`, which also refuses model calls of cases without a recording, or `strict`, which refuses their tool
+ * calls too.
  * @example
  * ```ts
  * import { runCases, type RecordingMode } from "graph-serve/testing";
@@ -29,7 +30,7 @@ import {
  * cases.length; // => 1
  * ```
  */
-export type RecordingMode = "replay" | "record" | "strict";
+export type RecordingMode = "replay" | "record" | "ci" | "strict";
 
 interface RecordedFile {
   /** Existing entries; undefined if the file does not exist. */
@@ -46,9 +47,13 @@ export class Recordings {
   readonly #playing = new Map<string, Recording>();
   #restore: Promise<() => void> | undefined;
 
-  private constructor(mode: RecordingMode, redact: Redact) {
+  /** Files that are written only if a case made calls. */
+  readonly #optional: ReadonlySet<string>;
+
+  private constructor(mode: RecordingMode, redact: Redact, optional: ReadonlySet<string>) {
     this.#mode = mode;
     this.#redact = redact;
+    this.#optional = optional;
   }
 
   /** Reads the recordings of the case files. Call before graphs are loaded. @throws ConfigError (`config_invalid`) */
@@ -56,9 +61,10 @@ export class Recordings {
     caseFiles: readonly CaseFile[],
     mode: RecordingMode,
     redact: Redact,
+    optional: ReadonlySet<string> = new Set(),
   ): Promise<Recordings> {
     onLibraryCopies();
-    const recordings = new Recordings(mode, redact);
+    const recordings = new Recordings(mode, redact, optional);
     for (const file of caseFiles) {
       const path = mockOf(file);
       if (path === undefined || recordings.#files.has(path)) continue;
@@ -84,8 +90,15 @@ export class Recordings {
   /** Starts to record or replay calls on a thread. */
   begin(file: CaseFile, caseName: string, threadId: string): { end(isFine: boolean): Mismatch[] } {
     const path = mockOf(file);
-    if (path === undefined && this.#mode !== "strict") return { end: () => [] };
-    const options = { caseName, redact: this.#redact, ...(path !== undefined && { file: path }) };
+    const refuses = this.#mode === "strict" || this.#mode === "ci";
+    if (path === undefined && !refuses) return { end: () => [] };
+    const options = {
+      caseName,
+      redact: this.#redact,
+      ...(path === undefined ? { modelsOnly: this.#mode === "ci" } : { file: path }),
+      // Smoke tests have no case to record.
+      ...(file.cases.length === 0 && { remedy: "write a case file and record it, or add --live" }),
+    };
     const found = path === undefined ? undefined : this.#files.get(path);
     const recorded: RecordedCall[] = [];
     const recording =
@@ -108,10 +121,11 @@ export class Recordings {
     if (this.#mode !== "record") return [];
     const written: string[] = [];
     for (const [path, { entries = [], recorded }] of this.#files) {
-      if (recorded.size === 0) continue;
+      const calls = [...recorded.values()].flat();
+      if (recorded.size === 0 || (calls.length === 0 && this.#optional.has(path))) continue;
       const kept = entries.filter((entry) => !recorded.has(entry.case));
       await mkdir(dirname(path), { recursive: true });
-      await writeFile(path, recordingText([...kept, ...[...recorded.values()].flat()]));
+      await writeFile(path, recordingText([...kept, ...calls]));
       written.push(path);
     }
     return written;

@@ -21,6 +21,10 @@ interface RecordingOptions {
   /** Path of the recording for error messages; undefined if the case file has no `mock`. */
   file?: string;
   redact: Redact;
+  /** Leave tools and fake models alone; only models that make requests are answered or refused. */
+  modelsOnly?: boolean;
+  /** What to do about a call that is not recorded, for its message; by default the command that records the case. */
+  remedy?: string;
 }
 
 /** Records real calls, with secrets removed. */
@@ -32,6 +36,10 @@ export class NewRecording {
   constructor(options: RecordingOptions, keep: (entry: RecordedCall) => void) {
     this.#options = options;
     this.#keep = keep;
+  }
+
+  covers(_kind: CallKind, _isFake?: boolean): boolean {
+    return true;
   }
 
   add(kind: CallKind, name: string, request: JsonObject, answer: Answer): void {
@@ -66,6 +74,11 @@ export class StoredRecording {
     this.#left = (entries ?? []).filter((entry) => entry.case === options.caseName);
   }
 
+  /** Whether calls of this kind are answered or refused, instead of executed. `isFake`: by a fake model. */
+  covers(kind: CallKind, isFake = false): boolean {
+    return this.#options.modelsOnly !== true || (kind === "model" && !isFake);
+  }
+
   /** @throws NotRecordedError */
   answer(kind: CallKind, name: string, request: JsonObject): Answer {
     this.#calls[kind] += 1;
@@ -95,17 +108,15 @@ export class StoredRecording {
     const number = `${kind} call ${this.#calls[kind]} (${name})`;
     const { file, caseName } = this.#options;
     if (file === undefined)
-      return mock(`${number} is not recorded: the case file has no mock`, { actual: request });
+      return this.#again(`${number} is not recorded: the case file has no mock`, { actual: request });
     if (!this.#isRecorded)
-      return mock(`${number} is not recorded: ${basename(file)} does not exist; create it with --record`, {
-        actual: request,
-      });
+      return this.#again(`${number} is not recorded: ${basename(file)} does not exist`, { actual: request });
     const next =
       this.#left.find((entry) => entry.kind === kind && entry.name === name) ??
       this.#left.find((entry) => entry.kind === kind);
     if (!next) {
       const why = `no more calls are recorded for "${caseName}" in ${basename(file)}`;
-      return mock(`${number} is not recorded: ${why}`, { actual: request });
+      return this.#again(`${number} is not recorded: ${why}`, { actual: request });
     }
     const difference = firstDifference(
       normalized({ name: next.name, ...next.asked }),
@@ -113,10 +124,14 @@ export class StoredRecording {
       [],
     );
     const { path = [], expected, actual } = difference ?? {};
-    return mock(`${number} differs from the recorded request at ${path.join(".")}${this.#placeOf(next)}`, {
-      expected,
-      actual,
-    });
+    const place = `${path.join(".")}${this.#placeOf(next)}`;
+    return this.#again(`${number} differs from the recorded request at ${place}`, { expected, actual });
+  }
+
+  #again(message: string, values: { expected?: unknown; actual?: unknown }): Mismatch {
+    const { caseName, remedy = `record again: graph-serve test --record -t ${JSON.stringify(caseName)}` } =
+      this.#options;
+    return mock(`${message}; ${remedy}`, values);
   }
 
   #placeOf({ line }: RecordedCall): string {
