@@ -11,7 +11,18 @@ import { build } from "vite";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Sources outside studio/ that the Studio imports. */
 const SHARED = ["src/view", "src/models"];
-const IN_THE_STUDIO = ["preact", "@preact/signals", "@preact/signals-core", "eventsource-parser", "marked"];
+const IN_THE_STUDIO = [
+  "preact",
+  "@preact/signals",
+  "@preact/signals-core",
+  "eventsource-parser",
+  "marked",
+  "@dagrejs/dagre",
+  "@dagrejs/graphlib",
+  ...["color", "dispatch", "drag", "ease", "interpolate", "selection", "timer", "transition", "zoom"].map(
+    (name) => `d3-${name}`,
+  ),
+];
 
 const JSX = { jsx: { runtime: "automatic", importSource: "preact" } };
 

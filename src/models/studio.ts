@@ -74,3 +74,33 @@ export interface StudioCase {
   notes: string[];
   written: boolean;
 }
+
+/** An exception of a run with its place in the project, as only the project's developer may see it. */
+export interface StudioFault {
+  name: string;
+  message: string;
+  /** Node whose task threw it, and the namespace of its subgraph. */
+  node?: string;
+  namespace?: string;
+  location?: { file: string; line?: number; column?: number; frame?: string };
+  stack: { function?: string; file: string; line: number; column: number }[];
+  /** Number of library frames that are not in `stack`. */
+  folded: number;
+  cause?: StudioFault;
+  /** Exceptions of several tasks of one superstep. */
+  errors?: StudioFault[];
+}
+
+/** A superstep that ran again from its stored input, on a copy of the thread that no longer exists. */
+export interface StudioNodeRun {
+  /** Final status of the run. */
+  status: string;
+  error: string | null;
+  /** Duration in milliseconds. */
+  ms: number;
+  /** State before and after; `after` equals `before` if the run failed. */
+  before: unknown;
+  after: unknown;
+  /** Number of calls of models and tools that were made. */
+  calls: number;
+}

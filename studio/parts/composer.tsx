@@ -31,6 +31,7 @@ import { strings } from "../strings.js";
 import { Breakpoints } from "./asking.js";
 import { Attached, paste } from "./attached.js";
 import { CopyAs } from "./copy-as.js";
+import { brokenGraph } from "./problems.js";
 import { Fault } from "./common.js";
 import { JsonBox, SchemaForm } from "./schema-form.js";
 import { visible } from "./text.js";
@@ -66,6 +67,7 @@ export function Composer() {
       <Options />
       <Breakpoints />
       {refusal.value && <Fault error={refusal.value} />}
+      {brokenGraph(graphId.value) && <p class="bad">{strings.problems.noRun(visible(graphId.value))}</p>}
       <footer class="composer-end">
         <CopyAs action={() => runAction(graphId.value, threadId.value, wish())} />
         <button type="submit" class="main" aria-disabled={!isReady()} title={strings.composer.keys}>
@@ -82,7 +84,8 @@ const isReady = (): boolean =>
   [input, configurable, context].every(({ isReady: { value } }) => value) &&
   !isSending.value &&
   live.value === undefined &&
-  graphId.value !== "";
+  graphId.value !== "" &&
+  brokenGraph(graphId.value) === undefined;
 
 async function send(): Promise<void> {
   if (!isReady()) return;

@@ -1,6 +1,6 @@
 /** Derives a diagram from the history of a thread whose graph is not available. */
 import { type Diagram, type DiagramEdge, wayKey } from "../../src/view/diagram.js";
-import type { Progress } from "./marks.js";
+import type { Progress } from "../graph/marks.js";
 
 interface SeenStep {
   id: string;

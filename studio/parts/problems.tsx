@@ -5,44 +5,69 @@ import type { ApiError } from "../api.js";
 import { hello } from "../state/hello.js";
 import { openInEditor } from "../state/helper.js";
 import { strings } from "../strings.js";
-import { visible } from "./text.js";
+import { CodeFrame } from "../errors/code-frame.js";
+import { Copy, visible } from "./text.js";
+
+/** Ids of problems that were open before: they are folded to one line. */
+const seen = new Set<string>();
 
 export function Problems() {
   const told = hello.value;
   if (!told || told.faults.length === 0) return null;
   return (
     <aside class="problems" aria-label={strings.problems.title} aria-live="polite">
-      {told.faults.map((fault) => (
-        <Problem key={fault.graph_id} fault={fault} place={told.place} />
+      {grouped(told.faults).map((faults) => (
+        <Problem key={keyOf(faults)} faults={faults} place={told.place} />
       ))}
     </aside>
   );
 }
 
-function Problem({ fault, place }: { fault: LoadFault; place: string }) {
-  const { graph_id, message, hint, location, served } = fault;
+/** Graphs that fail at the same place, together. */
+function grouped(faults: readonly LoadFault[]): LoadFault[][] {
+  const groups = new Map<string, LoadFault[]>();
+  for (const fault of faults) {
+    const key = placeOf(fault);
+    groups.set(key, [...(groups.get(key) ?? []), fault]);
+  }
+  return [...groups.values()];
+}
+
+const placeOf = ({ graph_id, message, location }: LoadFault): string =>
+  location ? `${location.file}:${location.line}:${location.column}` : `${graph_id} ${message}`;
+
+const keyOf = (faults: readonly LoadFault[]): string => faults.map(placeOf)[0] ?? "";
+
+function Problem({ faults, place }: { faults: readonly LoadFault[]; place: string }) {
   const [refusal, setRefusal] = useState<ApiError | undefined>(undefined);
-  const isOne = graph_id !== "";
+  const key = keyOf(faults);
+  const [isOpen, setOpen] = useState(!seen.has(key));
+  const [fault] = faults;
+  if (!fault) return null;
+  const { message, hint, location } = fault;
+  const ids = faults.map(({ graph_id }) => graph_id).filter((id) => id !== "");
+  const toggled = (isNowOpen: boolean) => {
+    setOpen(isNowOpen);
+    if (!isNowOpen) seen.add(key);
+  };
   return (
-    <details class="problem" open>
+    <details class="problem" open={isOpen} onToggle={({ currentTarget }) => toggled(currentTarget.open)}>
       <summary>
         <strong class="bad">
-          {isOne ? strings.problems.graph(visible(graph_id)) : strings.problems.settings}
+          {ids.length > 0 ? strings.problems.graph(visible(ids.join(", "))) : strings.problems.settings}
         </strong>{" "}
-        {served && <span>{strings.problems.served}</span>}
+        {faults.some(({ served }) => served) && <span>{strings.problems.served}</span>}{" "}
+        {!isOpen && <span class="dim">{visible(message.split("\n", 1)[0] ?? "")}</span>}
       </summary>
       <pre class="text">{visible(message)}</pre>
       {location && (
         <>
-          {location.frame !== "" && (
-            <pre class="text code" tabIndex={0}>
-              {visible(location.frame)}
-            </pre>
-          )}
+          {location.frame !== "" && <CodeFrame frame={location.frame} />}
           <p>
             <button type="button" class="small" onClick={() => void openInEditor(location).catch(setRefusal)}>
-              {strings.problems.open(`${visible(shortened(location.file, place))}:${location.line}`)}
-            </button>
+              {strings.problems.open(`${visible(shortFile(location.file, place))}:${location.line}`)}
+            </button>{" "}
+            <Copy label={strings.faults.copyPath} text={() => `${location.file}:${location.line}`} />
           </p>
         </>
       )}
@@ -56,8 +81,13 @@ function Problem({ fault, place }: { fault: LoadFault; place: string }) {
   );
 }
 
-const shortened = (file: string, place: string): string =>
-  file.startsWith(`${place}/`) ? file.slice(place.length + 1) : file;
+/** Path inside the project. */
+export const shortFile = (file: string, place: string): string =>
+  place !== "" && file.startsWith(`${place}/`) ? file.slice(place.length + 1) : file;
+
+/** The graph's load error, if it has never loaded. */
+export const brokenGraph = (id: string): LoadFault | undefined =>
+  hello.value?.faults.find(({ graph_id, served }) => graph_id === id && !served);
 
 /** Time of the last reload: shows that the saved code is served. */
 export function Reloaded() {

@@ -2,13 +2,14 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
 import { schemaIssues } from "../state/composer.js";
-import { noteRollback, row } from "../state/conversation.js";
+import { noteRollback, row, state } from "../state/conversation.js";
 import { cancelAction, isConnected, live, picture, stop } from "../state/live-run.js";
 import type { Picture } from "../state/run-view.js";
 import { strings } from "../strings.js";
 import { Fault } from "./common.js";
 import { CopyAs } from "./copy-as.js";
-import { Value, visible } from "./text.js";
+import { FaultCard } from "../errors/fault-card.js";
+import { visible } from "./text.js";
 
 export function Progress() {
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
@@ -40,11 +41,12 @@ export function LastFailure() {
   );
 }
 
-const Failure = ({ error }: { error: string }) => (
-  <div class="fault" role="alert">
-    <Value value={failureText(error)} class="bad" />
-  </div>
-);
+function Failure({ error }: { error: string }) {
+  const { thread_id = "" } = row.value.value ?? {};
+  const { tasks = [], checkpoint } = state.value.value ?? {};
+  const before = tasks.length > 0 ? checkpoint?.checkpoint_id : undefined;
+  return <FaultCard threadId={thread_id} error={failureText(error)} checkpointId={before ?? undefined} />;
+}
 
 /** One line per schema issue; other errors are unchanged. */
 function failureText(error: string): string {

@@ -1,10 +1,12 @@
 /** Served graphs with their drawing and schemas. */
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
 import { diagramOf } from "../../src/view/diagram.js";
 import { ask } from "../api.js";
+import { brokenGraph } from "../parts/problems.js";
 import { Empty, Fault, Section, Waiting } from "../parts/common.js";
-import { Drawing, waysHint } from "../parts/drawing.js";
+import { GraphView, waysHint } from "../graph/graph-view.js";
+import { withoutInnerEnds } from "../graph/tree.js";
 import { Copy, Value, visible } from "../parts/text.js";
 import { href } from "../router.js";
 import { hello } from "../state/hello.js";
@@ -46,7 +48,10 @@ function GraphList() {
       {graphs.map(({ graph_id, name, description }) => (
         <li key={graph_id}>
           <a class="thread" href={href(["graphs", graph_id])}>
-            <span class="preview">{visible(name)}</span>
+            <span class="preview">
+              {visible(name)}
+              {brokenGraph(graph_id) && <span class="badge is-failed">{strings.problems.mark}</span>}
+            </span>
             <span class="facts">
               {name !== graph_id && <code>{visible(graph_id)}</code>}
               {description !== null && <span>{visible(description)}</span>}
@@ -69,6 +74,7 @@ export function Graph({ id }: { id: string }) {
     return () => (isGone = true);
   }, [id]);
   const { value: drawn } = drawing.value;
+  const shown = useMemo(() => drawn && withoutInnerEnds(diagramOf(drawn)), [drawn]);
   return (
     <main id="content" class="screen" tabIndex={-1}>
       <header class="screen-head">
@@ -79,12 +85,12 @@ export function Graph({ id }: { id: string }) {
       </header>
       {drawing.error.value ? (
         <Fault error={drawing.error.value} />
-      ) : drawn ? (
+      ) : drawn && shown ? (
         <>
           <p class="drawing-head dim">
-            {waysHint(diagramOf(drawn))} <Copy label={strings.graph.mermaid} text={() => mermaidOf(drawn)} />
+            {waysHint(shown)} <Copy label={strings.graph.mermaid} text={() => mermaidOf(drawn)} />
           </p>
-          <Drawing diagram={diagramOf(drawn)} label={`${strings.graph.drawing} ${id}`} />
+          <GraphView diagram={shown} label={`${strings.graph.drawing} ${id}`} />
         </>
       ) : (
         <Waiting />

@@ -7,11 +7,12 @@ import { errorLine, isMessageLike } from "../../src/view/text.js";
 import { isReadOnly, shared } from "../api.js";
 import { Changes } from "../parts/changes.js";
 import { Fault, Section, Waiting } from "../parts/common.js";
+import { FaultCard } from "../errors/fault-card.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place, withQuery } from "../router.js";
-import { chosenId, type Looked, looked, namespace, stepHref, steps, threadId } from "../state/thread.js";
+import { chosenId, type Looked, looked, namespace, row, stepHref, steps, threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
 import { isForking } from "../state/fork.js";
 import { Fork, WrittenNote } from "./fork.js";
@@ -51,10 +52,27 @@ export function Inspector() {
         aria-busy={looked.busy.value}
         tabIndex={0}
       >
+        {content && <StepFault {...content} />}
         {content && isForking.value && <Fork state={content.state} />}
         {error ? <Fault error={error} /> : content ? <Panel tab={tab} looked={content} /> : <Waiting />}
       </div>
     </section>
+  );
+}
+
+/** Why the step after the selected one failed. */
+function StepFault({ state }: Looked) {
+  const failed = state.tasks.find(({ error }) => error !== null);
+  if (failed?.error == null || namespace.value !== "") return null;
+  const isNewest = chosenId.value === steps.value[0]?.id;
+  const { run_id: runId } = state.metadata;
+  return (
+    <FaultCard
+      threadId={threadId.value}
+      error={(isNewest ? row.value.value?.error : undefined) ?? errorLine(failed.error)}
+      runId={!isNewest && typeof runId === "string" ? runId : undefined}
+      checkpointId={state.checkpoint?.checkpoint_id ?? undefined}
+    />
   );
 }
 

@@ -6,9 +6,10 @@ import { Asking } from "../parts/asking.js";
 import { Chat } from "../parts/chat.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
 import { Composer } from "../parts/composer.js";
-import { Drawing } from "../parts/drawing.js";
+import { GraphView } from "../graph/graph-view.js";
+import { NodePanel } from "../graph/node-panel.js";
 import { Frames } from "../parts/frames.js";
-import type { Mark, Progress as GraphProgress } from "../parts/marks.js";
+import type { Progress as GraphProgress } from "../graph/marks.js";
 import { LastFailure, Progress } from "../parts/progress.js";
 import { Copy, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
@@ -16,9 +17,19 @@ import { go, href, place } from "../router.js";
 import { hasMessages } from "../state/composer.js";
 import { breakpoints, toggle } from "../state/breakpoints.js";
 import { lookAgain, openConversation, row, state, threadId } from "../state/conversation.js";
-import { diagram, drawing, graphId, graphIds, graphs, loadGraphs, openGraph } from "../state/graphs.js";
+import {
+  diagram,
+  drawing,
+  drawn,
+  graphId,
+  graphIds,
+  graphs,
+  loadGraphs,
+  openGraph,
+} from "../state/graphs.js";
 import { live, picture } from "../state/live-run.js";
-import type { NodeState } from "../state/run-progress.js";
+import { chosenNode } from "../state/node-run.js";
+import { factsOf, marksOf, progressOf, readRunFacts, storedRun } from "../state/run-facts.js";
 import type { Picture } from "../state/run-view.js";
 import { graphOf } from "../state/threads.js";
 import { strings } from "../strings.js";
@@ -121,37 +132,49 @@ function Picker() {
   );
 }
 
-const MARKS: Readonly<Record<NodeState, Mark>> = {
-  running: "running",
-  done: "ran",
-  failed: "failed",
-  waits: "asks",
-};
-
-function progressOf(nodes: ReadonlyMap<string, NodeState> = new Map()): Partial<GraphProgress> {
-  const progress: Partial<Record<Mark, Set<string>>> = {};
-  for (const [id, state] of nodes) (progress[MARKS[state]] ??= new Set()).add(id);
-  return progress;
-}
-
 function RunMap() {
   const shown = diagram.value;
+  const id = threadId.value;
+  useEffect(() => () => void (chosenNode.value = undefined), [id]);
+  useEffect(() => void readRunFacts(id), [id, row.value.value?.updated_at]);
   if (drawing.error.value) return <Fault error={drawing.error.value} />;
   if (!shown) return <Waiting />;
-  const { nodes, ways } = picture.value ?? {};
+  const run = storedRun.value?.threadId === id ? storedRun.value : undefined;
   return (
     <details class="run-map" open={matchMedia("(min-width: 900px)").matches}>
       <summary>{strings.runs.drawing}</summary>
-      <Drawing
+      <GraphView
         diagram={shown}
         label={`${strings.graph.drawing} ${graphId.value}`}
-        progress={progressOf(nodes)}
-        taken={ways}
+        {...marks(run)}
+        facts={run && factsOf(run)}
         stops={breakpoints.value}
         onStop={(node) => toggle(node, "before")}
+        chosen={chosenNode.value}
+        onChoose={(node) => (chosenNode.value = chosenNode.value === node ? undefined : node)}
       />
+      {chosenNode.value !== undefined && (
+        <NodePanel
+          id={chosenNode.value}
+          isStop={breakpoints.value.before.has(chosenNode.value)}
+          onStop={(node) => toggle(node, "before")}
+          onClose={() => (chosenNode.value = undefined)}
+        />
+      )}
     </details>
   );
+}
+
+/** Of the run that this page followed or, after a reload, of the stored one. */
+function marks(run: typeof storedRun.value): {
+  progress: Partial<GraphProgress>;
+  taken?: ReadonlySet<string>;
+} {
+  const { nodes, ways } = picture.value ?? {};
+  if (nodes && nodes.size > 0) return { progress: progressOf(nodes), taken: ways };
+  if (!run || live.value) return { progress: {} };
+  const stored = marksOf(run, drawn.value);
+  return { progress: stored.progress, taken: stored.ways };
 }
 
 function Scene() {

@@ -2,9 +2,9 @@
 import { useSignalEffect } from "@preact/signals";
 import type { ThreadTask } from "../../src/models/state.js";
 import { Fault, Waiting } from "../parts/common.js";
-import { Drawing, waysHint } from "../parts/drawing.js";
+import { GraphView, waysHint } from "../graph/graph-view.js";
 import { takenEdges } from "../parts/history-diagram.js";
-import type { Progress } from "../parts/marks.js";
+import type { Progress } from "../graph/marks.js";
 import { visible } from "../parts/text.js";
 import { drawing, drawingError, drawThread } from "../state/drawing.js";
 import { chosenStep, type Looked, parentOf, ranIn, stepHref } from "../state/thread.js";
@@ -27,7 +27,7 @@ export function StepDrawing({ state, parent }: Looked) {
         {isSeen ? strings.drawing.seen : waysHint(diagram)}
         <Legend {...progress} />
       </p>
-      <Drawing
+      <GraphView
         diagram={diagram}
         label={strings.graph.drawing}
         progress={progress}

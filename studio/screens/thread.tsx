@@ -122,7 +122,7 @@ function Head() {
         </p>
       )}
       {thread && <ReplayNote threadId={thread.thread_id} metadata={thread.metadata} />}
-      {thread?.error != null && <p class="bad one-line">{visible(thread.error)}</p>}
+      {thread?.error != null && <p class="bad one-line small-text">{visible(thread.error)}</p>}
       {ns !== "" && (
         <p class="within">
           {strings.thread.within} <code>{visible(ns.replaceAll(/:[\w-]{36}/g, ""))}</code>
@@ -168,6 +168,7 @@ function StepList() {
           </button>
         )}
       </header>
+      <FailedStep />
       <Rows
         id={LIST}
         role="listbox"
@@ -181,6 +182,19 @@ function StepList() {
       />
       {page.error.value && <Fault error={page.error.value} retry={readAgain} />}
     </section>
+  );
+}
+
+/** The step that failed: it has no checkpoint, so it is shown above the one that it started from. */
+function FailedStep() {
+  const [newest] = steps.value;
+  if (row.value.value?.status !== "error" || namespace.value !== "" || !newest || newest.next.length === 0)
+    return null;
+  const names = [...new Set(userNodes(newest.next))].map(visible).join(", ");
+  return (
+    <a class="failed-step" href={stepHref(undefined)} data-failed>
+      <span aria-hidden="true">✕</span> {strings.faults.step(names)}
+    </a>
   );
 }
 
@@ -218,7 +232,6 @@ interface StepRowProps {
 function StepRow({ step, above, place, row: at }: StepRowProps) {
   const isChosen = step.id === chosenId.value;
   const ms = durationOf(step);
-  const isFailed = place === 0 && row.value.value?.status === "error" && namespace.value === "";
   return (
     <div
       id={rowId(LIST, at)}
@@ -231,12 +244,11 @@ function StepRow({ step, above, place, row: at }: StepRowProps) {
       <span class="number">{step.number ?? "·"}</span>
       <span class="step-main">
         <span class="one-line">{titleOf(step)}</span>
-        <span class="dim one-line small-text">{changedText(step, isFailed)}</span>
+        <span class="dim one-line small-text">{changedText(step)}</span>
       </span>
       <span class="badges">
         {isBranch(step, above) && <span class="visually-hidden">{strings.thread.branch}</span>}
         {step.asks > 0 && <span class="badge is-asks">{strings.thread.asks}</span>}
-        {isFailed && <span class="badge is-failed">{strings.thread.failed}</span>}
         {ms !== undefined && <span class="dim small-text">{msText(ms)}</span>}
       </span>
     </div>
@@ -280,10 +292,10 @@ function countOf(nodes: readonly string[], name: string): string {
   return count > 1 ? ` ×${count}` : "";
 }
 
-function changedText({ changed, next, asks }: Step, isFailed: boolean): string {
+function changedText({ changed, next, asks }: Step): string {
   const wrote = changed && changed.length > 0 ? `${strings.thread.wrote} ${visible(changed.join(", "))}` : "";
   // The badge describes the next tasks, so they come first.
-  if (wrote !== "" && asks === 0 && !isFailed) return wrote;
+  if (wrote !== "" && asks === 0) return wrote;
   const names = [...new Set(userNodes(next))];
   const then = names.length > 0 ? strings.thread.next(visible(names.join(", "))) : "";
   return [then, wrote].filter(Boolean).join(" · ");

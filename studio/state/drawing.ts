@@ -3,6 +3,7 @@ import { computed } from "@preact/signals";
 import type { GraphDrawing } from "../../src/models/assistant.js";
 import { type Diagram, diagramOf } from "../../src/view/diagram.js";
 import { ApiError, ask } from "../api.js";
+import { withoutInnerEnds } from "../graph/tree.js";
 import { historyDiagram } from "../parts/history-diagram.js";
 import { load, loading } from "./loading.js";
 import { namespace, row, steps } from "./thread.js";
@@ -40,7 +41,7 @@ export function drawThread(): void {
 async function readDiagram(of: string): Promise<Diagram | undefined> {
   if (of.startsWith("/")) return undefined;
   try {
-    return diagramOf((await ask<GraphDrawing>("GET", `/assistants/${of}`)).body);
+    return withoutInnerEnds(diagramOf((await ask<GraphDrawing>("GET", `/assistants/${of}`)).body));
   } catch (error) {
     // The graph was removed, failed to load, or has no such subgraph any more.
     if (error instanceof ApiError && [404, 409, 422].includes(error.status)) return undefined;

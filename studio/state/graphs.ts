@@ -2,6 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
 import { diagramOf } from "../../src/view/diagram.js";
+import { withoutInnerEnds } from "../graph/tree.js";
 import { ask } from "../api.js";
 import { hello } from "./hello.js";
 import { load, loading } from "./loading.js";
@@ -26,7 +27,9 @@ export const schemas = loading<GraphSchema>();
 /** Graph of the loaded drawing and schemas. */
 export const graphId = signal("");
 
-export const diagram = computed(() => drawing.value.value && diagramOf(drawing.value.value));
+export const diagram = computed(
+  () => drawing.value.value && withoutInnerEnds(diagramOf(drawing.value.value)),
+);
 /** Node ids of the drawing; empty until it is loaded. */
 export const drawn = computed(() => new Set(diagram.value?.nodes.map(({ id }) => id)));
 

@@ -369,7 +369,7 @@ describeWithChromium("running a graph", () => {
       "child:leaf:leaf_end",
       "close",
     ]);
-    expect(await page.locator(".edge.is-taken").count()).toBe(5);
+    expect(await page.locator(".edge.is-taken:not(.is-stub)").count()).toBe(5);
     await visit("#/run?graph=custom");
     await page.getByRole("region", { name: "Graph custom" }).waitFor();
     await page.getByLabel("count").fill("3");

@@ -2,8 +2,21 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
-import type { CaseRequest, OpenRequest, ReplayRequest, StudioHelpers } from "../../http/studio/helpers.js";
-import type { LoadFault, StudioCase, StudioEvent, StudioHello, StudioReplay } from "../../models/studio.js";
+import type {
+  CaseRequest,
+  NodeRunRequest,
+  OpenRequest,
+  ReplayRequest,
+  StudioHelpers,
+} from "../../http/studio/helpers.js";
+import type {
+  LoadFault,
+  StudioCase,
+  StudioEvent,
+  StudioHello,
+  StudioNodeRun,
+  StudioReplay,
+} from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
 import {
   errorMessage,
@@ -97,6 +110,11 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
     const { Replays } = await import("./studio-replays.js");
     this.#replays ??= new Replays();
     return this.#replays.start(this.#state(), request);
+  }
+
+  async runNode(request: NodeRunRequest): Promise<StudioNodeRun> {
+    const { runNode } = await import("./studio-node-runs.js");
+    return runNode(this.#state().service, request);
   }
 
   replay(threadId: string): StudioReplay {

@@ -1,7 +1,7 @@
 /** Studio helpers that need local access: show hidden state keys, and export a thread as a page. */
 import { localClient } from "../../client/local.js";
 import type { PageHelpers, PageOptions, HelperStateReader } from "../../http/studio/helpers.js";
-import type { Shown, StudioHello } from "../../models/studio.js";
+import type { Shown, StudioFault, StudioHello } from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
 import { createRedaction, keepSecrets } from "../../testing/cases/redact.js";
 import { replayPage } from "../replay/page.js";
@@ -24,6 +24,10 @@ export abstract class ThreadHelpers {
 
   otherStates(): HelperStateReader {
     return this.#state().service.statesShowing(this.shows === "clients");
+  }
+
+  fault(threadId: string, runId: string): Promise<StudioFault | undefined> {
+    return this.#state().service.runs.fault(threadId, runId);
   }
 
   async *page(threadId: string, options: PageOptions): AsyncGenerator<string> {

@@ -9,7 +9,14 @@ import { pipeline } from "node:stream/promises";
 import { Type, type Static, type TObject } from "@sinclair/typebox";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import { StateAtCheckpointRequest, ThreadStateSearchRequest } from "../../models/state.js";
-import type { StudioCase, StudioEvent, StudioHello, StudioReplay } from "../../models/studio.js";
+import type {
+  StudioCase,
+  StudioEvent,
+  StudioFault,
+  StudioHello,
+  StudioNodeRun,
+  StudioReplay,
+} from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
 import { GraphServeError } from "../../support/errors.js";
 import { readJson, validatePayload } from "../core/request.js";
@@ -27,6 +34,11 @@ export interface PageHelpers {
    * @throws NotFoundError (`thread_not_found`), before the first piece
    */
   page(threadId: string, options: PageOptions): AsyncGenerator<string>;
+  /**
+   * The exception of a run with its source position; undefined if it threw nothing.
+   * @throws NotFoundError (`run_not_found`)
+   */
+  fault(threadId: string, runId: string): Promise<StudioFault | undefined>;
 }
 
 export interface PageOptions {
@@ -55,6 +67,11 @@ export interface StudioHelpers extends PageHelpers {
    * @throws NotFoundError, InvalidRequestError if the run cannot be replayed
    */
   startReplay(request: ReplayRequest): Promise<StudioReplay>;
+  /**
+   * Runs the tasks after a checkpoint again with the current code, on a copy of the thread. Resolves at their end.
+   * @throws NotFoundError, InvalidRequestError if nothing runs after the checkpoint
+   */
+  runNode(request: NodeRunRequest): Promise<StudioNodeRun>;
   /** State of a replay. @throws NotFoundError (`thread_not_found`) */
   replay(threadId: string): StudioReplay;
 }
@@ -95,6 +112,15 @@ const ReplayRequest = Type.Object(
 );
 export type ReplayRequest = Static<typeof ReplayRequest>;
 
+const NodeRunRequest = Type.Object(
+  {
+    thread_id: Type.String({ format: "uuid", description: "Thread of the checkpoint." }),
+    checkpoint_id: Type.String({ description: "Checkpoint before the tasks." }),
+  },
+  { additionalProperties: false },
+);
+export type NodeRunRequest = Static<typeof NodeRunRequest>;
+
 const BODY_BYTES = 10_000;
 const KEEP_ALIVE_MS = 15_000;
 
@@ -129,6 +155,10 @@ export function studioHelpers(helpers: PageHelpers | StudioHelpers): Router {
     if (!first.done) res.write(first.value);
     await pipeline(Readable.from(pieces), res);
   });
+  router.get("/threads/:thread_id/runs/:run_id/fault", async (req, res) => {
+    const fault = await helpers.fault(req.params.thread_id, req.params.run_id);
+    res.set("Cache-Control", "no-store").json(fault ?? null);
+  });
   if ("open" in helpers) serveProject(router, helpers);
   return router;
 }
@@ -146,6 +176,9 @@ function serveProject(router: Router, helpers: StudioHelpers): void {
   });
   router.post("/replays", async (req, res) => {
     res.status(201).json(await helpers.startReplay(await bodyOf(req, ReplayRequest)));
+  });
+  router.post("/node-runs", async (req, res) => {
+    res.set("Cache-Control", "no-store").json(await helpers.runNode(await bodyOf(req, NodeRunRequest)));
   });
   router.get("/replays/:thread_id", (req, res) => {
     res.set("Cache-Control", "no-store").json(helpers.replay(req.params.thread_id));
