@@ -18,6 +18,7 @@ export const COMPAT_DEFAULTS = {
     multitask_cancel: true,
     interrupted_run_status: "success",
     allow_unfiltered_events: true,
+    on_graph_changed: "drop",
   },
 } as const;
 
@@ -65,6 +66,10 @@ export const compatSettings = {
       description:
         "Allow the strategies interrupt and rollback to stop the active run and replace it; otherwise they are rejected with 409.",
     }),
+  ),
+  on_graph_changed: choice<"refuse" | "drop">(
+    ["refuse", "drop"],
+    "What happens to a run that would resume a node which the graph no longer has: 409 graph_changed (refuse), or a warning, and the node is skipped (drop).",
   ),
   interrupted_run_status: choice<"interrupted" | "success">(
     ["interrupted", "success"],

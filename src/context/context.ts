@@ -34,6 +34,7 @@ interface OpsSettings extends TimerSettings {
   max_kept_frame_bytes: number;
   max_active_runs: number;
   interrupted_run_status: "interrupted" | "success";
+  on_graph_changed: "refuse" | "drop";
 }
 
 export interface OpsContext {

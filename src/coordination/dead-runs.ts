@@ -14,6 +14,8 @@ import {
 import { inPages } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
+import { guardGraph } from "../runs/graph-guard.js";
+import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
 import { runModel, runRow, scopeFilter } from "../threads/thread-origin.js";
@@ -48,6 +50,7 @@ export class DeadRuns {
    * @throws NotFoundError (`run_not_found`)
    * @throws GraphServeError if the run is not dead or cannot be resumed (`run_not_redrivable`); if runs do not outlive their
    *   process (`unsupported_option`)
+   * @throws GraphChangedError while its graph lacks nodes that the run resumes (`graph_changed`)
    * @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`)
    * @throws GraphServeError if the run has a webhook and too many webhooks are unsent (`too_many_runs`)
    */
@@ -63,11 +66,12 @@ export class DeadRuns {
         { hint: "remove the setting resume_runs, or set it to true" },
       );
     const { thread_id, run_id } = row;
-    if (context.requeues) await assertCallable(context, row);
+    const checked = context.requeues ? await callable(context, row) : undefined;
     const lease = await context.storage.locks.acquire(thread_id, { wait: false });
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
       await assertUnmoved(context, row);
+      if (checked) await assertGraph(context, row, checked);
       await withWebhook(context, row, () => revive(context, table, row));
     } finally {
       await lease.release();
@@ -158,14 +162,20 @@ function deadRow(row: RunRow): DeadRow {
 const notRedrivable = ({ run_id }: RunRow, why: string, hint: string, cause?: unknown): GraphServeError =>
   new GraphServeError("run_not_redrivable", `run "${run_id}" cannot be requeued: ${why}`, { hint, cause });
 
-/** Checks that the graph is served and accepts the stored request. @throws GraphServeError (`run_not_redrivable`) */
-async function assertCallable(context: EngineContext, row: DeadRow): Promise<void> {
+/** The stored request, if its graph is served and accepts it. @throws GraphServeError (`run_not_redrivable`) */
+async function callable(context: EngineContext, row: DeadRow): Promise<CheckedRequest> {
   try {
-    await callAgain(context, row, row.resumption);
+    return (await callAgain(context, row, row.resumption)).checked;
   } catch (error) {
     if (error instanceof StorageUnavailableError) throw error;
     throw notRedrivable(row, errorMessage(error), "add its graph to the configuration again", error);
   }
+}
+
+/** @throws GraphChangedError if the run would die again, because its graph lacks nodes that it resumes (`graph_changed`) */
+async function assertGraph(context: OpsContext, row: DeadRow, checked: CheckedRequest): Promise<void> {
+  const resumed = (await hasWritten(context, row)) ? { input: null, ...rootOf(row) } : {};
+  await guardGraph(context, { status: "idle" }, { ...checked, ...resumed });
 }
 
 /**

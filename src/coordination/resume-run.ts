@@ -12,7 +12,13 @@ import type {
   ThreadLease,
   ThreadPatch,
 } from "../storage/contract/storage.js";
-import { errorMessage, GraphServeError, NotFoundError, StorageUnavailableError } from "../support/errors.js";
+import {
+  errorMessage,
+  GraphChangedError,
+  GraphServeError,
+  NotFoundError,
+  StorageUnavailableError,
+} from "../support/errors.js";
 import { type OpsContext, withParts } from "../context/context.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { RunLog } from "../frames/run-log.js";
@@ -71,9 +77,9 @@ export async function callAgain(
   return { context: own, checked: { ...call, threadId: row.thread_id, request, bound, input, since } };
 }
 
-/** Wraps an error as `run_failed`, except storage errors: the run did not cause those. */
+/** Wraps an error as `run_failed`, except errors that the run did not cause. */
 function cannotResume(error: unknown): unknown {
-  if (error instanceof StorageUnavailableError) return error;
+  if (error instanceof StorageUnavailableError || error instanceof GraphChangedError) return error;
   const message = `the server stopped during the run, and it cannot be resumed: ${errorMessage(error)}`;
   return new GraphServeError("run_failed", message, { cause: error });
 }

@@ -18,6 +18,7 @@ import { nextTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";
 import { Execution } from "../runs/execute.js";
+import { guardGraph } from "../runs/graph-guard.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import {
   addressedResume,
@@ -63,6 +64,7 @@ export interface StartOptions extends LiveRunOptions {
  * @throws ThreadBusyError (`thread_busy`)
  * @throws ThreadExistsError if the thread to create belongs to another caller (`thread_exists`)
  * @throws UnsupportedOptionError (`unsupported_option`)
+ * @throws GraphChangedError (`graph_changed`)
  */
 export async function startRun(
   context: EngineContext,
@@ -332,6 +334,7 @@ export async function prepareRun(
   if (caughtUp) await caughtUp;
   const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
   refuseUnfiltered(context, checked, bound);
+  await guardGraph(context, row, { ...checked, bound });
   const input = await addressedResume(bound, checked.input, configurable);
   const refusal = await refusalOf(context, { ...checked, bound }, run);
   const stamp = stampOf(context, bound.id);

@@ -85,7 +85,7 @@ function unknown(name: string, names: readonly string[]): string {
 }
 
 /** The subgraph of a node, if the node is a graph. */
-function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
+export function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
   const { bound } = (graph.nodes?.[node] ?? {}) as { bound?: unknown };
   return isServedGraph(bound) && bound.nodes ? bound : undefined;
 }

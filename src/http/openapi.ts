@@ -69,6 +69,7 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   thread_changed: "another writer changed the thread concurrently",
   run_not_redrivable:
     "the run is not dead, or cannot be requeued because its graph does not exist or its thread has changed since",
+  graph_changed: "the thread waits in a node that the graph no longer has",
   graph_not_loaded: "the operation needs a graph that does not load",
   too_many_streams: "too many event streams of the thread are open",
   too_many_runs:

@@ -16,6 +16,7 @@ import type { RunCreateRequest } from "../models/run.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
+import { requireTasks } from "../runs/graph-guard.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { pendingInterrupts, resumeOf } from "../threads/pending-interrupts.js";
 import type { LogReader } from "../frames/run-log.js";
@@ -23,6 +24,7 @@ import { enqueueRun } from "../coordination/start-run.js";
 import { States } from "../threads/states.js";
 import { ThreadFeeds } from "../delivery/thread-feeds.js";
 import { assertNotForeign, ownThread } from "../threads/thread-origin.js";
+import { readerOf } from "../threads/thread-state.js";
 import type { ThreadFeed } from "../frames/thread-feed.js";
 
 /** Stream options of runs that commands start: clients that read them by the run routes get all modes. */
@@ -73,6 +75,8 @@ export class Protocol {
     const checkpoint_id = checkpointOf(config);
     const pending = input === null ? [] : await pendingInterrupts(this.#context, id, checkpoint_id);
     const [only, ...others] = pending;
+    // The interrupt of a node that is gone is not listed, and the input would silently replace it.
+    if (input !== null && !only) await this.#requireTasks(id, { isAsked: true, checkpoint_id });
     if (others.length > 0) {
       // Each interrupt would take the input as its answer.
       const ids = pending.map((each) => each.id).join(", ");
@@ -98,6 +102,7 @@ export class Protocol {
         "invalid_argument",
         `thread "${id}" has no pending interrupts: it does not exist`,
       );
+    await this.#requireTasks(id, { isAsked: false });
     const resume = resumeOf(params, await pendingInterrupts(this.#context, id));
     const { update, goto, config, context, metadata, strict_resume } = params;
     return this.#run(id, {
@@ -141,6 +146,21 @@ export class Protocol {
       throw new CommandError("no_such_run", `thread "${id}" has ${which} that is known to this process`);
     }
     return this.#result(id, { tree });
+  }
+
+  /**
+   * Checks that the graph has the open tasks of the thread; with `isAsked`, only those with an interrupt.
+   * @throws GraphChangedError (`graph_changed`)
+   */
+  async #requireTasks(
+    threadId: string,
+    { isAsked, checkpoint_id }: { isAsked: boolean; checkpoint_id?: string },
+  ): Promise<void> {
+    const row = await ownThread(this.#context, threadId);
+    if (row?.status !== "interrupted") return;
+    const bound = await readerOf(this.#context, row);
+    const configurable = { thread_id: threadId, ...(checkpoint_id !== undefined && { checkpoint_id }) };
+    await requireTasks(this.#context, threadId, bound, { configurable, isAsked });
   }
 
   async #run(threadId: string, request: RunCreateRequest): Promise<CommandResult> {

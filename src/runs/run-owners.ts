@@ -1,5 +1,5 @@
 /** Which runs were interrupted by the end of their process, what remains to resume, and the status of their threads. */
-import { StorageUnavailableError } from "../support/errors.js";
+import { GraphChangedError, StorageUnavailableError } from "../support/errors.js";
 import type { Snapshot } from "../graphs/graph.js";
 import type { ThreadStatus } from "../models/thread.js";
 import type { Resumption, ThreadLease, UnfinishedQuery, UnfinishedRun } from "../storage/contract/storage.js";
@@ -31,7 +31,7 @@ const UNCOUNTED_ATTEMPTS = 10;
 /**
  * Undefined for a run that ends here. Another process resumes a run that was aborted by its process or the storage. A
  * shutdown or a lost thread lock does not count as a crash, but a run during which the storage fails repeatedly may be
- * the cause.
+ * the cause. An accepted run that its graph can no longer resume is dead.
  */
 export function remainderOf(
   { thrown, attempt, resumption, isLost, hasBegun }: EndedAttempt,
@@ -42,6 +42,8 @@ export function remainderOf(
     resumption: { ...resumption, requeued: (resumption.requeued ?? 0) + 1 },
     isDead: false,
   });
+  // It can be redriven under a graph that has its nodes again.
+  if (thrown instanceof GraphChangedError) return { attempt, resumption, isDead: true };
   if (isShutDown(thrown)) return hasBegun ? requeuedAs(attempt) : { attempt, resumption, isDead: false };
   if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
   const attempts = hasBegun ? attempt : attempt + 1;

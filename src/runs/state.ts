@@ -66,7 +66,7 @@ type EndStatus = Exclude<RunRow["status"], "pending" | "running">;
 export const ended = (status: EndStatus) =>
   ({ state: "ended", status, resumption: null }) satisfies Partial<RunPatch>;
 
-/** Its processes crashed too often, and it keeps what a redrive needs. */
+/** Its processes crashed too often, or its graph cannot resume it. It keeps what a redrive needs. */
 export const died = (resumption: Resumption) =>
   ({ state: "dead", status: "error", resumption }) satisfies Partial<RunPatch>;
 

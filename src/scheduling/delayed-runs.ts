@@ -4,10 +4,11 @@ import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type { RunRow, TimerRow, TimerTable } from "../storage/contract/storage.js";
-import type { GraphServeError } from "../support/errors.js";
 import {
   asServiceError,
   errorMessage,
+  GraphChangedError,
+  type GraphServeError,
   InvalidRequestError,
   NotFoundError,
   ThreadBusyError,
@@ -17,7 +18,7 @@ import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { cancelRun } from "../coordination/cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { delayed, ended, isDelayed } from "../runs/state.js";
+import { delayed, died, ended, isDelayed } from "../runs/state.js";
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { type KnownRun, newRun, readRequest, strategyOf } from "../runs/run-request.js";
 import { requireThread, stampOf } from "../coordination/start-run.js";
@@ -25,6 +26,8 @@ import type { StatelessOptions } from "../coordination/stateless-runs.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { requireTimerRoom } from "../context/timer-limits.js";
 import type { Timers } from "../context/timers.js";
+import { withParts } from "../context/context.js";
+import { resumptionOf } from "../runs/resumption.js";
 import { registerWebhook, scheduleWebhook } from "../webhooks/webhooks.js";
 
 /** Maximum delay of a run. */
@@ -161,7 +164,11 @@ async function acceptNow(context: EngineContext, { id, thread_id, data }: Delaye
   const later = { run, request, caller, isStateless: is_stateless, from: delayed };
   const refusal = await acceptLater(context, later).catch(refusalOf);
   if (!refusal) return;
-  const patch = { updated_at: now(), ...ended("error"), error: errorMessage(refusal) };
+  // The run can be redriven under a graph that has its nodes again.
+  const isDead = refusal instanceof GraphChangedError && context.storage.deadRuns;
+  const own = withParts(context, { caller: caller ?? undefined });
+  const end = isDead ? died(resumptionOf(own, request, { unattended: true })) : ended("error");
+  const patch = { updated_at: now(), ...end, error: errorMessage(refusal) };
   // The run may have been cancelled, or claimed by another process, in the meantime.
   if (!(await context.storage.runs.update(id, patch, delayed))) return;
   context.logger.warn({ err: refusal, run_id: id, thread_id }, "a delayed run was refused when it was due");

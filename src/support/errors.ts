@@ -1,3 +1,5 @@
+import { didYouMean } from "./nearest.js";
+
 /**
  * All error codes with their HTTP status and exit code. Every error that leaves the service has one
  * of them.
@@ -19,6 +21,7 @@ const TABLE = {
   thread_busy: { status: 409, exitCode: 5 },
   thread_changed: { status: 409, exitCode: 5 },
   run_not_redrivable: { status: 409, exitCode: 5 },
+  graph_changed: { status: 409, exitCode: 5 },
   graph_not_loaded: { status: 409, exitCode: 2 },
   read_only: { status: 409, exitCode: 2 },
   payload_too_large: { status: 413, exitCode: 2 },
@@ -425,6 +428,58 @@ export class GraphNotLoadedError extends GraphServeError {
  * ```
  */
 export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ": ");
+
+/**
+ * The run would resume tasks that its graph no longer has, for example because a node was renamed.
+ * Code `graph_changed`, HTTP status 409.
+ * @example
+ * ```ts
+ * import { GraphChangedError } from "graph-serve";
+ *
+ * const lost = { node: "ask", namespace: "", missing: "node", nodes: ["question"] } as const;
+ * const error = new GraphChangedError("agent", "0198c0de-0000-7000-8000-000000000001", [lost]);
+ * error.status; // => 409
+ * error.nodes; // => ["ask"]
+ * ```
+ */
+export class GraphChangedError extends GraphServeError {
+  /** Names of the nodes, prefixed with the namespace of their subgraph. */
+  readonly nodes: readonly string[];
+
+  /**
+   * @param graphId the graph that would execute the tasks
+   * @param threadId the thread that waits for them
+   * @param lost the tasks, at least one
+   */
+  constructor(
+    graphId: string,
+    threadId: string,
+    lost: readonly {
+      node: string;
+      /** Of the subgraph; empty for the root graph. */
+      namespace: string;
+      /** Whether the node is missing, or the edge that leads to it. */
+      missing: "node" | "edge";
+      /** The nodes that the graph has. */
+      nodes: readonly string[];
+    }[],
+  ) {
+    const reasons = lost.map(({ node, namespace, missing, nodes }) => {
+      const place = namespace === "" ? "" : ` of the subgraph ${namespace.replace(/:[^|]*/g, "")}`;
+      if (missing === "edge") return `the edge to node "${node}"${place} that the thread has reached is gone`;
+      const meant = didYouMean(node, nodes) ?? `the nodes are ${nodes.join(", ")}`;
+      return `it waits in node "${node}"${place}, which is gone (${meant})`;
+    });
+    super(
+      "graph_changed",
+      `graph "${graphId}" has changed since thread "${threadId}" stopped: ${reasons.join("; ")}. Nothing was executed`,
+      {
+        hint: "list all affected threads with: graph-serve versions check; then restore the names, or migrate the threads",
+      },
+    );
+    this.nodes = lost.map(({ node, namespace }) => (namespace === "" ? node : `${namespace}|${node}`));
+  }
+}
 
 /**
  * The storage is unreachable or rejected a call. The message never contains a connection string.

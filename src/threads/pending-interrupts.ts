@@ -1,6 +1,6 @@
 /** Pending interrupts of a thread, and their match with answers. */
 import type { ServedGraph, Snapshot, SnapshotTask } from "../graphs/graph.js";
-import { hasWrites } from "../graphs/placeholder-graph.js";
+import { hasWrites } from "../graphs/open-tasks.js";
 import { readState } from "../graphs/snapshot.js";
 import type { JsonObject } from "../models/common.js";
 import { CommandError, type InputRespondParams } from "../models/protocol.js";

@@ -38,6 +38,7 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
   thread_busy: "invalid_argument",
   thread_changed: "invalid_argument",
   run_not_redrivable: "invalid_argument",
+  graph_changed: "invalid_argument",
   graph_not_loaded: "unknown_error",
 };
 

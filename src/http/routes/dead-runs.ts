@@ -41,7 +41,14 @@ export const deadRunRoutes = [
         headers: { "Content-Location": ContentLocation },
       },
     ],
-    errors: ["run_not_found", "run_not_redrivable", "thread_busy", "too_many_runs", "unsupported_option"],
+    errors: [
+      "run_not_found",
+      "run_not_redrivable",
+      "graph_changed",
+      "thread_busy",
+      "too_many_runs",
+      "unsupported_option",
+    ],
     handle: async ({ service, params }) => {
       const run = await (await service.deadRuns).redrive(params.thread_id, params.run_id);
       return json(run, { "Content-Location": pathOf(run) });

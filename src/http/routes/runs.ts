@@ -54,6 +54,7 @@ export const createErrors = [
   "unsupported_option",
   "thread_busy",
   "too_many_runs",
+  "graph_changed",
   "graph_not_loaded",
 ] as const;
 

@@ -1,0 +1,68 @@
+/**
+ * Keeps a run from skipping tasks that its thread waits for and that the graph no longer has, after a deploy
+ * (docs/deploys.md).
+ */
+import { Command } from "@langchain/langgraph";
+import { lostTasks, type LostTask } from "../graphs/versions/lost-tasks.js";
+import type { BoundGraph } from "../graphs/registry.js";
+import type { JsonObject } from "../models/common.js";
+import type { ThreadRow } from "../storage/contract/storage.js";
+import { GraphChangedError } from "../support/errors.js";
+import type { OpsContext } from "../context/context.js";
+import type { CheckedRequest } from "./run-request.js";
+
+type Bound = Pick<BoundGraph, "id" | "graph">;
+type Guarded = Pick<CheckedRequest, "threadId" | "bound" | "input" | "configurable">;
+
+/**
+ * Checks a run before it starts, under the lease of its thread. New input replaces the open tasks of its thread by
+ * definition: it is accepted, and logged if the graph no longer has these tasks.
+ * @throws GraphChangedError if the run would resume a task that the graph no longer has, unless on_graph_changed is `drop`
+ *   (`graph_changed`)
+ */
+export async function guardGraph(
+  context: OpsContext,
+  { status }: Pick<ThreadRow, "status">,
+  { threadId: thread_id, bound, input, configurable }: Guarded,
+): Promise<void> {
+  const resumes = input === null || input instanceof Command;
+  // The state of other threads has no open tasks, or they were stopped on purpose.
+  if (!resumes && status !== "interrupted" && status !== "error") return;
+  const lost = await lostOf(context, bound, configurable);
+  if (lost.length === 0) return;
+  if (resumes && isRefused(context)) throw changedError(bound.id, thread_id, lost);
+  const nodes = lost.map(({ node }) => node);
+  context.logger.warn(
+    { thread_id, graph_id: bound.id, nodes },
+    resumes
+      ? `the graph has changed: the run skips ${nodes.join(", ")} (on_graph_changed: drop)`
+      : `the graph has changed: new input drops ${nodes.join(", ")}, which the thread waited for`,
+  );
+}
+
+/**
+ * Checks that a graph has the open tasks of a thread; with `isAsked`, only those that wait for an answer.
+ * @throws GraphChangedError unless on_graph_changed is `drop` (`graph_changed`)
+ */
+export async function requireTasks(
+  context: OpsContext,
+  threadId: string,
+  bound: Bound,
+  { configurable, isAsked }: { configurable: JsonObject; isAsked: boolean },
+): Promise<void> {
+  if (!isRefused(context)) return;
+  const lost = await lostOf(context, bound, configurable);
+  const blocking = isAsked ? lost.filter((task) => task.isAsked) : lost;
+  if (blocking.length > 0) throw changedError(bound.id, threadId, blocking);
+}
+
+const isRefused = ({ settings }: OpsContext): boolean => settings.on_graph_changed === "refuse";
+
+function lostOf({ storage }: OpsContext, { graph }: Bound, configurable: JsonObject): Promise<LostTask[]> {
+  return lostTasks((config) => storage.checkpointer.getTuple(config), graph, configurable);
+}
+
+function changedError(graphId: string, threadId: string, lost: readonly LostTask[]): GraphChangedError {
+  const unique = new Map(lost.map((task) => [`${task.namespace}|${task.node}`, task]));
+  return new GraphChangedError(graphId, threadId, [...unique.values()]);
+}
