@@ -12,7 +12,7 @@ import type {
 } from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type AnsweredStream, FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
-import type { RunCreateRequest } from "../models/run.js";
+import type { Run, RunCreateRequest } from "../models/run.js";
 import { CONVERSATION_TTL_MINUTES } from "../models/thread.js";
 import type { CallerService } from "../service/service.js";
 import type { A2aSdk } from "../support/a2a-sdk.js";
@@ -179,11 +179,16 @@ export class Agent implements A2ARequestHandler {
     if (message.contextId !== "" && message.contextId !== ref.threadId)
       throw this.#malformed("the task belongs to another context");
     const { status } = await currentTask(this.#service, ref, run);
-    if (Number(status?.state) !== STATES.inputRequired)
+    if (Number(status?.state) !== STATES.inputRequired && !(await this.#asksUnseen(ref, run)))
       throw this.#refused("the task is not waiting for input");
     const command = { resume: resumeValue(givenBy(message)) };
     const request = { assistant_id: this.#graphId, command, metadata: taskMetadata(ref) };
     return { threadId: ref.threadId, request, task: ref, isNew: false };
+  }
+
+  /** Whether the task waits in a node that its graph no longer has: its question is not shown. The run reports that. */
+  async #asksUnseen({ threadId }: TaskRef, { status }: Run): Promise<boolean> {
+    return status === "interrupted" && (await this.#service.threads.get(threadId)).status === "interrupted";
   }
 
   /** The last run of a task of this graph. */
