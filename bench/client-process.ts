@@ -10,6 +10,8 @@ export interface Unit {
   input: unknown;
   /** Stream mode or modes; without them the client waits for the run. */
   stream?: string | string[];
+  /** Whether the request of the run also creates the thread. */
+  createsThread?: boolean;
   /** Thread event channels; if set, the run is read from them. */
   channels?: string[];
 }
@@ -113,16 +115,17 @@ const api = {
 export type ClientApi = typeof api;
 answerCalls(api);
 
-function runRequest(url: string, thread: string, { graph, input, stream }: Unit): HttpRequest {
+function runRequest(url: string, thread: string, { graph, input, stream, createsThread }: Unit): HttpRequest {
   const runs = `${url}/threads/${thread}/runs`;
-  const body = { assistant_id: graph, input };
+  const body = { assistant_id: graph, input, ...(createsThread && { if_not_exists: "create" }) };
   return stream ? { url: `${runs}/stream`, body: { ...body, stream_mode: stream } } : { url: runs, body };
 }
 
 /** `onToken` is called for every chunk of the response that contains tokens. */
 async function doUnit({ url, ...unit }: Unit & { url: string }, onToken?: () => void): Promise<void> {
   if (unit.channels) return doByEvents({ url, ...unit }, onToken);
-  const request = runRequest(url, await createThread(url), unit);
+  const thread = unit.createsThread ? randomUUID() : await createThread(url);
+  const request = runRequest(url, thread, unit);
   const answer = onToken ? await readUntil(request, /^event: end$/m, onToken) : await send(request);
   if (!answer.includes('"status":"success"'))
     throw new Error(`a run of ${unit.graph} failed: ${answer.slice(-500)}`);

@@ -1,4 +1,4 @@
-/** commands: cost of a command that only prints or lists, compared with the process it requires. */
+/** commands: CPU time of a command that prints, lists or starts, compared with the process it requires. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -10,6 +10,9 @@ import { ratioRow, type Row } from "../report.js";
 import { median } from "../stats.js";
 
 const TURNS = 15;
+const GRAPH = join(import.meta.dirname, "../ready/graph.mjs");
+/** Imports LangGraph and a graph. */
+const IMPORTING = ["--input-type=module", "-e", `await import(${JSON.stringify(GRAPH)})`];
 const THREADS = 30;
 
 /** Writes the process's CPU time, in milliseconds, to file descriptor 3. */
@@ -17,21 +20,35 @@ const TELL_CPU =
   "data:text/javascript,import fs from 'node:fs';" +
   "process.on('exit',()=>{const {user,system}=process.cpuUsage();fs.writeSync(3,String((user+system)/1000))})";
 
+/** Requests the first answer of a server once it listens, then ends the process. */
+const ANSWER_AND_EXIT = `data:text/javascript,${encodeURIComponent(`
+  import { get, Server } from "node:http";
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function (...args) {
+    this.once("listening", () =>
+      get("http://127.0.0.1:" + this.address().port + "/ok", ({ statusCode }) =>
+        process.exit(statusCode === 200 ? 0 : 1)));
+    return listen.apply(this, args);
+  };`)}`;
+
 export async function commands(goal: string, stage: Stage): Promise<Row[]> {
   const main = join(stage.options.dist, "cli/main.js");
   const version = await inTurns(["-e", "0"], [main, "--version"]);
   const server = await stage.server("sqlite");
   for (let count = 0; count < stage.scaled(THREADS); count += 1)
     await server.call("createHistory", { graph: "g2", input: { n: 0 }, runs: 1 });
-  const list = await inTurns(
-    ["--input-type=module", "-e", listingFloor(stage.options.dist)],
-    [main, "threads", "list", "--limit", "20", "--db", server.uri ?? ""],
-  );
+  const listing = [main, "threads", "list", "--limit", "20", "--db", server.uri ?? ""];
+  const list = await inTurns(["--input-type=module", "-e", listingFloor(stage.options.dist)], listing);
+  const listed = await inTurns(IMPORTING, listing);
+  const starting = ["--import", ANSWER_AND_EXIT, main, "start", `${GRAPH}:graph`, "--port", "0"];
+  const started = await inTurns(IMPORTING, starting);
   const row = (what: string, figures: { floor: number; ours: number }, atMost: number) =>
     ratioRow([goal, what], { ...figures, unit: "ms" }, { atMost });
   return [
     row("--version, CPU time: bare node", version, 1.3),
     row("threads list, CPU time: its modules and better-sqlite3", list, 1.6),
+    row("threads list, CPU time: importing LangGraph and a graph", listed, 1.3),
+    row("start to its first answer, CPU time: importing LangGraph and the graph", started, 1.6),
   ];
 }
 

@@ -37,7 +37,7 @@ export async function memory(goal: string, stage: Stage): Promise<Row[]> {
     row("an empty thread", thread, 4),
     row("an idle stream, without its run", streamed - suspended, 25),
     row("a suspended run with its thread", suspended, 100),
-    row("frames of an ended run of 200 tokens, for five minutes", framesKept, 80),
+    row("frames of an ended run of 200 tokens, for five minutes", framesKept, 60),
     row("the same after five minutes", framesReleased, 2),
   ];
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { TimedRequest } from "../client-process.js";
 import { QUESTION } from "../graphs.js";
-import type { RunningServer, Stage } from "../processes.js";
+import type { Client, RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
 import { median, percentile } from "../stats.js";
 
@@ -19,8 +19,34 @@ export async function firstEvents(goal: string, stage: Stage): Promise<Row[]> {
   return [
     row("first event of g1, against a POST echo", g1),
     row("first event of a graph that never yields", selfish),
+    await firstToken(goal, stage, { server, client }),
     await healthWhileStreaming(goal, stage, server),
   ];
+}
+
+/** A model that never waits must not delay its own first token. */
+async function firstToken(
+  goal: string,
+  stage: Stage,
+  { server, client }: { server: RunningServer; client: Client },
+): Promise<Row> {
+  const unit = { graph: "g3", input: QUESTION, stream: "messages-tuple" };
+  const count = stage.scaled(50, 10);
+  const request = firstEvent(server, unit.graph, unit.input, unit.stream);
+  const events: number[] = [];
+  const tokens: number[] = [];
+  // In turns, so that other load on the machine affects both.
+  for (let turn = 0; turn < count; turn += 1) {
+    events.push(...((await client.call("time", { requests: [request], count: 1 }))[0] ?? []));
+    tokens.push(
+      ...(await client.call("firstTokens", { ...unit, createsThread: true, url: server.url, count: 1 })),
+    );
+  }
+  return ratioRow(
+    [goal, "first token of a model that never waits, against the first event, at one client"],
+    { floor: median(events), ours: median(tokens), unit: "ms" },
+    { atMost: 2 },
+  );
 }
 
 async function healthWhileStreaming(goal: string, stage: Stage, server: RunningServer): Promise<Row> {
@@ -38,9 +64,14 @@ async function healthWhileStreaming(goal: string, stage: Stage, server: RunningS
 }
 
 /** A stream on a new thread, timed until its first event. */
-export function firstEvent(server: RunningServer, graph: string, input: unknown): TimedRequest {
+export function firstEvent(
+  server: RunningServer,
+  graph: string,
+  input: unknown,
+  stream_mode = "custom",
+): TimedRequest {
   const url = `${server.url}/threads/${randomUUID()}/runs/stream`;
-  const body = { assistant_id: graph, input, stream_mode: "custom", if_not_exists: "create" };
+  const body = { assistant_id: graph, input, stream_mode, if_not_exists: "create" };
   return { url, body, untilFirstBytes: true };
 }
 

@@ -43,7 +43,7 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
   const { options } = stage;
   const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
   const other = await stage.otherServer();
-  const rounds: { ours: Round; floor: Round; other?: Round }[] = [];
+  const rounds: { ours: Round; floor: Round; other?: Round; oneRequest?: Round }[] = [];
   // The first round warms up the processes: the engine keeps recompiling the busiest functions at first.
   for (let round = 0; round <= options.rounds; round += 1) {
     const ms = round === 0 ? 2 * options.phaseMs : options.phaseMs;
@@ -51,13 +51,22 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
       floor: await floorRound(floor, work.unit, ms),
       ours: await ourRound(server, client, work.unit, ms),
       other: other && (await ourRound(other, client, work.unit, ms)),
+      ...(goal === "P1" && {
+        oneRequest: await ourRound(server, client, { ...work.unit, createsThread: true }, ms),
+      }),
     });
   }
   const [, ...counted] = rounds;
-  const figures = (side: "ours" | "floor" | "other", figure: keyof Round) =>
+  const figures = (side: "ours" | "floor" | "other" | "oneRequest", figure: keyof Round) =>
     counted.map((round) => round[side]?.[figure] ?? NaN);
-  const row = (figure: keyof Round, unit: string, what: string, to: "floor" | "other" = "floor") => {
-    const [ours, base] = [figures("ours", figure), figures(to, figure)];
+  const row = (
+    figure: keyof Round,
+    unit: string,
+    what: string,
+    to: "floor" | "other" = "floor",
+    side: "ours" | "oneRequest" = "ours",
+  ) => {
+    const [ours, base] = [figures(side, figure), figures(to, figure)];
     return [
       [goal, `${work.what}: ${what}`] as [string, string],
       { ours: median(ours), floor: median(base), unit, ratio: medianRatio(ours, base) },
@@ -66,6 +75,16 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
   return [
     ratioRow(...row("perSecond", "runs/s", `throughput at ${CLIENTS} clients`), { atLeast: work.throughput }),
     ratioRow(...row("cpuPerRun", "ms", "CPU per run"), { atMost: work.cpu }),
+    ...(goal === "P1"
+      ? [
+          ratioRow(
+            ...row("cpuPerRun", "ms", "CPU per run whose request creates its thread", "floor", "oneRequest"),
+            {
+              atMost: 1.5,
+            },
+          ),
+        ]
+      : []),
     ...(other
       ? [
           ratioRow(...row("cpuPerRun", "ms", "CPU per run, against the other revision", "other"), {
@@ -84,7 +103,7 @@ export async function floorRound(floor: Floor, unit: FloorUnit, ms: number): Pro
 export async function ourRound(
   server: RunningServer,
   client: Client,
-  unit: FloorUnit,
+  unit: FloorUnit & { createsThread?: boolean },
   ms: number,
 ): Promise<Round> {
   const stream = unit.stream === "messages" ? "messages-tuple" : unit.stream;
