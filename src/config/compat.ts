@@ -1,5 +1,5 @@
 /** The setting `compat` chooses the defaults that differ from those of LangGraph's own server. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 
 export type Compat = "specification" | "langgraph";
 

@@ -5,6 +5,7 @@ import { basename, dirname, extname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConfigError, errorMessage } from "../support/errors.js";
 import { documentAt, moduleDocument, type ConfigDocument } from "./document.js";
+import { jsonDocument } from "./json-document.js";
 
 const NAME = "graph-server";
 const MODULE_EXTENSIONS = [".ts", ".mts", ".js", ".mjs", ".cjs"] as const;
@@ -61,8 +62,7 @@ async function loadFound(file: string, text: string): Promise<unknown> {
 }
 
 async function packageSection(file: string, text: string): Promise<ConfigDocument | undefined> {
-  const { parseConfigText } = await import("./parse.js");
-  const section = documentAt(parseConfigText(file, text, "json"), NAME);
+  const section = documentAt(await parseText(file, text, "json"), NAME);
   return section.value === undefined ? undefined : section;
 }
 
@@ -70,8 +70,14 @@ async function parseFile(file: string, text: string): Promise<ConfigDocument> {
   const extension = extname(file);
   if (MODULE_EXTENSIONS.some((known) => known === extension))
     return moduleDocument(file, await runConfig(file, text));
+  return parseText(file, text, extension === ".json" ? "json" : "yaml");
+}
+
+async function parseText(file: string, text: string, format: "json" | "yaml"): Promise<ConfigDocument> {
+  const json = format === "json" ? jsonDocument(file, text) : undefined;
+  if (json) return json;
   const { parseConfigText } = await import("./parse.js");
-  return parseConfigText(file, text, extension === ".json" ? "json" : "yaml");
+  return parseConfigText(file, text, format);
 }
 
 /** Evaluates the text of a config module. An import would be cached and hide later edits. */

@@ -1,5 +1,5 @@
 /** Settings that limit the resources of one client. docs/safety.md lists all limits. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 
 export const limitSettings = {
   body_limit: Type.Optional(

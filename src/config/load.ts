@@ -14,12 +14,13 @@ import {
   variableName,
   type Variables,
 } from "./environment.js";
-import { type CompatChoice, compatDefaults } from "./compat.js";
+import { compatDefaults } from "./compat.js";
 import { locateText, readFileSettings, settingsOfFile } from "./file-settings.js";
 import { isLangGraphJson } from "./find.js";
 import { selectGraphs } from "./graph-target.js";
 import { type IgnoredField, ignoredFields } from "./langgraph-fields.js";
 import type { ConfigDocument } from "./document.js";
+import { processDefaults } from "./process-settings.js";
 import { defaultSettings, type SettingName, type Settings, type SettingsInput } from "./settings.js";
 import { SCHEMES } from "./storage-settings.js";
 import { issuesOf, type SettingError, settingErrors } from "./validate.js";
@@ -83,7 +84,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const given = { ...fromFile, ...fromEnv, ...fromFlags };
   const isLangGraph = file !== undefined && isLangGraphJson(file);
   const compat = given.compat ?? (isLangGraph ? "langgraph" : "specification");
-  const merged = { ...defaultSettings({ ...given, compat }), ...given } as Settings;
+  const merged = {
+    ...defaultSettings({ ...given, compat }),
+    ...processDefaults(given),
+    ...given,
+  } as Settings;
   const origins = {
     ...defaultOrigins(merged, isLangGraph),
     ...originsOf({ fromFile, fromEnv, fromFlags }, (name) => locateText(source, name)),
@@ -101,12 +106,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     graphs,
     ...selected,
     ...(graph_descriptions && { graph_descriptions }),
+    ...(origins.checkpointer_uri.kind !== "file" && fromFolder(merged, options.cwd, baseDir)),
   };
-  if (settings.checkpointer_uri !== undefined && origins.checkpointer_uri.kind !== "file") {
-    Object.assign(settings, {
-      checkpointer_uri: fromFolder(settings.checkpointer_uri, options.cwd, baseDir),
-    });
-  }
   const warnings = checkSettings(settings, origins, (name) => source.document?.locate(source.pathOf([name])));
   return {
     settings: deepFreeze(settings),
@@ -147,11 +148,13 @@ function originsOf(
 }
 
 /** Marks every setting as a default, with a reason if it is not the default of the schema. */
-function defaultOrigins(choice: CompatChoice, isLangGraph: boolean): Record<SettingName, SettingOrigin> {
+function defaultOrigins(choice: Settings, isLangGraph: boolean): Record<SettingName, SettingOrigin> {
   const replaced = compatDefaults(choice);
+  const shared = processDefaults(choice);
   const originOf = (name: SettingName): SettingOrigin => {
     if (name === "compat" && isLangGraph) return { kind: "default", detail: "default of a langgraph.json" };
     if (name in replaced) return { kind: "default", detail: `default of compat ${choice.compat}` };
+    if (name in shared) return { kind: "default", detail: `default of ${choice.processes} processes` };
     return { kind: "default" };
   };
   return Object.fromEntries(SETTING_NAMES.map((name) => [name, originOf(name)])) as Record<
@@ -176,8 +179,13 @@ function graphDescriptions(
 }
 
 /** Converts the path of a database file from relative to `cwd` to relative to the base folder. */
-function fromFolder(uri: string, cwd: string, baseDir: string): string {
-  return cwd === baseDir || /^(:|[a-z][a-z0-9+.-]+:)/i.test(uri) ? uri : resolve(cwd, uri);
+function fromFolder(
+  { checkpointer_uri: uri }: Settings,
+  cwd: string,
+  baseDir: string,
+): Pick<SettingsInput, "checkpointer_uri"> {
+  const isElsewhere = uri !== undefined && cwd !== baseDir && !/^(:|[a-z][a-z0-9+.-]+:)/i.test(uri);
+  return isElsewhere ? { checkpointer_uri: resolve(cwd, uri) } : {};
 }
 
 function definedOf<T extends object>(values: T): T {

@@ -1,5 +1,5 @@
 /** Settings that distribute runs across processes. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 import { ConfigError } from "../support/errors.js";
 
 export const queueSettings = {

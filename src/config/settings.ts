@@ -3,9 +3,11 @@
  * from it.
  */
 import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 import { limitSettings } from "./limit-settings.js";
 import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
+import { processSettings } from "./process-settings.js";
 import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
 import { switchSettings } from "./switch-settings.js";
@@ -145,6 +147,7 @@ export const SettingsSchema = Type.Object(
     ),
     ...storageSettings,
     ...queueSettings,
+    ...processSettings,
     default_assistant_id: text("Key of `graphs` that is the default assistant. Default: the first key."),
     assistant_namespace: text(
       "URI that the namespace of assistant UUIDs is derived from; urn:uuid:… is used as the namespace itself.",
@@ -268,6 +271,7 @@ type WithDefault =
   | "role"
   | "max_concurrent_runs"
   | "max_attempts"
+  | "processes"
   | "assistant_namespace"
   | "welcome_message"
   | "list_all_assistants"

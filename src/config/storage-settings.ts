@@ -1,5 +1,5 @@
 /** Settings for the storage of threads and the stream of run frames. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 
 export const SCHEMES = [
   "memory",

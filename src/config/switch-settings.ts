@@ -1,5 +1,5 @@
 /** Settings that enable optional features. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 
 export const switchSettings = {
   direct_streams: Type.Optional(

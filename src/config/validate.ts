@@ -4,6 +4,8 @@ import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
 import { didYouMean } from "../support/nearest.js";
 import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
+import { PROCESSES_HINT } from "./process-settings.js";
+import { isSurelyValid } from "./surely-valid.js";
 import { SettingsSchema, type SettingsInput } from "./settings.js";
 
 /** One error in the settings: where, what, and how to fix it. */
@@ -50,7 +52,7 @@ async function validatorOf(names: readonly string[]): Promise<ValidateFunction<S
 /** All errors in `values`, one per path. */
 export async function settingErrors(values: object): Promise<SettingError[]> {
   const names = Object.keys(values);
-  if (names.length === 0) return [];
+  if (isSurelyValid(SettingsSchema, values)) return [];
   const validate = await validatorOf(names);
   if (validate(values)) return [];
   const errors = validate.errors ?? [];
@@ -71,13 +73,24 @@ function isInside(path: string, parent: string): boolean {
   return path === parent || path.startsWith(`${parent}/`);
 }
 
+/** How to fix settings whose requirement alone does not say it. */
+const HINTS: Readonly<Record<string, string>> = {
+  webhooks: WEBHOOKS_HINT,
+  "webhooks.secret": WEBHOOKS_HINT,
+  processes: PROCESSES_HINT,
+};
+
 function toSettingError(error: ErrorObject): SettingError {
   const path = pointerPath(error.instancePath);
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   const name = path.length > 0 ? path.join(".") : "the configuration";
   const found = path[0] === "api_keys" ? "" : `, it is ${shown(error.data)}`;
-  const hint = /^webhooks(\.secret)?$/.test(name) ? { hint: WEBHOOKS_HINT } : {};
-  return { path, message: `${name} ${requirement(error, path)}${found}`, ...hint };
+  const hint = HINTS[name];
+  return {
+    path,
+    message: `${name} ${requirement(error, path)}${found}`,
+    ...(hint !== undefined && { hint }),
+  };
 }
 
 function unknownKey(error: ErrorObject, path: SettingPath): SettingError {

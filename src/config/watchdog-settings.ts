@@ -1,5 +1,5 @@
 /** Settings of the thread that watches the event loop of `start` and `dev`. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 import { ConfigError } from "../support/errors.js";
 
 export const watchdogSettings = {

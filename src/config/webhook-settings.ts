@@ -1,5 +1,5 @@
 /** The setting that enables webhooks. */
-import { Type } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 
 export const webhookSettings = {
   webhooks: Type.Optional(

@@ -1,11 +1,5 @@
-import {
-  Type,
-  type SchemaOptions,
-  type Static,
-  type TObject,
-  type TSchema,
-  type TUnsafe,
-} from "@sinclair/typebox";
+import type { SchemaOptions, Static, TObject, TSchema, TUnsafe } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 import type { JsonObject } from "./json.js";
 
 export { byKey, isRecord, type JsonObject } from "./json.js";

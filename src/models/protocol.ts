@@ -1,5 +1,6 @@
 /** Event streaming: the protocol of a thread's events and commands, used by newer clients. */
-import { Type, type Static } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
+import { Type } from "../support/schema-builder.js";
 import { AnyObject, Opt, StringEnum } from "./common.js";
 import { CommandModel } from "./run.js";
 

@@ -47,6 +47,12 @@ export interface Metrics {
   readonly storageCalled: (operation: string, seconds: number) => void;
   readonly contentType: string;
   text(): Promise<string>;
+  /**
+   * Makes `text` return the metrics of all processes that listen on one port: adds the label `process` to those of
+   * this process, and collects the texts of all.
+   * @returns the metrics of this process alone
+   */
+  joinProcesses(process: number, collect: () => Promise<readonly string[]>): () => Promise<string>;
 }
 
 type Labels = Record<string, string>;
@@ -62,6 +68,7 @@ interface Options {
 interface Registry {
   readonly contentType: string;
   metrics(): Promise<string>;
+  setDefaultLabels(labels: Labels): void;
 }
 
 interface PromClient {
@@ -133,9 +140,26 @@ export function openMetrics(cwd: string): Metrics {
     ...stored,
     storageCalled: (operation, seconds) => storage.observe({ operation }, seconds),
     contentType: registry.contentType,
-    text: async () => {
-      await refresh();
-      return registry.metrics();
+    ...textOf(registry, refresh),
+  };
+}
+
+/** The metrics as text: of this process, or of all processes after `joinProcesses`. */
+function textOf(
+  registry: Registry,
+  refresh: () => Promise<unknown>,
+): Pick<Metrics, "text" | "joinProcesses"> {
+  const own = async () => {
+    await refresh();
+    return registry.metrics();
+  };
+  let text = own;
+  return {
+    text: () => text(),
+    joinProcesses: (process, collect) => {
+      registry.setDefaultLabels({ process: String(process) });
+      text = async () => mergeMetrics(await collect());
+      return own;
     },
   };
 }
@@ -235,4 +259,36 @@ function queueGauges(
     const length = await readOrUndefined(read);
     for (const name of Object.keys(gauges) as (keyof QueueLength)[]) gauges[name].set(length?.[name] ?? NaN);
   };
+}
+
+// Merges the metrics of several processes. Each process labels its own samples.
+
+interface Family {
+  /** The lines `# HELP` and `# TYPE`. */
+  head: string[];
+  samples: string[];
+}
+
+/** One text with each metric described once, as Prometheus requires, and the samples of all texts. */
+function mergeMetrics(texts: readonly string[]): string {
+  const families = new Map<string, Family>();
+  for (const text of texts) addFamilies(text, families);
+  return [...families.values()].map(({ head, samples }) => [...head, ...samples, ""].join("\n")).join("\n");
+}
+
+function addFamilies(text: string, families: Map<string, Family>): void {
+  let family: Family | undefined;
+  let isNew = false;
+  for (const line of text.split("\n")) {
+    const [, kind, name = ""] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? [];
+    if (kind === "HELP") {
+      family = families.get(name);
+      isNew = family === undefined;
+      family ??= { head: [], samples: [] };
+      families.set(name, family);
+    }
+    if (kind !== undefined) {
+      if (isNew) family?.head.push(line);
+    } else if (line !== "") family?.samples.push(line);
+  }
 }

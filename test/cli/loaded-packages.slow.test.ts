@@ -60,6 +60,20 @@ it.each(["threads list", "inspect thread THREAD", "history THREAD", "replay THRE
   },
 );
 
+it.each(["threads list", "inspect thread THREAD"])(
+  "%s validates its settings without ajv and TypeBox, also those of a JSON file",
+  async (words) => {
+    await project.put("graph-server.config.json", {
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "./threads.db",
+      log_level: "info",
+    });
+    const packages = await packagesOf(words.replace("THREAD", project.threadId).split(" "));
+    expect(packages).toContain("better-sqlite3");
+    for (const name of ["ajv", "@sinclair/typebox", "yaml"]) expect(packages).not.toContain(name);
+  },
+);
+
 it.each(["threads list", "threads list --status idle", "runs list THREAD"])(
   "%s loads neither LangGraph nor a graph",
   async (words) => {

@@ -107,6 +107,12 @@ export const BOUNDS = {
       "",
       "429 `too_many_runs`; crons and delayed runs wait",
     ),
+    bound(
+      "Server processes on one port",
+      "config/process-settings.ts MAX_PROCESSES",
+      "",
+      "refused at startup",
+    ),
     bound("Idempotency key", "runs/idempotency.ts LONGEST_KEY", "characters", REFUSED),
     bound(
       "Retention of an idempotency key",

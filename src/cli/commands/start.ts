@@ -1,13 +1,16 @@
 import type { Command } from "@commander-js/extra-typings";
 import { pino } from "pino";
+import type { LoadedConfig } from "../../config/load.js";
+import { assertProcesses } from "../../config/process-settings.js";
 import type { Settings } from "../../config/settings.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { nodePath, type RunFault } from "../../support/run-fault.js";
+import { Member } from "../processes/member.js";
 import { examples, type Runner } from "../session/command.js";
 import { logOutput, type LogOutput } from "../session/log-output.js";
-import { openConfigured } from "../session/open.js";
+import { openConfigured, requireGraphs } from "../session/open.js";
 import {
   addStorageOptions,
   bytesText,
@@ -19,7 +22,7 @@ import {
 } from "../session/options.js";
 import { faultLocation } from "../session/report-error.js";
 import { loadServableSettings, type Session } from "../session/session.js";
-import { Closers, listenForStop } from "../session/stop.js";
+import { Closers, listenForStop, type StopListener } from "../session/stop.js";
 import { ProcessWatch } from "../session/watchdog.js";
 
 export function startCommand(command: Command, run: Runner): void {
@@ -34,6 +37,7 @@ export function startCommand(command: Command, run: Runner): void {
         "graph-serve start --host 0.0.0.0 -p 8080 --allow-host agents.example.com",
         "graph-serve start --db ./data/threads.db",
         "graph-serve start --run-timeout 600 --body-limit 5mb",
+        "graph-serve start --db postgresql://app@127.0.0.1:5432/app --processes 2",
       ),
     )
     .action((graphs, options) => run(command, async (session) => start(session, graphs, options)));
@@ -64,6 +68,7 @@ const serverOptions = (command: Command) =>
       .addOption(listenOptions.host()),
   )
     .addOption(listenOptions.allowHost())
+    .addOption(settingOption("--processes <n>", "processes"))
     .addOption(settingOption("--shutdown-grace <seconds>", "shutdown_grace_seconds"))
     .addOption(settingOption("--run-timeout <seconds>", "run_timeout_seconds"));
 
@@ -72,6 +77,7 @@ interface StartFlags extends ListenFlags {
   runTimeout?: string;
   bodyLimit?: string;
   role?: string;
+  processes?: string;
   maxConcurrentRuns?: string;
 }
 
@@ -95,17 +101,47 @@ interface Serving {
 }
 
 async function serve(session: Session, { graphs, flags, log }: Serving): Promise<number> {
+  const member = await Member.join(session.io);
   const warnings: string[] = [];
   const config = await loadServableSettings(session, {
     graphs,
     settings: settingsOfFlags(startSettings(flags)),
     warn: (message) => warnings.push(message),
+    // The primary has printed it.
+    isSilent: member !== undefined,
   });
   const { settings } = config;
+  assertProcesses(settings);
   const serializers = { fault: (fault: RunFault | undefined) => placeFields(fault, session.io.cwd) };
-  const logger = pino({ level: settings.log_level, base: undefined, serializers }, log);
+  const base = member && { process: member.seat.number };
+  const logger = pino({ level: settings.log_level, base, serializers }, log);
   warnIfPublic(settings, (message) => warnings.push(message));
   const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
+  // The primary has logged them.
+  if (member) warnings.length = 0;
+  if (settings.processes === 1 || member)
+    return serveProcess(session, { config, logger, warnings, stop, member });
+  requireGraphs(settings);
+  for (const warning of warnings) logger.warn({}, warning);
+  const { runProcesses } = await import("../processes/primary.js");
+  return runProcesses({ settings, logger, stop });
+}
+
+interface ServingProcess {
+  config: LoadedConfig;
+  logger: Logger;
+  warnings: readonly string[];
+  stop: StopListener;
+  member: Member | undefined;
+}
+
+/** Serves in this process, which is the only one or one of several. */
+async function serveProcess(
+  session: Session,
+  { config, logger, warnings, stop, member }: ServingProcess,
+): Promise<number> {
+  const { settings } = config;
+  member?.listen((reason) => stop.stop(reason));
   const closers = new Closers();
   const watch = new ProcessWatch(session.io);
   closers.add(() => watch.close());
@@ -120,20 +156,24 @@ async function serve(session: Session, { graphs, flags, log }: Serving): Promise
     const exit = (err: unknown) => logger.error({ err }, "a graph tried to exit the process");
     session.unhandled = { rejection, exception, exit };
     // Start before the service opens, because opening it starts recovered runs.
-    await watch.begin(settings, { observers, format: "json" });
+    await watch.begin(member ? member.watchSettings(settings) : settings, { observers, format: "json" });
+    member?.watched(watch.healthUrl);
     void stop.stopped.then(() => watch.endWithin(stop.limitSeconds));
     const service = await openConfigured(config, logger, { serves: true, callFactories: true });
     observers.metrics = service.metrics;
+    member?.shareMetrics(service.metrics);
     closers.add(() => service.close());
     for (const warning of [...warnings, ...service.notices]) logger.warn({}, warning);
     const { startServer } = await import("../../http/server.js");
-    const server = await startServer(service, { host: settings.host, port: settings.port });
+    const { host, port } = settings;
+    const server = await startServer(service, { host, port: member?.seat.port ?? port });
     closers.add(() => server.close());
     const { scheme, location } = service.storage;
+    const health = member ? undefined : watch.healthUrl;
     logger.info(
       {
         url: server.url,
-        ...(watch.healthUrl !== undefined && { health: watch.healthUrl }),
+        ...(health !== undefined && { health }),
         storage: { scheme, location },
         graphs: Object.keys(settings.graphs),
         compat: settings.compat,
@@ -141,6 +181,7 @@ async function serve(session: Session, { graphs, flags, log }: Serving): Promise
       },
       "listening",
     );
+    member?.listening(server.url);
     reason = await stop.stopped;
     logger.info({ reason, grace_seconds: settings.shutdown_grace_seconds }, "stopping");
   } finally {
@@ -164,6 +205,7 @@ function startSettings(flags: StartFlags) {
     run_timeout_seconds: flags.runTimeout,
     body_limit: flags.bodyLimit === undefined ? undefined : bytesText(flags.bodyLimit),
     role: flags.role,
+    processes: flags.processes,
     max_concurrent_runs: flags.maxConcurrentRuns,
   };
 }

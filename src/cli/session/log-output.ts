@@ -4,7 +4,10 @@ import type { CliIo, Output } from "../terminal/io.js";
 
 /** Longest delay of a line. */
 const FLUSH_MS = 100;
-/** Lines of this many characters in total are written at once. */
+/**
+ * Longest write of several lines: systems keep writes of up to 4,096 bytes to a pipe together, so that the lines of
+ * processes that share it do not mix.
+ */
 const FLUSH_CHARACTERS = 4096;
 /** pino's number for `warn`. */
 const WARN = 40;
@@ -43,6 +46,7 @@ export class BufferedOutput implements LogOutput {
   }
 
   write(line: string): void {
+    if (this.#lines.length + line.length > FLUSH_CHARACTERS) this.#flush();
     this.#lines += line;
     const isDue = this.#timer === undefined || this.lastLevel >= WARN;
     if (isDue || this.#isClosed || this.#lines.length >= FLUSH_CHARACTERS) this.#flush();

@@ -48,6 +48,8 @@ export interface SettingsRequest {
   settings?: SettingsInput;
   /** Receives the warnings instead of stderr. */
   warn?: (message: string) => void;
+  /** Whether to print nothing about the env file. */
+  isSilent?: boolean;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function loadServableSettings(
   const config = await loadSettings(session, options);
   assertWatchdog(config.settings);
   const { warn = (message) => session.print.warn(message) } = options;
-  if (config.envFile !== undefined && Object.keys(config.env).length > 0)
+  if (!options.isSilent && config.envFile !== undefined && Object.keys(config.env).length > 0)
     session.print.note(`loaded variables from ${relative(session.io.cwd, config.envFile)}`);
   for (const field of config.unheeded) {
     if (field.protects) throw ignoredFieldError(field);

@@ -1,6 +1,7 @@
 /** Route declarations, from which both the Express router and the OpenAPI document are built. */
 import type { IncomingHttpHeaders } from "node:http";
-import { type Static, type TArray, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import type { Static, TArray, TObject, TSchema } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { type LazyPage, type Page, Uuid } from "../../models/common.js";
 import type { CallerService, FrameStream } from "../../service/service.js";
 import type { ErrorCode } from "../../support/errors.js";

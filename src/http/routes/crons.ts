@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import {
   CronCountRequest,
   CronCreateRequest,

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { DeadRunListQuery, DeadRunModel } from "../../models/dead-run.js";
 import { RunModel } from "../../models/run.js";
 import { json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";

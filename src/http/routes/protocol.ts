@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { CommandAnswer, EventStreamRequest, ProtocolCommand } from "../../models/protocol.js";
 import type { executeCommand } from "../core/protocol-command.js";
 import { json, route } from "../core/route.js";

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { StringEnum } from "../../models/common.js";
 import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run.js";
 import { accepted, empty, route } from "../core/route.js";

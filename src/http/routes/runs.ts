@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import {
   RunCreateRequest,
   RunListQuery,

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
 import { IdempotencyKey, keyed } from "./runs.js";
 import type { RunStream } from "../../service/service.js";

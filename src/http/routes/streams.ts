@@ -1,6 +1,7 @@
 /** Shared parts of the routes that respond with an event stream. */
 import type { IncomingHttpHeaders } from "node:http";
-import { Type, type Static } from "@sinclair/typebox";
+import type { Static } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { StringEnum } from "../../models/common.js";
 import { STREAM_MODES } from "../../models/run.js";

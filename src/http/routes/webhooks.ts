@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { WebhookListQuery, WebhookModel } from "../../models/webhook.js";
 import { accepted, empty, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 

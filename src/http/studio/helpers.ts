@@ -6,7 +6,8 @@
 import { timingSafeEqual } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { Type, type Static, type TObject } from "@sinclair/typebox";
+import type { Static, TObject } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import express, { type Request, type RequestHandler, type Router } from "express";
 import { StateAtCheckpointRequest, ThreadStateSearchRequest } from "../../models/state.js";
 import type {

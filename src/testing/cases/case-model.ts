@@ -1,5 +1,6 @@
 /** Schema of case files: source of the types, the validation and the published schema for editors. */
-import { Type, type Static, type TSchema } from "@sinclair/typebox";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Type } from "../../support/schema-builder.js";
 import { AnyObject, StringEnum, type JsonObject } from "../../models/common.js";
 import { RUN_STATUSES, STREAM_MODES } from "../../models/run.js";
 

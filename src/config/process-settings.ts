@@ -1,0 +1,58 @@
+/** Several server processes on one port, with `start` and `worker`. */
+import { Type } from "../support/schema-builder.js";
+import { ConfigError } from "../support/errors.js";
+import { storageModule } from "../support/module-target.js";
+
+const MAX_PROCESSES = 64;
+export const PROCESSES_HINT = `set processes to a number from 1 to ${MAX_PROCESSES}, at most one per CPU core`;
+
+export const processSettings = {
+  processes: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_PROCESSES,
+      default: 1,
+      description:
+        "Number of processes that start and worker run on one port; more than 1 needs the storage postgres or mongodb and a shared stream.",
+    }),
+  ),
+};
+
+interface ProcessSettings {
+  processes: number;
+  checkpointer_scheme: string;
+  stream: string;
+}
+
+const POSTGRES = ["postgres", "postgresql"];
+const SHARED = [...POSTGRES, "mongodb", "mongo"];
+
+/** With several processes, frames are shared through PostgreSQL unless `stream` says otherwise. */
+export function processDefaults({
+  processes = 1,
+  checkpointer_scheme = "memory",
+}: Partial<ProcessSettings>): { stream?: "postgres" } {
+  return processes > 1 && POSTGRES.includes(checkpointer_scheme) ? { stream: "postgres" } : {};
+}
+
+/** @throws ConfigError if the storage or the stream cannot be shared (`config_invalid`) */
+export function assertProcesses({ processes, checkpointer_scheme: scheme, stream }: ProcessSettings): void {
+  if (processes === 1) return;
+  if (!SHARED.includes(scheme))
+    throw new ConfigError(
+      `processes ${processes} needs a storage that processes can share, and checkpointer_scheme is ${scheme}: ${reason(scheme)}`,
+      { hint: "set checkpointer_scheme to postgres or mongodb, or processes to 1" },
+    );
+  if (stream === "memory")
+    throw new ConfigError(
+      `processes ${processes} needs a stream that processes can share, and the setting stream is memory: a client that reconnects can reach a process that does not have the frames of its run`,
+      { hint: "set stream to redis or postgres, or processes to 1" },
+    );
+}
+
+function reason(scheme: string): string {
+  if (scheme === "memory") return "each process would have its own threads";
+  return storageModule(scheme) === undefined
+    ? `${scheme} locks threads only within one process`
+    : "it is unknown whether several processes can share a custom storage";
+}
