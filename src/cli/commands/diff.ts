@@ -7,6 +7,7 @@ import { diffPage } from "../diff/page.js";
 import { fileSide, selectPath, type DiffSide, parsePathFlag, threadSide } from "../diff/side.js";
 import { addClientOptions, listOption, clientOptions } from "../session/options.js";
 import type { Session } from "../session/session.js";
+import { locatedNotFound } from "../session/not-found.js";
 import { clientOf } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 import type { ClientFlags } from "../session/options.js";
@@ -76,6 +77,8 @@ async function readSides(
   };
   try {
     return [await read(texts[0]), await read(texts[1])];
+  } catch (error) {
+    throw client ? locatedNotFound(error, client, { ...session.flags, ...flags }) : error;
   } finally {
     await client?.close();
   }

@@ -13,7 +13,7 @@ import {
 import { examples, type Runner } from "../session/command.js";
 import { configFiles, existingFiles, type ProjectFile, templateFiles, writeFiles } from "../init/files.js";
 import { type PackageSource, packageSource } from "../init/source.js";
-import { quoted } from "../run/outcome.js";
+import { quoted } from "../session/options.js";
 import { filesFor } from "../init/for-manager.js";
 import type { Session } from "../session/session.js";
 

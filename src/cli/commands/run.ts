@@ -11,6 +11,7 @@ import { examples, type Runner } from "../session/command.js";
 import { Option } from "../session/commander.js";
 import { findCheckpoint, findThreadId, namedCheckpoint, type NamedCheckpoint } from "../session/find.js";
 import { inputFlag, graphSchema, unknownInput } from "../session/graph-keys.js";
+import { locatedNotFound } from "../session/not-found.js";
 import { clientOf } from "../session/open-client.js";
 import { addStorageOptions, checkpointOption, clientOptions, type PlaceFlags } from "../session/options.js";
 import { conversation, LiveView } from "../run/live-view.js";
@@ -84,13 +85,14 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   const closers = new Closers();
   const stop = abortOnStop(session.io);
   closers.add(() => stop.dispose());
+  let client: Client | undefined;
   try {
-    const client = await clientOf(session, flags, {
+    client = await clientOf(session, flags, {
       access: "run",
       graph,
       continuesThread: flags.thread !== "new",
     });
-    closers.add(() => client.close());
+    closers.add(() => client?.close());
     flags.thread = await threadOf(client, flags.thread);
     if (flags.resume !== undefined) await refuseIdle(client, flags.thread);
     if (named.checkpoint !== undefined) body.checkpoint_id = await checkpointId(client, named);
@@ -98,6 +100,8 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
     if (!flags.interactive || body.input !== undefined || body.command) await runner.execute(body);
     if (flags.interactive) await runner.converse();
     return runner.exitCode;
+  } catch (error) {
+    throw client ? locatedNotFound(error, client, { ...session.flags, ...flags }) : error;
   } finally {
     await closers.close();
   }

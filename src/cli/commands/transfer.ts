@@ -20,12 +20,13 @@ import {
   addClientOptions,
   addStorageOptions,
   listOption,
+  quoted,
   clientOptions,
   type StorageFlags,
   THREAD,
 } from "../session/options.js";
 import { shortPath } from "../session/report-error.js";
-import { nextCommand, quoted } from "../run/outcome.js";
+import { nextCommand } from "../run/outcome.js";
 import { inputFlagFor } from "../session/graph-keys.js";
 import type { Session } from "../session/session.js";
 import { findThreadId } from "../session/find.js";

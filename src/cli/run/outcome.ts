@@ -5,7 +5,7 @@ import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt, ThreadState } from "../../models/state.js";
 import { escapeControl, isMessageLike } from "../../view/text.js";
 import { faultOf } from "../history/faults.js";
-import type { GlobalFlags, PlaceFlags } from "../session/options.js";
+import { type GlobalFlags, type PlaceFlags, placeWords, quoted } from "../session/options.js";
 import { faultText } from "../session/report-error.js";
 import type { Printer } from "../terminal/print.js";
 
@@ -114,27 +114,9 @@ export function stepOf({
   return checkpoint?.checkpoint_id != null && typeof metadata.step === "number" ? metadata.step : undefined;
 }
 
-/** The flags that name the configuration and the storage or server. */
-function placeWords(flags: GlobalFlags & PlaceFlags): string[] {
-  const { config, cwd, env, url, db, checkpointerScheme, checkpointerUri } = flags;
-  return Object.entries({
-    "--config": config,
-    "--cwd": cwd,
-    "--env": env,
-    "--url": url,
-    "--db": db,
-    "--checkpointer-scheme": checkpointerScheme,
-    "--checkpointer-uri": checkpointerUri,
-  }).flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
-}
-
 /** A single interrupt takes the answer itself, several take a map from id to answer. */
 function answerTemplate(interrupts: RunReport["interrupts"]): string {
   return interrupts.length === 1
     ? "true"
     : JSON.stringify(Object.fromEntries(interrupts.map(({ id }) => [id, true])));
-}
-
-export function quoted(text: string): string {
-  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -7,6 +7,7 @@ import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import { walkRuns, walkStates, walkThreads } from "../../client/walk.js";
 import { findNamespace } from "./namespace.js";
+import { missingCheckpoint } from "./not-found.js";
 
 /** Minimum length of an abbreviated id, in characters. */
 const SHORTEST = 4;
@@ -157,8 +158,10 @@ export async function findState(
     return client.threads.getState(threadId, ns === "" ? undefined : inNamespace);
   }
   if (canonicalUuid(at) !== undefined) {
-    return client.threads.getState(threadId, {
-      checkpoint: { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns },
+    const checkpoint = { checkpoint_id: at.toLowerCase(), checkpoint_ns: ns };
+    return client.threads.getState(threadId, { checkpoint }).catch(async (error: unknown) => {
+      if ((error as { code?: unknown }).code !== "checkpoint_not_found") throw error;
+      throw await missingCheckpoint(client, threadId, at, ns);
     });
   }
   if (/^-\d+$/.test(at)) return stateFromEnd(client, threadId, at, inNamespace);
@@ -179,7 +182,7 @@ async function stateFromEnd(
     place += 1;
     if (place === 0) return state;
   }
-  throw new NotFoundError("checkpoint", at);
+  throw await missingCheckpoint(client, threadId, at, ns.checkpoint.checkpoint_ns);
 }
 
 /** Several branches may have this step; the newest checkpoint is returned. */
@@ -195,7 +198,7 @@ async function stateOfStep(
     limit: 1,
   });
   if (state) return state;
-  throw new NotFoundError("checkpoint", at);
+  throw await missingCheckpoint(client, threadId, at, ns.checkpoint.checkpoint_ns);
 }
 
 async function stateOfStart(
@@ -208,16 +211,24 @@ async function stateOfStart(
   for await (const state of walkStates(client, threadId, ns)) {
     if (state.checkpoint?.checkpoint_id?.startsWith(start)) return state;
   }
-  throw new NotFoundError("checkpoint", at);
+  throw await missingCheckpoint(client, threadId, at, ns.checkpoint.checkpoint_ns);
 }
 
-function startOfId(what: string, text: string): string {
+const STARTS = {
+  thread: "list the threads: graph-serve threads list",
+  run: "list the runs: graph-serve runs list",
+  cron: "list the crons: graph-serve crons list",
+  webhook: "list the webhooks: graph-serve webhooks list",
+  checkpoint: "name a step, -1 for the latest, or an id that graph-serve history prints",
+};
+
+function startOfId(what: keyof typeof STARTS, text: string): string {
   const start = text.toLowerCase().replace(/(…|\.\.\.)$/, "");
   if (start.length >= SHORTEST && /^[0-9a-f-]+$/.test(start)) return start;
   throw new InvalidRequestError(
     `${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`,
     undefined,
-    { hint: `use an id, at least its first ${SHORTEST} characters, or ${LAST}` },
+    { hint: `use an id, at least its first ${SHORTEST} characters, or ${LAST}; ${STARTS[what]}` },
   );
 }
 

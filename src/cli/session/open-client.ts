@@ -19,6 +19,7 @@ import {
   usesStateFolder,
   withRememberedGraphs,
 } from "./open.js";
+import { locatedNotFound } from "./not-found.js";
 import type { ClientFlags } from "./options.js";
 import { type Session, setVariables } from "./session.js";
 import type { Printer } from "../terminal/print.js";
@@ -69,6 +70,8 @@ export async function withClient<T>(
   const client = await clientOf(session, flags, needs);
   try {
     return await work(client);
+  } catch (error) {
+    throw locatedNotFound(error, client, { ...session.flags, ...flags });
   } finally {
     await client.close();
   }
@@ -90,6 +93,8 @@ export async function withRows<T>(
   const client = await openRowsClient({ ...config.settings, cwd: config.baseDir });
   try {
     return await work(client);
+  } catch (error) {
+    throw locatedNotFound(error, client, { ...session.flags, ...flags });
   } finally {
     await client.close();
   }

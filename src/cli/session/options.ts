@@ -152,6 +152,25 @@ export interface PlaceFlags extends StorageFlags {
   apiKey?: string;
 }
 
+/** The flags that name the configuration and the storage or server. */
+export function placeWords(flags: GlobalFlags & PlaceFlags): string[] {
+  const { config, cwd, env, url, db, checkpointerScheme, checkpointerUri } = flags;
+  return Object.entries({
+    "--config": config,
+    "--cwd": cwd,
+    "--env": env,
+    "--url": url,
+    "--db": db,
+    "--checkpointer-scheme": checkpointerScheme,
+    "--checkpointer-uri": checkpointerUri,
+  }).flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
+}
+
+/** An argument as a POSIX shell reads it. */
+export function quoted(text: string): string {
+  return /^[\w./:@=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Flags of every command that reads a storage or calls a server. */
 export interface ClientFlags extends PlaceFlags {
   /** Show state keys outside the output schema; offline only. */
