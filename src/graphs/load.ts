@@ -69,6 +69,21 @@ export async function loadGraph(target: LoadTarget, { baseDir }: { baseDir: stri
   };
 }
 
+/**
+ * Names of the exports that are compiled graphs, each graph once; a name other than `default` is preferred.
+ * @throws GraphLoadError if the module does not load (`graph_load_failed`)
+ */
+export async function compiledExports(path: string, { baseDir }: { baseDir: string }): Promise<string[]> {
+  const { exports } = await loadModule({ path }, { baseDir });
+  const names = new Map<unknown, string>();
+  for (const [name, value] of exports) {
+    const found = classify(value);
+    if (found.kind === "graph" && [undefined, "default"].includes(names.get(found.graph)))
+      names.set(found.graph, name);
+  }
+  return [...names.values()];
+}
+
 /** An export of a project module, of any type. */
 interface LoadedExport {
   /** Undefined if there is no such export. Promises are awaited. */

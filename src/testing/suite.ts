@@ -68,8 +68,8 @@ export interface Pass {
 
 interface PassOptions extends Selection {
   cwd: string;
-  /** Case files or folders; if empty, all below `cwd`. */
-  paths: readonly string[];
+  /** Case files or folders; if empty, all below `cwd`; undefined for a pass without case files. */
+  paths: readonly string[] | undefined;
   planner: GraphPlanner;
 }
 
@@ -81,7 +81,8 @@ export async function withCases<T>(
   { cwd, paths, planner, ...selection }: PassOptions,
   work: (pass: Pass) => Promise<T>,
 ): Promise<T> {
-  const files = await Promise.all((await findCaseFiles(cwd, paths)).map(readCaseFile));
+  const found = paths === undefined ? [] : await findCaseFiles(cwd, paths);
+  const files = await Promise.all(found.map(readCaseFile));
   const graphs = new GraphsUnderTest(planner);
   try {
     return await work({ files, planned: selectCases(files, selection), graphs });

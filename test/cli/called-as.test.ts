@@ -83,7 +83,9 @@ describe("messages under pnpm", () => {
       "next    pnpm exec graph-serve run",
     );
     expect((await run("dev", "--prot")).stderr).toContain("(pnpm exec graph-serve dev --help)");
-    expect((await run("dev", "--json")).stdout).toContain("or create a project: pnpm exec graph-serve init");
+    expect((await run("start", "--json")).stdout).toContain(
+      "or create a project: pnpm exec graph-serve init",
+    );
     expect((await run("run", "--help")).stdout).toContain("  pnpm exec graph-serve run --message");
     expect((await run("doctor")).stdout).toContain("pnpm exec graph-serve init my-agent");
     const id = "0198c0de-0000-7000-8000-000000000001";

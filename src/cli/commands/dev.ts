@@ -9,6 +9,7 @@ import { createRedaction } from "../../testing/cases/redact.js";
 import { examples, type Runner } from "../session/command.js";
 import { type BannerFacts, bannerLines, listenForKeys, openInBrowser, plainLines } from "../dev/banner.js";
 import { DevServer } from "../dev/dev-server.js";
+import { FOUND, isUnwritten, writeFoundGraphs } from "../dev/found-graphs.js";
 import type { DevHelpers } from "../dev/studio-helpers.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
 import { TRANSCRIPTS } from "../session/open.js";
@@ -32,7 +33,7 @@ export function devCommand(command: Command, run: Runner): void {
     command
       .argument(
         "[graph...]",
-        "files such as ./graph.ts:graph, or keys of the configuration; the first is the default",
+        "files such as ./graph.ts:graph, or keys of the configuration; the first is the default (without a configuration: found in ./graph.ts, ./src/agent.ts and src/**/graph.ts)",
       )
       .addOption(listenOptions.port())
       .addOption(listenOptions.host())
@@ -89,8 +90,10 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
     closers.add(() => reloader.close());
     if (flags.reload) await reloader.watch();
     if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
-    const hasKeys = await announce(session, server, graphs[0], Math.round(performance.now() - start));
-    if (hasKeys) closers.add(listenForKeys(session.io, keyActions(server, reloader, stop)));
+    const target = graphs[0] ?? foundTarget(server.config);
+    const hasKeys = await announce(session, server, target, Math.round(performance.now() - start));
+    if (hasKeys) closers.add(listenForKeys(session.io, keyActions(session, server, reloader, stop)));
+    if (session.flags.yes && isUnwritten(server.config)) await writeFoundGraphs(session, server.config);
     if (flags.open) openInBrowser(server.studio ?? `${server.url}/docs`);
     await stop.stopped;
   } finally {
@@ -155,11 +158,14 @@ async function announce(
       compat: { name: compat, origin: originText(server.config.origins.compat, io.cwd) },
     }),
     studio: server.studio,
+    isUnwritten: isUnwritten(server.config),
     hasKeys,
   };
   warnIfPublic(server.config.settings, (message) => print.warn(message));
   const lines = print.isWatched ? bannerLines(facts, print.noteColors) : plainLines(facts);
   for (const line of lines) print.note(line);
+  if (facts.isUnwritten && !hasKeys && !session.flags.yes)
+    print.note("graph-serve dev --yes writes these graphs to graph-server.config.json");
   const faults = [...server.service.graphFaults().values()];
   for (const fault of faults) showFault(session, fault);
   if (faults.length > 0) print.note(stillServed(server));
@@ -206,8 +212,17 @@ async function recordRuns(
   return () => transcripts.close();
 }
 
-function keyActions(server: DevServer, reloader: Reloader, stop: StopListener) {
+/** The first graph that was found, for commands that need it named. */
+const foundTarget = (config: LoadedConfig): string | undefined =>
+  config.origins.graphs.detail === FOUND ? Object.values(config.settings.graphs)[0] : undefined;
+
+function keyActions(session: Session, server: DevServer, reloader: Reloader, stop: StopListener) {
   return {
+    write: () =>
+      void (
+        isUnwritten(server.config) &&
+        writeFoundGraphs(session, server.config).catch((error: unknown) => showFault(session, error))
+      ),
     reload: () => void reloader.reload(server.service.watchedFiles().slice(0, 1)),
     openDocs: () => openInBrowser(`${server.url}/docs`),
     openStudio: () => server.studio !== undefined && openInBrowser(server.studio),

@@ -17,7 +17,7 @@ export function testCommand(command: Command, run: Runner): void {
   command
     .argument(
       "[cases...]",
-      "case files such as chat.graph.yaml, or folders (default: all in this folder and below)",
+      "case files such as chat.graph.yaml, or folders (default: all in this folder and below), or graph files such as ./graph.ts",
     )
     .option("-t, --test-name <name>", "run only cases whose name matches this text or regular expression")
     .option("-w, --watch", "rerun when a case, a graph or the configuration changes")
@@ -67,6 +67,7 @@ export function testCommand(command: Command, run: Runner): void {
       "after",
       examples(
         "graph-serve test",
+        "graph-serve test ./graph.ts",
         "graph-serve test cases/ -t greets --bail",
         "graph-serve test --ci --reporter junit --out junit.xml",
         "graph-serve test --server --coverage --min-node-coverage 80",

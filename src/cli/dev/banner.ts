@@ -20,6 +20,8 @@ export interface BannerFacts {
   input: string;
   /** URL of the Studio; undefined without a Studio. */
   studio: string | undefined;
+  /** Whether the graphs were found, and no configuration file contains them. */
+  isUnwritten: boolean;
   /** Whether keyboard shortcuts are active. */
   hasKeys: boolean;
 }
@@ -46,8 +48,14 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
   ];
 }
 
-const keysText = ({ studio }: BannerFacts): string =>
-  ["r reload", ...(studio === undefined ? [] : ["s open Studio"]), "o open docs", "q quit"].join("   ");
+const keysText = ({ studio, isUnwritten }: BannerFacts): string =>
+  [
+    "r reload",
+    ...(studio === undefined ? [] : ["s open Studio"]),
+    "o open docs",
+    ...(isUnwritten ? ["w write configuration"] : []),
+    "q quit",
+  ].join("   ");
 
 /** The same information, one plain line each. */
 export function plainLines({ ms, url, moved, graphs, storage, compat, studio }: BannerFacts): string[] {
@@ -84,6 +92,8 @@ interface KeyActions {
   reload(): void;
   openDocs(): void;
   openStudio(): void;
+  /** Writes the configuration, if there is none. */
+  write(): void;
   quit(): void;
 }
 
@@ -97,6 +107,7 @@ export function listenForKeys({ stdin }: CliIo, actions: KeyActions): () => void
     if (key === "r") actions.reload();
     else if (key === "o") actions.openDocs();
     else if (key === "s") actions.openStudio();
+    else if (key === "w") actions.write();
     else if (key === "q" || key === CTRL_C || key === CTRL_D) actions.quit();
   };
   stdin.setRawMode?.(true);

@@ -11,6 +11,7 @@ import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { stepOf } from "../run/outcome.js";
 import type { StorageFlags } from "../session/options.js";
+import { withFoundGraphs } from "./found-graphs.js";
 import { RunLines } from "./run-lines.js";
 import {
   createConsoleLogger,
@@ -199,11 +200,13 @@ async function open(
   lines: RunLines,
   standIns: true | "existing",
 ): Promise<Opened> {
-  const config = await withDevStorage(await loadServableSettings(session, { graphs, settings }), (message) =>
+  const loaded = await withDevStorage(await loadServableSettings(session, { graphs, settings }), (message) =>
     session.print.warn(message),
   );
+  await beforeGraphs(loaded);
+  const isUnnamed = Object.keys(loaded.settings.graphs).length === 0;
+  const config = isUnnamed ? await withFoundGraphs(session, loaded) : loaded;
   if (usesStateFolder(config)) await makeStateFolder(config.baseDir);
-  await beforeGraphs(config);
   const logger = createConsoleLogger(session.print, config.settings.log_level);
   const observers: { logger: Logger; metrics?: Metrics } = { logger };
   // Start before the service opens, because opening it starts recovered runs.

@@ -75,9 +75,12 @@ function packageName(folderName: string): string {
 export async function configFiles(folder: string): Promise<ProjectFile[]> {
   const present = await Promise.all(GRAPH_FILES.map((file) => exists(join(folder, file))));
   const graph = GRAPH_FILES.find((_file, index) => present[index]) ?? "graph.ts";
-  const settings = { $schema: SCHEMA, graphs: { agent: `./${graph}` } };
-  return [{ path: "graph-server.config.json", content: `${JSON.stringify(settings, null, 2)}\n` }];
+  return [{ path: "graph-server.config.json", content: configText({ agent: `./${graph}` }) }];
 }
+
+/** A configuration file for these graphs. */
+export const configText = (graphs: Readonly<Record<string, string>>): string =>
+  `${JSON.stringify({ $schema: SCHEMA, graphs }, null, 2)}\n`;
 
 async function exists(file: string): Promise<boolean> {
   return access(file).then(

@@ -1,4 +1,5 @@
 /** Parses the flags of `test`. */
+import { parseGraphTarget } from "../../config/graph-target.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import type { RecordingMode } from "../../testing/recording/recorder.js";
 import type { SnapshotPolicy } from "../../testing/snapshot.js";
@@ -107,6 +108,35 @@ function refuseContradictions(flags: TestFlags): void {
     });
   if (flags.transcripts !== undefined && flags.fromRun === undefined)
     throw new InvalidRequestError("--transcripts requires --from-run");
+}
+
+const MODULE = /\.[cm]?[jt]sx?$/;
+const CASE_MODULE = /\.graph\.(ts|mts)$/;
+
+/**
+ * The graph files, or the case files and folders, that the arguments name.
+ * @returns `cases` is undefined if there are graph files
+ * @throws InvalidRequestError if there are both, or for flags that need case files (`invalid_request`)
+ */
+export function targetsOf(
+  paths: readonly string[],
+  { url, fault }: Pick<TestFlags, "url" | "fault">,
+): { graphs: readonly string[]; cases: readonly string[] | undefined } {
+  const graphs = paths.filter((path) => {
+    const { path: file } = parseGraphTarget(path);
+    return MODULE.test(file) && !CASE_MODULE.test(file);
+  });
+  const refuse = (message: string, hint: string): never => {
+    throw new InvalidRequestError(message, undefined, { hint });
+  };
+  if (graphs.length === 0) return { graphs, cases: paths };
+  if (graphs.length < paths.length)
+    refuse("test runs graph files or case files, not both", "run the command once for each");
+  if (url !== undefined)
+    refuse(`--url cannot be combined with a graph file: ${graphs[0]}`, "remove --url, or the graph file");
+  if (fault !== undefined)
+    refuse("--fault injects failures into cases, not into graph files", "name case files, or remove --fault");
+  return { graphs, cases: undefined };
 }
 
 function shardOf(text: string): { index: number; count: number } {

@@ -17,14 +17,14 @@ import { Recordings } from "../../testing/recording/recorder.js";
 import { smokeTest } from "../../testing/smoke.js";
 import { type Pass, runCaseFiles, withCases } from "../../testing/suite.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
-import { createConsoleLogger, openConfigured } from "../session/open.js";
+import { createConsoleLogger, openConfigured, withRememberedGraphs } from "../session/open.js";
 import { errorText, shortPath } from "../session/report-error.js";
 import { compareSchemas } from "../schemas/compare.js";
 import { schemaKinds, schemaOfKind } from "../schemas/resolve.js";
 import { serverOf } from "../session/open-client.js";
 import { loadSettings, type Session } from "../session/session.js";
 import { SIGNAL_EXITS } from "../session/stop.js";
-import type { TestFlags, TestOptions } from "./flags.js";
+import { targetsOf, type TestFlags, type TestOptions } from "./flags.js";
 import { createReporter } from "./reporters/create.js";
 import type { SuiteReport } from "./reporters/reporter.js";
 
@@ -45,10 +45,11 @@ interface SuiteInput {
 /** @throws ConfigError if a case file or the configuration is invalid (`config_invalid`) */
 export async function runPass(session: Session, input: SuiteInput): Promise<SuitePass> {
   const { flags, options, paths } = input;
-  const config = await loadSettings(session);
+  const { graphs: targets, cases } = targetsOf(paths, flags);
+  const config = await graphsToTest(session, targets, flags);
   const { name, shard } = options;
   const planner = await plannerOf(session, config, flags);
-  return withCases({ cwd: session.io.cwd, paths, name, shard, planner }, async (pass) => {
+  return withCases({ cwd: session.io.cwd, paths: cases, name, shard, planner }, async (pass) => {
     const { files, planned, graphs } = pass;
     if (files.length > 0 && planned.length === 0 && !flags.passWithNoTests) throw emptySelection(options);
     const coverage = flags.coverage || options.minNodeCoverage !== undefined ? new Coverage() : undefined;
@@ -60,6 +61,17 @@ export async function runPass(session: Session, input: SuiteInput): Promise<Suit
     const watched = [...files.map(({ file }) => file), ...opened.flatMap((graph) => graph.files())];
     return { report, files: [...config.files, ...watched] };
   });
+}
+
+/** The configuration with the graph files to test; without any, with the files that earlier commands loaded. */
+async function graphsToTest(
+  session: Session,
+  targets: readonly string[],
+  { url }: TestFlags,
+): Promise<LoadedConfig> {
+  const config = await loadSettings(session, { graphs: targets });
+  if (url !== undefined || Object.keys(config.settings.graphs).length > 0) return config;
+  return (await withRememberedGraphs(config, session.io.cwd)).config;
 }
 
 function emptySelection({ name, shard }: TestOptions): InvalidRequestError {
@@ -103,7 +115,7 @@ async function smokePass(
       : await (await import("./remote-graphs.js")).listedGraphs(serverOf(io, { ...flags, url: flags.url }));
   if (names.length === 0 && !flags.passWithNoTests) {
     throw new InvalidRequestError("nothing to test: no case files and no graphs", undefined, {
-      hint: "write a case file such as agent.graph.yaml, or add a graph to the configuration",
+      hint: "name a graph file: graph-serve test ./graph.ts; or write a case file such as agent.graph.yaml, or add a graph to the configuration",
     });
   }
   const { recordingMode, timeoutSeconds } = options;
