@@ -1,4 +1,4 @@
-/** Graphs that nobody named: `dev` finds them, and `test` takes a graph file or the remembered graphs. */
+/** Graphs without a configuration: `dev` finds them, and `test` takes a graph file or the remembered graphs. */
 import { access, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
