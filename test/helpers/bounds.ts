@@ -483,6 +483,7 @@ export const BOUNDS = {
 
 /** Constants that are named like limits but have no effect that a client or a graph could observe. */
 const INWARD = [
+  "service/find-graphs.ts MOST_FILES",
   "graphs/held-messages.ts MAX_DEPTH",
   "graphs/run-fault.ts MAX_STACK_LENGTH",
   "graphs/run-fault.ts MAX_ROW_LENGTH",
