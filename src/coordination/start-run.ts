@@ -334,7 +334,7 @@ export async function prepareRun(
   if (caughtUp) await caughtUp;
   const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
   refuseUnfiltered(context, checked, bound);
-  await guardGraph(context, row, { ...checked, bound });
+  await guardGraph(context, { ...row, graphs: origin.graphs }, { ...checked, bound });
   const input = await addressedResume(bound, checked.input, configurable);
   const refusal = await refusalOf(context, { ...checked, bound }, run);
   const stamp = stampOf(context, bound.id);

@@ -19,7 +19,7 @@ export interface OpenTask extends SnapshotTask {
   trigger?: string;
 }
 
-/** A barrier of an edge with several starts, and those of them that have ended. */
+/** A barrier of an edge with several starts, and the starts that have ended. */
 export interface OpenJoin {
   channel: string;
   seen: readonly string[];

@@ -15,19 +15,21 @@ type Bound = Pick<BoundGraph, "id" | "graph">;
 type Guarded = Pick<CheckedRequest, "threadId" | "bound" | "input" | "configurable">;
 
 /**
- * Checks a run before it starts, under the lease of its thread. New input replaces the open tasks of its thread by
+ * Checks a run before it starts, under the lease of its thread. On a thread that another served graph has written to, the
+ * open tasks may belong to that graph: nothing is checked. New input replaces the open tasks of its thread by
  * definition: it is accepted, and logged if the graph no longer has these tasks.
  * @throws GraphChangedError if the run would resume a task that the graph no longer has, unless on_graph_changed is `drop`
  *   (`graph_changed`)
  */
 export async function guardGraph(
   context: OpsContext,
-  { status }: Pick<ThreadRow, "status">,
+  { status, graphs }: Pick<ThreadRow, "status" | "graphs">,
   { threadId: thread_id, bound, input, configurable }: Guarded,
 ): Promise<void> {
   const resumes = input === null || input instanceof Command;
   // The state of other threads has no open tasks, or they were stopped on purpose.
   if (!resumes && status !== "interrupted" && status !== "error") return;
+  if (graphs?.some((id) => id !== bound.id && context.registry.ids.includes(id))) return;
   const lost = await lostOf(context, bound, configurable);
   if (lost.length === 0) return;
   if (resumes && isRefused(context)) throw changedError(bound.id, thread_id, lost);

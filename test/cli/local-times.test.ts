@@ -39,8 +39,9 @@ it("a terminal shows local times and names the time zone once", async () => {
   expect(stdout).toContain(`updated    ${local(thread.updated_at)}\n`);
   for (const { created_at } of runs) expect(stdout).toContain(local(created_at));
   expect(stderr).toBe(NOTE);
-  const list = await onTerminal("threads", "list");
-  expect(list.stdout).toContain(local(thread.updated_at));
+  const [run_] = runs;
+  const list = await onTerminal("runs", "list", seeded.chat);
+  expect(list.stdout).toContain(local(run_?.created_at ?? ""));
   expect(list.stderr.split(NOTE)).toHaveLength(2);
 });
 

@@ -101,7 +101,7 @@ describe("token usage in commands", () => {
 
   it("threads list and runs list show the tokens", async () => {
     const threads = (await run("threads", "list")).stdout;
-    expect(threads.split("\n").find((row) => row.includes(thread))).toMatch(/ 2 +3$/);
+    expect(threads.split("\n").find((row) => row.includes(thread))).toMatch(/ 2 +3 +go$/);
     const { stdout } = await run("runs", "list", thread, "--json");
     const { items } = JSON.parse(stdout) as { items: Run[] };
     expect(items.map(({ usage }) => usage?.source)).toEqual(["messages", "callbacks"]);

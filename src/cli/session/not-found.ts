@@ -23,7 +23,8 @@ export function locatedNotFound(
   if (list === undefined) return error;
   const where = url === undefined ? `in ${place}` : `on ${place}`;
   const command = ["graph-serve", list, ...placeWords(flags)].join(" ");
-  return new GraphServeError(error.code, `${error.message} ${where}`, { hint: command, cause: error });
+  const hint = error.hint ?? command;
+  return new GraphServeError(error.code, `${error.message} ${where}`, { hint, cause: error });
 }
 
 class MissingCheckpoint extends GraphServeError {

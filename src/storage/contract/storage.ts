@@ -19,9 +19,9 @@ export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./item
  * @example
  * ```ts
  * import type { RunState } from "graph-serve";
- * import { run } from "./rows.js";
  *
- * const state: RunState = run.state; // => "queued"
+ * const isActive = (state: RunState) => state === "queued" || state === "running";
+ * isActive("running"); // => true
  * ```
  */
 export type RunState = "delayed" | "queued" | "running" | "ended" | "dead";

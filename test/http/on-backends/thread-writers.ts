@@ -285,7 +285,9 @@ export function severalGraphs(): void {
       const first = await open(MEMORY, { storage });
       const thread = await heldThread(first);
       await stop(first);
-      const second = await open(MEMORY, { storage, graphs: { shell } });
+      // By default, the answer is refused: its node was removed with the graph.
+      const settings = { ...MEMORY.settings, on_graph_changed: "drop" as const };
+      const second = await open(MEMORY, { storage, graphs: { shell }, settings });
       const shown = await second.hides("GET", `/threads/${thread}/state?subgraphs=true`);
       expect(shown.body).toMatchObject({ values: { topic: "cats" }, tasks: [{ state: { values: {} } }] });
       await readEverything(second, thread);
