@@ -228,10 +228,10 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
   const { context, checked } = run;
   const live = liveOf(run);
   const { resumption } = live;
-  const lease = claimed(context.ownerId, run.row);
+  const { ownerId } = context;
   const earlier = { checkpointId: undefined, spentMs: 0 };
   let isTried = false;
-  const takeAs = async (status: RunStatus, thread: ThreadPatch) => {
+  const takeAs = async (lease: RunLease, status: RunStatus, thread: ThreadPatch) => {
     isTried = true;
     if (context.live.stopping.aborted) throw new NotTaken();
     const { updated_at } = thread;
@@ -240,12 +240,14 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
   };
   try {
     await live.begin(turn, () =>
-      prepareRun(context, { ...checked, earlier }, live, turn, (patch) => takeAs("running", patch)),
+      prepareRun(context, { ...checked, earlier }, live, turn, (patch) =>
+        takeAs(claimed(ownerId, run.row), "running", patch),
+      ),
     );
   } catch (error) {
     // A failed claim is retried by recovery.
     if (isTried) return;
-    await takeAs("pending", { updated_at: now() }).then(
+    await takeAs(requeuedAt(ownerId, run.row), "pending", { updated_at: now() }).then(
       () => live.fail(error),
       () => undefined,
     );
