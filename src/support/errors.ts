@@ -474,7 +474,7 @@ export class GraphChangedError extends GraphServeError {
       "graph_changed",
       `graph "${graphId}" has changed since thread "${threadId}" stopped: ${reasons.join("; ")}. Nothing was executed`,
       {
-        hint: "list all affected threads with: graph-serve versions check; then restore the names, or migrate the threads",
+        hint: "restore the names in the graph, or send new input, which drops these tasks; threads that wait: graph-serve threads list --status interrupted",
       },
     );
     this.nodes = lost.map(({ node, namespace }) => (namespace === "" ? node : `${namespace}|${node}`));
