@@ -240,6 +240,8 @@ withPostgres("processes on postgres", (postgres) => {
     checkpointer_options: { schema: postgres.schema, pool_max_size: 3 },
     ...more,
   });
+  // Otherwise servers of later tests would resume the blocked runs of earlier ones.
+  beforeEach(() => postgres.empty());
 
   it("a client that reconnects to another process receives every frame once", TIMEOUT, () =>
     reconnects(settings()),
