@@ -97,6 +97,14 @@ async function buildPage() {
       },
     },
   });
+  escapeControls(join(ROOT, "dist/pages/studio.js"));
+}
+
+/** A library has control characters in its strings. Pages must not contain them, because they are printed, too. */
+function escapeControls(file) {
+  const controls = /[\u0000-\u0008\u000b-\u001f]/g;
+  const escaped = (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(controls, escaped));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildPages();

@@ -220,7 +220,10 @@ function Node(props: NodeProps) {
             <rect class="halo" x={x - 4} y={y - 4} width={width + 8} height={height + 8} rx={11} />
           )}
           <rect class="node-box" x={x} y={y} width={width} height={height} rx={isPill ? height / 2 : 8} />
-          <NodeText node={node} mark={isPill ? undefined : mark} line={line} />
+          {/* The label of the button says the same. */}
+          <g aria-hidden={open ? "true" : undefined}>
+            <NodeText node={node} mark={isPill ? undefined : mark} line={line} />
+          </g>
         </g>
         {facts !== undefined && facts.count > 1 && <Repeated x={x + width} y={y} count={facts.count} />}
         {isStopAfter && <circle class="stop-dot" cx={x + width / 2} cy={y + height} r={5} />}

@@ -178,7 +178,7 @@ describeWithChromium("the thread page", () => {
     // The conversation shows the error although no page streamed that run.
     await page.getByRole("link", { name: "Conversation" }).click();
     await page.getByRole("alert").getByText("kaboom").waitFor();
-    await page.locator(".scene").getByText("failed").waitFor();
+    await page.locator(".scene").getByText("failed", { exact: true }).waitFor();
   });
 
   it("shows the steps of a subgraph", async () => {
