@@ -220,10 +220,7 @@ function Node(props: NodeProps) {
             <rect class="halo" x={x - 4} y={y - 4} width={width + 8} height={height + 8} rx={11} />
           )}
           <rect class="node-box" x={x} y={y} width={width} height={height} rx={isPill ? height / 2 : 8} />
-          {/* The label of the button says the same. */}
-          <g aria-hidden={open ? "true" : undefined}>
-            <NodeText node={node} mark={isPill ? undefined : mark} line={line} />
-          </g>
+          <NodeText node={node} mark={isPill ? undefined : mark} line={line} />
         </g>
         {facts !== undefined && facts.count > 1 && <Repeated x={x + width} y={y} count={facts.count} />}
         {isStopAfter && <circle class="stop-dot" cx={x + width / 2} cy={y + height} r={5} />}
@@ -252,7 +249,7 @@ function NodeText({ node: { id, x, y, width, height }, mark, line }: NodeTextPro
       {mark !== undefined && <MarkShape mark={mark} x={x + 18} y={top} />}
       <text class="node-name" x={left} y={top} {...anchor}>
         {visible(nameOf(id))}
-      </text>
+      </text>{" "}
       {line && (
         <text class="node-line" x={left} y={y + 31} {...anchor}>
           {line}
@@ -326,7 +323,7 @@ function MarkShape({ mark, x, y }: { mark: Mark; x: number; y: number }) {
 }
 
 const spokenNode = (id: string, mark: Mark | undefined, line: string | undefined): string =>
-  [visible(id), mark && strings.drawing[mark], line].filter(Boolean).join(", ");
+  [[visible(id), line].filter(Boolean).join(" "), mark && strings.drawing[mark]].filter(Boolean).join(", ");
 
 /** Text alternative: edges and progress. */
 export function spoken({ edges }: Diagram, progress: Partial<Progress> | undefined): string {

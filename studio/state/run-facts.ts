@@ -54,12 +54,6 @@ async function read(threadId: string, runId: string | undefined): Promise<Stored
   return { threadId, runId: run.run_id, status: run.status, tasks: body.tasks };
 }
 
-const STATES: Readonly<Record<RunTask["state"], NodeState>> = {
-  running: "running",
-  done: "done",
-  waits: "waits",
-  failed: "failed",
-};
 const MARKS: Readonly<Record<NodeState, Mark>> = {
   running: "running",
   done: "ran",
@@ -92,7 +86,7 @@ export function marksOf({ tasks, status }: StoredRun, drawn: ReadonlySet<string>
     const around = drawnNamespace(parts.slice(0, -1));
     if (task.isStart) view.begin(around, task.task.namespace, task.task.name);
     else {
-      const state = STATES[task.task.state];
+      const { state } = task.task;
       if (state !== "running") view.end(around, task.task.namespace, task.task.name, state);
     }
   }

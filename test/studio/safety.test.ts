@@ -257,7 +257,7 @@ describeWithChromium("a read-only Studio without loadable graphs", () => {
     await visit(`#/threads/${id}?tab=drawing`);
     await page.getByText("The graph is not loaded here").waitFor();
     const drawn = page.getByRole("img", { name: "start → plan, plan → ask. waiting: ask" });
-    expect(await drawn.locator(".graph-node").count()).toBe(3);
+    await expect.poll(() => drawn.locator(".graph-node").count()).toBe(3);
     await visit("#/graphs/hitl");
     await page.getByRole("alert").getByText("gone.ts").waitFor();
   });
