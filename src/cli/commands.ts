@@ -59,7 +59,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
     },
     {
       name: "runs",
-      summary: "List runs and requeue dead ones, with or without a server.",
+      summary: "List runs, follow them, and requeue dead ones, with or without a server.",
       load: async () => (await import("./commands/runs.js")).runsCommand,
     },
     {

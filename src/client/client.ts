@@ -1,7 +1,7 @@
 import type { Assistant, AssistantSearchRequest, GraphDrawing, GraphSchema } from "../models/assistant.js";
 import type { Cron, CronPatchRequest, CronSearchRequest } from "../models/cron.js";
 import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
-import type { Run, RunCreateRequest, RunFilter, RunSearchRequest } from "../models/run.js";
+import type { Run, RunCreateRequest, RunFilter, RunSearchRequest, RunTasks } from "../models/run.js";
 import type {
   CheckpointSelector,
   StateWriteResult,
@@ -96,6 +96,8 @@ interface RunsClient {
   search(request: RunSearchRequest): Promise<Partial<Run>[]>;
   /** @throws NotFoundError (`run_not_found`) */
   get(threadId: string, runId: string): Promise<Run>;
+  /** The steps of a run with their times. @throws NotFoundError (`run_not_found`) */
+  tasks(threadId: string, runId: string): Promise<RunTasks>;
   /** Runs that died with their processes, newest first. */
   dead(filter: DeadRunFilter): Promise<DeadRun[]>;
   /** Requeues a dead run. @throws GraphServeError (`run_not_found`, `run_not_redrivable`, `thread_busy`) */

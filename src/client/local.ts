@@ -35,6 +35,7 @@ export function localClient(
       list: (threadId, filter) => runs.list(threadId, filter),
       search: async (request) => (await runs.search(request)).items,
       get: (threadId, runId) => runs.get(threadId, runId),
+      tasks: (threadId, runId) => runs.tasks(threadId, runId),
       dead: async (filter) => (await (await service.deadRuns).list(filter)).items,
       redrive: async (threadId, runId) => (await service.deadRuns).redrive(threadId, runId),
       stream: (threadId, request, signal) => eventsOfRun(service, threadId, request, signal),

@@ -19,6 +19,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       list: (threadId, filter) => answer(sdk.runs.list(threadId, asSdk(filter))),
       search: (request) => answer(post(server, "/runs/search", request)),
       get: (threadId, runId) => answer(sdk.runs.get(threadId, runId)),
+      tasks: (threadId, runId) => answer(ask(server, "GET", `/threads/${threadId}/runs/${runId}/tasks`)),
       dead: (filter) => answer(ask(server, "GET", `/runs/dead?${queryOf(filter)}`)),
       redrive: (threadId, runId) =>
         answer(ask(server, "POST", `/threads/${threadId}/runs/${encodeURIComponent(runId)}/redrive`)),
@@ -102,7 +103,10 @@ async function ask(server: ServerAddress, method: string, path: string, body?: o
   };
   const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
   const response = await fetchOf(server)(url + path, init);
-  return response.status === 200 ? response.json() : undefined;
+  if (response.status !== 200) return undefined;
+  return response.json().catch((error: unknown) => {
+    throw unreachable(server, errorMessage(error));
+  });
 }
 
 /** Casts parameters to the SDK's types, some of which are less precise than our models. */

@@ -64,7 +64,8 @@ describe("usage errors", () => {
 
   it.each([
     ["ls", "threads list"],
-    ["logs", "runs"],
+    ["logs", "runs tail"],
+    ["runs logs", "runs tail"],
     ["ps", "runs list"],
     ["serve", "start"],
     ["threads show", "inspect thread"],

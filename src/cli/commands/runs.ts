@@ -39,6 +39,24 @@ export function runsCommand(runs: Command, run: Runner): void {
     .action((thread, options, command) =>
       run(command, async (session) => listRuns(session, thread, options)),
     );
+  addClientOptions(
+    runs
+      .command("tail")
+      .description(
+        "Follow the runs of a server as they start, run nodes and end; without --url, of this project's dev server or storage.",
+      ),
+  )
+    .addHelpText(
+      "after",
+      examples(
+        "graph-serve runs tail",
+        "graph-serve runs tail --url http://127.0.0.1:2024",
+        "graph-serve runs tail --json",
+      ),
+    )
+    .action((options, command) =>
+      run(command, async (session) => (await import("../tail/tail.js")).tailRuns(session, options)),
+    );
   addDeadCommands(runs, run);
   addClientOptions(
     addFormerCommand(runs, "get", "inspect run")

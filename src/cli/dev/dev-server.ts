@@ -12,7 +12,7 @@ import type { Metrics } from "../../support/metrics.js";
 import { stepOf } from "../run/outcome.js";
 import type { StorageFlags } from "../session/options.js";
 import { withFoundGraphs } from "./found-graphs.js";
-import { RunLines } from "./run-lines.js";
+import { RunLines } from "../run/run-lines.js";
 import {
   createConsoleLogger,
   makeStateFolder,
@@ -74,7 +74,13 @@ export class DevServer {
    * @throws ConfigError, StorageUnavailableError
    */
   static async open(session: Session, request: DevRequest): Promise<DevServer> {
-    const lines = new RunLines(session.print, { ...session.flags, ...request.place });
+    const { print } = session;
+    const output = {
+      write: (line: string) => print.note(line),
+      colors: print.noteColors,
+      isShort: print.isWatched,
+    };
+    const lines = new RunLines(output, { ...session.flags, ...request.place });
     const opened = await open(session, request, lines, "existing");
     const { settings, origins } = opened.config;
     try {

@@ -130,6 +130,19 @@ export function isEphemeral({ settings: { checkpointer_scheme, checkpointer_uri 
   );
 }
 
+/** The URL of this project's dev server; undefined if none is running, or if the flags name a storage. */
+export async function projectServer(session: Session, flags: ClientFlags): Promise<string | undefined> {
+  const { db, checkpointerScheme, checkpointerUri } = flags;
+  if (db !== undefined || checkpointerScheme !== undefined || checkpointerUri !== undefined) return undefined;
+  return runningServer((await storageConfig(session, flags)).baseDir);
+}
+
+async function runningServer(baseDir: string): Promise<string | undefined> {
+  const { isServing } = await import("../../client/server.js");
+  const marker = await readMarker(baseDir);
+  return marker && (await isServing(marker.url)) ? marker.url : undefined;
+}
+
 /** The URL of the dev server running in this folder, which may hold in-memory threads. Only a run works without it. */
 async function devServer(
   { print }: Session,
@@ -137,11 +150,10 @@ async function devServer(
   { access }: ClientNeeds,
 ): Promise<string | undefined> {
   const scheme = settings.checkpointer_scheme;
-  const { isServing } = await import("../../client/server.js");
-  const marker = await readMarker(baseDir);
-  if (marker && (await isServing(marker.url))) {
-    print.note(`scheme ${scheme}: using the dev server at ${marker.url}`);
-    return marker.url;
+  const url = await runningServer(baseDir);
+  if (url !== undefined) {
+    print.note(`scheme ${scheme}: using the dev server at ${url}`);
+    return url;
   }
   if (access === "run") {
     print.note(`scheme ${scheme}: the thread is discarded when this command exits`);

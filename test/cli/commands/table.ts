@@ -62,6 +62,7 @@ export function entries({ threads, thread, ownRun }: Ids): Record<string, Entry>
       missing: [NOBODY],
       bad: ["--status", "done"],
     },
+    "runs tail": { bad: ["--url", "nothing"] },
     "runs dead": { succeeds: [], empty: [], bad: ["--limit", "none"] },
     "runs redrive": { missing: [NOBODY], bad: [] },
     "crons list": { succeeds: [], empty: [], bad: ["--limit", "none"] },

@@ -1,12 +1,13 @@
 /**
- * Run activity as `dev` prints it: one line per node and tool call, and one for the outcome. Nested nodes are shown with
+ * Run activity as `dev` and `runs tail` print it: one line per node and tool call, and one for the outcome. Nested nodes are shown with
  * their full path, because lines of concurrent nodes can interleave.
  */
+import type { Run } from "../../models/run.js";
 import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
 import { reportedTokens } from "../../models/token-counts.js";
-import { failedCommands, nextCommand } from "../run/outcome.js";
+import { failedCommands, nextCommand } from "./outcome.js";
 import type { GlobalFlags, PlaceFlags } from "../session/options.js";
-import type { Colors, Printer } from "../terminal/print.js";
+import type { Colors } from "../terminal/print.js";
 import { clipped, counted, indentedPath, shownMs } from "../terminal/text.js";
 
 type Begin = Extract<RunActivity, { kind: "begin" }>;
@@ -15,6 +16,7 @@ type End = Extract<RunActivity, { kind: "end" }>;
 /** Maximum columns for tool arguments and results, and for interrupt values. */
 const TOOL_COLUMNS = 60;
 const QUESTION_COLUMNS = 200;
+const ERROR_COLUMNS = 500;
 
 /** Lengths of shortened ids: the time part only, and with the part that differs between simultaneous runs. */
 const SHORT_IDS = [13, 18];
@@ -29,23 +31,32 @@ interface Shown {
   stateless: boolean;
 }
 
+export interface LineOutput {
+  write(line: string): void;
+  colors: Colors;
+  /** Whether to shorten ids, for a terminal. */
+  isShort: boolean;
+  /** Whether to print the error of a failed run, which `dev` logs itself. */
+  showsErrors?: boolean;
+}
+
 export class RunLines {
-  /** URL of the server; set after it listens. */
-  url = "";
+  /** URL of the server, set after it listens; undefined for a storage. */
+  url: string | undefined;
   /** Reads the latest step of a thread; set after the storage is open. */
   stepOf: (threadId: string) => Promise<number | undefined> = () => Promise.resolve(undefined);
   readonly #place: GlobalFlags & PlaceFlags;
-  readonly #print: Printer;
+  readonly #output: LineOutput;
   readonly #colors: Colors;
   /** Active runs by id. */
   readonly #shown = new Map<string, Shown>();
   #begun = 0;
 
   /** @param place flags that select the storage, for the suggested commands */
-  constructor(print: Printer, place: GlobalFlags & PlaceFlags) {
-    this.#print = print;
+  constructor(output: LineOutput, place: GlobalFlags & PlaceFlags) {
+    this.#output = output;
     this.#place = place;
-    this.#colors = print.noteColors;
+    this.#colors = output.colors;
   }
 
   show(activity: RunActivity): void {
@@ -59,6 +70,12 @@ export class RunLines {
       case "end":
         return this.#end(activity);
     }
+  }
+
+  /** Prints that a run was deleted before its end was read. */
+  showDeleted({ run_id }: Run): void {
+    this.#line(run_id, this.#colors.dim("deleted, with its result, as stateless runs are when they end"));
+    this.#shown.delete(run_id);
   }
 
   #begin({ run, stateless }: Begin): void {
@@ -87,16 +104,22 @@ export class RunLines {
   }
 
   #end({ run, ms, interrupts }: End): void {
-    const { run_id, thread_id, status, usage } = run;
+    const { run_id, thread_id, status, usage, error } = run;
     const { dim, yellow, green, red, bold } = this.#colors;
     for (const { value } of interrupts) {
       const question = clipped(JSON.stringify(value) ?? "nothing", QUESTION_COLUMNS);
       this.#line(run_id, `  ${yellow("waiting for an answer:")} ${question}`);
     }
     if (interrupts.length > 0 && !this.#shown.get(run_id)?.stateless) {
-      const command = nextCommand({ thread_id, interrupts: [...interrupts] }, undefined, { url: this.url });
+      const command = nextCommand(
+        { thread_id, interrupts: [...interrupts] },
+        undefined,
+        this.url === undefined ? this.#place : { url: this.url },
+      );
       this.#line(run_id, `  ${dim("answer")}  ${bold(command)}`);
     }
+    if (this.#output.showsErrors && error !== null)
+      this.#line(run_id, `  ${red(clipped(error, ERROR_COLUMNS))}`);
     const paint = status === "success" ? green : status === "interrupted" ? yellow : red;
     const took = `in ${shownMs(Math.round(ms))}, ${counted(reportedTokens(usage).total_tokens, "token")}`;
     this.#line(run_id, `${paint(status)} ${took}`);
@@ -111,16 +134,15 @@ export class RunLines {
     // The thread may be gone, or the server may be closing.
     const step = await this.stepOf(threadId).catch(() => undefined);
     for (const [index, command] of failedCommands(threadId, step, this.#place).entries())
-      this.#print.note(`  ${mark}    ${index === 0 ? this.#colors.dim("next") : "    "}  ${command}`);
+      this.#output.write(`  ${mark}    ${index === 0 ? this.#colors.dim("next") : "    "}  ${command}`);
   }
 
   #line(runId: string, text: string): void {
-    this.#print.note(`  ${this.#shown.get(runId)?.mark ?? runId}  ${text}`);
+    this.#output.write(`  ${this.#shown.get(runId)?.mark ?? runId}  ${text}`);
   }
 
-  /** Ids are not shortened if stderr is not a terminal. */
   #shortId(id: string, length = SHORT_IDS[0]): string {
-    return this.#print.isWatched ? id.slice(0, length) : id;
+    return this.#output.isShort ? id.slice(0, length) : id;
   }
 
   #labelOf(runId: string): string {

@@ -1,0 +1,192 @@
+/** `runs tail` follows the runs of a server, of this project's dev server, and of a storage. */
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { freePort } from "../helpers/free-port.js";
+import {
+  askingGraph,
+  cli,
+  createProject,
+  echoGraph,
+  failingGraph,
+  type Project,
+  type RunningCli,
+  startCli,
+} from "./harness.js";
+
+const AGENT = join(process.cwd(), "test/fixtures/graphs/agent.ts");
+
+const teamGraph = `
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { graph as agent } from ${JSON.stringify(AGENT)};
+export const graph = new StateGraph(MessagesAnnotation)
+  .addNode("sums", agent.graph).addEdge(START, "sums").compile();
+`;
+
+let project: Project;
+const running = new Set<RunningCli>();
+beforeEach(async () => {
+  project = await createProject({
+    "echo.ts": echoGraph(),
+    "ask.ts": askingGraph,
+    "fail.ts": failingGraph,
+    "team.ts": teamGraph,
+    "graph-server.config.json": {
+      graphs: { echo: "./echo.ts", ask: "./ask.ts", fail: "./fail.ts", team: "./team.ts" },
+    },
+  });
+});
+afterEach(async () => {
+  for (const one of [...running]) await stop(one);
+  await project.remove();
+});
+
+function start(argv: string[], options: { isTTY?: boolean; cwd?: string } = {}): RunningCli {
+  const env: Record<string, string> = options.isTTY ? { FORCE_COLOR: "1" } : {};
+  const one = startCli(argv, { cwd: project.dir, env, ...options });
+  running.add(one);
+  return one;
+}
+
+async function stop(one: RunningCli, signal?: string): Promise<number> {
+  running.delete(one);
+  one.stop(signal);
+  return one.exit;
+}
+
+async function startDev(...flags: string[]) {
+  const dev = start(["dev", "--no-studio", "--json", ...flags]);
+  const [, url = ""] = await dev.stdout.until(/"url": "(http.+?)"[\s\S]*\}\n$/);
+  return { dev, url };
+}
+
+async function startTail(...flags: string[]): Promise<RunningCli> {
+  const tail = start(["runs", "tail", ...flags]);
+  await tail.stderr.until(/following the runs of/);
+  return tail;
+}
+
+async function runOn(url: string, assistant_id: string, input: unknown) {
+  const post = async (path: string, body: unknown) => {
+    const response = await fetch(url + path, { method: "POST", body: JSON.stringify(body) });
+    expect(response.status).toBe(200);
+    return (await response.json()) as { thread_id: string; run_id: string };
+  };
+  const { thread_id } = await post("/threads", {});
+  return post(`/threads/${thread_id}/runs`, { assistant_id, input });
+}
+
+const message = (content: string) => ({ messages: [{ role: "user", content }] });
+
+/** The lines of a run, without its id and times. */
+const linesOf = ({ stdout }: RunningCli, runId: string): string[] =>
+  stdout.text
+    .split("\n")
+    .filter((line) => line.startsWith(`  ${runId}`))
+    .map((line) => line.replace(`  ${runId}`, "").replace(/\d+ ms/g, "N ms"));
+
+it("a run of a server is shown with its nodes, tools and end; earlier runs are not", async () => {
+  const { url } = await startDev("-p", "0", "--db", "memory");
+  const before = await runOn(url, "echo", message("before"));
+  const tail = await startTail("--url", url);
+  const run = await runOn(url, "team", message("2 + 3"));
+  await tail.stdout.until(/success in/);
+  expect(linesOf(tail, run.run_id)).toEqual([
+    `  team  thread ${run.thread_id}`,
+    "      sums › model_request  N ms  3 tokens",
+    "        sums › tools › add  N ms",
+    "      sums › tools  N ms",
+    "      sums › model_request  N ms  8 tokens",
+    "    sums  N ms",
+    "  success in N ms, 11 tokens",
+  ]);
+  expect(tail.stdout.text).not.toContain(before.run_id);
+  expect(await stop(tail, "SIGINT")).toBe(0);
+});
+
+it("a failed run ends with its error and the next commands, an interrupted one with its question", async () => {
+  const { url } = await startDev("-p", "0", "--db", "memory");
+  const tail = await startTail("--url", url);
+  const failed = await runOn(url, "fail", { n: 1 });
+  await tail.stdout.until(/replay .+ --execute --compare/);
+  expect(tail.stdout.text).toMatch(new RegExp(`${failed.run_id} {4}kaboom\n`));
+  expect(tail.stdout.text).toContain(`graph-serve inspect thread ${failed.thread_id} --url ${url}`);
+  await runOn(url, "ask", { topic: "cats" });
+  const [, command = ""] = await tail.stdout.until(/answer {2}graph-serve (run .+)\n/);
+  expect(tail.stdout.text).toContain('waiting for an answer: {"question":"about cats?"}');
+  expect(await cli([...command.split(" "), "--json"], { cwd: project.dir })).toMatchObject({ code: 0 });
+  await tail.stdout.until(/success in/);
+});
+
+it("--json prints one line per event", async () => {
+  const { url } = await startDev("-p", "0", "--db", "memory");
+  const tail = await startTail("--url", url, "--json");
+  const { run_id, thread_id } = await runOn(url, "fail", { n: 1 });
+  await tail.stdout.until(/"event":"end".+\n/);
+  const events = tail.stdout.text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as unknown);
+  const ids = { run_id, thread_id };
+  expect(events).toMatchObject([
+    { event: "start", ...ids, graph_id: "fail" },
+    { event: "node", ...ids, path: ["burst"], state: "failed", tokens: 0 },
+    {
+      event: "end",
+      ...ids,
+      status: "error",
+      error: expect.stringContaining("kaboom") as string,
+      interrupts: [],
+    },
+  ]);
+});
+
+it("a terminal shows short ids with a colour per run", async () => {
+  const { url } = await startDev("-p", "0", "--db", "memory");
+  const tail = start(["runs", "tail", "--url", url], { isTTY: true });
+  await tail.stderr.until(/following/);
+  const { run_id } = await runOn(url, "echo", message("a"));
+  await tail.stdout.until(/success/);
+  expect(tail.stdout.text).toContain(`\u001b[36m${run_id.slice(0, 13)}\u001b[39m`);
+  expect(tail.stdout.text).not.toContain(run_id);
+});
+
+it("a stopped server is reported once, and followed again after its restart", async () => {
+  const port = String(await freePort());
+  const first = await startDev("-p", port);
+  const tail = await startTail("--url", first.url);
+  await stop(first.dev);
+  await tail.stderr.until(/cannot be reached: .+; retrying/);
+  const { url } = await startDev("-p", port);
+  await tail.stderr.until(/reconnected to/);
+  const { run_id } = await runOn(url, "echo", message("again"));
+  await tail.stdout.until(new RegExp(`${run_id} {2}success`));
+  expect(tail.stderr.text.match(/retrying/g)).toHaveLength(1);
+});
+
+it("without --url, this project's dev server is followed, and its storage when none runs", async () => {
+  const { dev, url } = await startDev("-p", "0");
+  const tail = await startTail();
+  expect(tail.stderr.text).toContain(`following the runs of ${url}`);
+  const { run_id } = await runOn(url, "echo", message("one"));
+  await tail.stdout.until(new RegExp(`${run_id} {2}success`));
+  await stop(dev);
+  await tail.stderr.until(/reconnected to sqlite/);
+  const offline = await startTail();
+  const { stdout } = await cli(["run", "echo", "--message", "two", "--json"], { cwd: project.dir });
+  const run = JSON.parse(stdout) as { run_id: string };
+  for (const one of [tail, offline]) {
+    await one.stdout.until(new RegExp(`${run.run_id} {2}success`));
+    expect(linesOf(one, run.run_id)).toContain("    reply  N ms");
+  }
+});
+
+it("an address that nothing answers is an error with exit code 3", async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { code, stderr } = await cli(["runs", "tail", "--url", url], { cwd: project.dir });
+  expect(code).toBe(3);
+  expect(stderr).toContain(`error  the server at ${url} cannot be reached`);
+  expect(stderr).toContain("fix  start it with graph-serve dev");
+  const memory = await cli(["runs", "tail", "--db", "memory"], { cwd: project.dir });
+  expect(memory.code).toBe(3);
+  expect(memory.stderr).toContain("no dev server is running");
+});
