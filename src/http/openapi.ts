@@ -43,6 +43,7 @@ const TAGS: Record<Tag, string> = {
   Assistants: "Named entry points to graphs.",
   Threads: "Conversations: each contains the evolving state of a graph.",
   "Thread state": "Checkpoints of a thread: read, edit, fork.",
+  Changes: "Event stream of changed threads and runs, for lists.",
   Runs: "Executions of a graph on a thread.",
   Crons: "Runs that are executed on a schedule; requires the setting crons.",
   Webhooks: "Results of runs that are delivered to a URL; requires the setting webhooks.",

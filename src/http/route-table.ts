@@ -1,6 +1,7 @@
 import type { Service } from "../service/service.js";
 import type { Route, Tag } from "./core/route.js";
 import { assistantRoutes } from "./routes/assistants.js";
+import { changeRoutes } from "./routes/changes.js";
 import { cronRoutes } from "./routes/crons.js";
 import { deadRunRoutes } from "./routes/dead-runs.js";
 import { healthRoutes, metricsRoutes } from "./routes/health.js";
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...metricsRoutes,
   ...assistantRoutes,
   ...threadRoutes,
+  ...changeRoutes,
   ...stateRoutes,
   ...runRoutes,
   ...runFollowRoutes,
@@ -41,6 +43,7 @@ const GROUPS: Record<Tag, RouteGroup | undefined> = {
   Assistants: "assistants",
   Threads: "threads",
   "Thread state": "threads",
+  Changes: "threads",
   Runs: "runs",
   Crons: "runs",
   Webhooks: "runs",

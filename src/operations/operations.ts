@@ -2,6 +2,7 @@ import { Assistants } from "../threads/assistants.js";
 import { withParts } from "../context/context.js";
 import type { DeadRuns } from "../coordination/dead-runs.js";
 import type { Crons } from "../scheduling/crons.js";
+import type { FrameStream } from "../models/run-stream.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { Protocol } from "./protocol.js";
 import { Readiness } from "./readiness.js";
@@ -37,6 +38,12 @@ export class Operations {
   /** States, read-only, with or without the keys that graphs hide from clients, regardless of the service options. */
   statesShowing(all: boolean): StateReader {
     return new States(withParts(this.#context, { registry: this.#context.registry.showing(all) }));
+  }
+
+  /** A stream of the changes to the caller's threads and runs. @throws GraphServeError (`too_many_streams`) */
+  async changes(): Promise<FrameStream> {
+    const { streamChanges } = await import("../delivery/changes.js");
+    return streamChanges(this.#context);
   }
 
   get runs(): Runs {

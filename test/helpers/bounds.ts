@@ -144,6 +144,24 @@ export const BOUNDS = {
       "429 `too_many_streams`",
     ),
     bound(
+      "Streams of `GET /changes` of one user, or of all clients without authentication",
+      "delivery/changes.ts MOST_CHANGE_STREAMS",
+      "",
+      "429 `too_many_streams`",
+    ),
+    bound(
+      "Threads, and runs, in one event of `GET /changes`",
+      "delivery/changes.ts MOST_CHANGES",
+      "",
+      "`is_complete` is false: load the lists again",
+    ),
+    bound(
+      "Interval at which `GET /changes` reads the storage, if a read takes long",
+      "delivery/changes.ts MAX_POLL_MS",
+      "ms",
+      "changes are reported later",
+    ),
+    bound(
       "Subscriptions of one WebSocket",
       "http/websocket/websocket.ts MOST_SUBSCRIPTIONS",
       "",

@@ -145,6 +145,7 @@ const RESOURCES: Record<Tag, string> = {
   Assistants: "assistants",
   Threads: "threads",
   "Thread state": "state",
+  Changes: "changes",
   Runs: "runs",
   Crons: "crons",
   Webhooks: "webhooks",

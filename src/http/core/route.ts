@@ -73,6 +73,7 @@ export type Tag =
   | "Assistants"
   | "Threads"
   | "Thread state"
+  | "Changes"
   | "Runs"
   | "Crons"
   | "Webhooks"
