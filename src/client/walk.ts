@@ -39,49 +39,39 @@ export async function* walkStates(
 }
 
 /** Threads that match the request, in its order; `limit` and `offset` apply to the whole list. */
-export async function* walkThreads(
-  client: Pick<RowsClient, "threads">,
+export const walkThreads = (
+  { threads }: Pick<RowsClient, "threads">,
   { limit, offset, ...request }: ThreadSearchRequest = {},
-): AsyncGenerator<Partial<Thread>> {
+): AsyncGenerator<Partial<Thread>> =>
+  walkPages((page) => threads.search({ ...request, ...page }), { limit, offset });
+
+export const walkRuns = <Listed extends ListedRun = Run>(
+  { runs }: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
+  threadId: string,
+  { limit, offset, ...filter }: RunFilter = {},
+): AsyncGenerator<Listed> =>
+  walkPages((page) => runs.list(threadId, { ...filter, ...page }), { limit, offset });
+
+/** Runs of all threads, newest first. */
+export const walkAllRuns = (
+  { runs }: Pick<RowsClient, "runs">,
+  { limit, offset, ...filter }: RunFilter = {},
+): AsyncGenerator<ListedRun> =>
+  walkPages(async (page) => (await runs.search({ ...filter, ...page })) as ListedRun[], { limit, offset });
+
+/** Any list; `limit` and `offset` apply to the whole of it. */
+export async function* walkPages<Listed>(
+  read: (page: { limit: number; offset: number }) => Promise<Listed[]>,
+  { limit, offset }: Pick<ThreadSearchRequest, "limit" | "offset"> = {},
+): AsyncGenerator<Listed> {
   let start = offset ?? 0;
   for (let remaining = limit ?? Infinity; remaining > 0;) {
     const wanted = Math.min(remaining, MAX_LIMIT);
-    const threads = await client.threads.search({ ...request, limit: wanted, offset: start });
-    yield* threads;
-    if (threads.length < wanted) return;
-    remaining -= threads.length;
-    start += threads.length;
-  }
-}
-
-export function walkRuns<Listed extends ListedRun = Run>(
-  { runs }: { runs: { list(threadId: string, filter: RunFilter): Promise<Listed[]> } },
-  threadId: string,
-  filter?: RunFilter,
-): AsyncGenerator<Listed> {
-  return walkPages((page) => runs.list(threadId, page), filter);
-}
-
-/** Runs of all threads, newest first. */
-export function walkAllRuns(
-  { runs }: Pick<RowsClient, "runs">,
-  filter?: RunFilter,
-): AsyncGenerator<ListedRun> {
-  return walkPages(async (page) => (await runs.search(page)) as ListedRun[], filter);
-}
-
-async function* walkPages<Listed>(
-  read: (page: RunFilter) => Promise<Listed[]>,
-  { limit = Infinity, offset = 0, status }: RunFilter = {},
-): AsyncGenerator<Listed> {
-  let start = offset;
-  for (let remaining = limit; remaining > 0;) {
-    const wanted = Math.min(remaining, MAX_LIMIT);
-    const runs = await read({ limit: wanted, offset: start, ...(status && { status }) });
-    yield* runs;
-    if (runs.length < wanted) return;
-    remaining -= runs.length;
-    start += runs.length;
+    const page = await read({ limit: wanted, offset: start });
+    yield* page;
+    if (page.length < wanted) return;
+    remaining -= page.length;
+    start += page.length;
   }
 }
 

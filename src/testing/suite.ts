@@ -275,7 +275,7 @@ export async function runCaseFiles(
     snapshots.set(file, opened);
     return opened;
   };
-  const named = recordingMode === "record" ? await nameRecordings(files) : new Map<string, CaseFile>();
+  const named = recordingMode === "record" ? nameRecordings(files) : new Map<string, CaseFile>();
   const recordings = await openRecordings(files, recordingMode, redact, new Set(named.keys()));
   let result: SuiteResult;
   try {

@@ -1,4 +1,4 @@
-import { Graph, layout } from "@dagrejs/dagre";
+import * as dagre from "@dagrejs/dagre";
 import { describe, expect, it } from "vitest";
 import type { Diagram, DiagramEdge } from "../../src/view/diagram.js";
 import { type Box, crossingsOf, type Point } from "../../studio/graph/geometry.js";
@@ -22,6 +22,19 @@ const sameEnds = (one: DiagramEdge, other: DiagramEdge) =>
 const segments = (points: readonly Point[]): [Point, Point][] =>
   points.slice(1).map((point, index) => [points[index] ?? point, point]);
 
+/** The types of the package import without file extensions, which Node's resolution does not allow. */
+const { Graph, layout } = dagre as unknown as {
+  Graph: new (options: { multigraph: boolean }) => DagreGraph;
+  layout: (graph: DagreGraph) => void;
+};
+
+interface DagreGraph {
+  setGraph(label: { nodesep: number; ranksep: number }): void;
+  setNode(id: string, label: { width: number; height: number }): void;
+  setEdge(source: string, target: string, label: object, name: string): void;
+  edge(edge: { v: string; w: string; name: string }): { points: Point[] };
+}
+
 /** Crossings of the same graph, without subgraphs, as dagre draws it. */
 function dagreCrossings(diagram: Diagram): number {
   const { nodes, edges } = withoutInnerEnds(diagram);
@@ -37,7 +50,7 @@ function dagreCrossings(diagram: Diagram): number {
     edges.map(({ source, target }, index) => ({
       source,
       target,
-      points: (graph.edge({ v: source, w: target, name: String(index) }) as { points: Point[] }).points,
+      points: graph.edge({ v: source, w: target, name: String(index) }).points,
     })),
   );
 }

@@ -2,6 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import type { Client } from "../../client/client.js";
 import type { Cron } from "../../models/cron.js";
 import { examples, type Runner } from "../session/command.js";
+import { walkPages } from "../../client/walk.js";
 import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
 import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
@@ -137,13 +138,10 @@ async function deleteCron(session: Session, text: string, flags: ClientFlags): P
 
 /** @throws NotFoundError (`cron_not_found`), InvalidRequestError if several crons match (`invalid_request`) */
 async function findCron(client: Client, text: string): Promise<Cron> {
-  return findItem("cron", text, pages(client), { idOf: ({ cron_id }) => cron_id, newest: "first" });
-}
-
-async function* pages({ crons }: Client): AsyncGenerator<Cron[]> {
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await crons.search({ limit: PAGE, offset });
-    yield page;
-    if (page.length < PAGE) return;
-  }
+  return findItem(
+    "cron",
+    text,
+    walkPages((page) => client.crons.search(page)),
+    { idOf: ({ cron_id }) => cron_id, newest: "first" },
+  );
 }

@@ -13,6 +13,18 @@ import { createReporter } from "../suite/reporters/create.js";
 import type { Reporter, Reporting, SuiteReport } from "../suite/reporters/reporter.js";
 import { runPass } from "../suite/suite.js";
 
+const EXAMPLES = [
+  "graph-serve test",
+  "graph-serve test ./graph.ts",
+  "graph-serve test cases/ -t greets --bail",
+  "graph-serve test --ci --reporter junit --out junit.xml",
+  "graph-serve test --server --coverage --min-node-coverage 80",
+  "graph-serve test --record",
+  "graph-serve test --fault kill-after=reply",
+  "graph-serve test --from-run 0198c0de-0000-7000-8000-000000000000",
+  "graph-serve test --url http://127.0.0.1:2024",
+];
+
 export function testCommand(command: Command, run: Runner): void {
   command
     .argument(
@@ -63,20 +75,7 @@ export function testCommand(command: Command, run: Runner): void {
     )
     .option("--pass-with-no-tests", "succeed if no cases are selected")
     .option("--print-schema", "print the JSON schema of case files")
-    .addHelpText(
-      "after",
-      examples(
-        "graph-serve test",
-        "graph-serve test ./graph.ts",
-        "graph-serve test cases/ -t greets --bail",
-        "graph-serve test --ci --reporter junit --out junit.xml",
-        "graph-serve test --server --coverage --min-node-coverage 80",
-        "graph-serve test --record",
-        "graph-serve test --fault kill-after=reply",
-        "graph-serve test --from-run 0198c0de-0000-7000-8000-000000000000",
-        "graph-serve test --url http://127.0.0.1:2024",
-      ),
-    )
+    .addHelpText("after", examples(...EXAMPLES))
     .action((cases, options) => run(command, async (session) => test(session, cases, options)));
 }
 

@@ -3,6 +3,7 @@ import type { Client } from "../../client/client.js";
 import type { Webhook } from "../../models/webhook.js";
 import { canonicalUuid } from "../../support/ids.js";
 import { examples, type Runner } from "../session/command.js";
+import { walkPages } from "../../client/walk.js";
 import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
 import {
@@ -106,13 +107,6 @@ async function webhookRun(client: Client, text: string): Promise<string> {
   const id = canonicalUuid(text);
   if (id !== undefined) return id;
   const form = { idOf: ({ run_id }: Webhook) => run_id, newest: "last" } as const;
-  return (await findItem("webhook", text, pages(client), form)).run_id;
-}
-
-async function* pages({ webhooks }: Client): AsyncGenerator<Webhook[]> {
-  for (let offset = 0; ; offset += MOST_AT_ONCE) {
-    const page = await webhooks.list({ limit: MOST_AT_ONCE, offset });
-    yield page;
-    if (page.length < MOST_AT_ONCE) return;
-  }
+  const webhooks = walkPages((page) => client.webhooks.list(page));
+  return (await findItem("webhook", text, webhooks, form)).run_id;
 }

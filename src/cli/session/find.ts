@@ -234,24 +234,24 @@ function startOfId(what: keyof typeof STARTS, text: string): string {
 
 /**
  * The item that `text` names, by its id, the beginning of one, or `@last`.
- * @param pages the items, a page at a time; `newest` is the last one if they are oldest first
+ * @param newest where `@last` is in the list
  * @throws NotFoundError, InvalidRequestError if several items match (`invalid_request`)
  */
 export async function findItem<T>(
   what: "cron" | "webhook",
   text: string,
-  pages: AsyncIterable<readonly T[]>,
+  items: AsyncIterable<T>,
   { idOf, newest }: { idOf: (item: T) => string; newest: "first" | "last" },
 ): Promise<T> {
   const isLast = text === LAST;
   const start = isLast ? "" : startOfId(what, text);
-  const found: T[] = [];
-  for await (const page of pages) {
-    if (isLast && newest === "last") found.splice(0, found.length, ...page.slice(-1));
-    else found.push(...page.filter((item) => idOf(item).startsWith(start)));
+  let found: T[] = [];
+  for await (const item of items) {
+    if (isLast) found = [item];
+    else if (idOf(item).startsWith(start)) found.push(item);
     if (isLast && newest === "first") break;
   }
-  return onlyOne(what, text, isLast ? found.slice(0, 1) : found, idOf);
+  return onlyOne(what, text, found, idOf);
 }
 
 /** @throws NotFoundError if nothing matches, InvalidRequestError if several match */

@@ -116,7 +116,9 @@ async function firstMessage({ runs }: RowsClient, threadId: string, count: numbe
 
 function isFromUser(message: unknown): boolean {
   if (typeof message === "string") return true;
-  return isRecord(message) && /^(human|user)/i.test(String(message.type ?? message.role ?? ""));
+  if (!isRecord(message)) return false;
+  const role = message.type ?? message.role;
+  return typeof role === "string" && /^(human|user)/i.test(role);
 }
 
 const LEAST_MESSAGE = 8;

@@ -1,5 +1,6 @@
 /** The recording of a case file without `mock`: its default path, and the key in the file. */
-import { access, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseConfigText } from "../../config/parse.js";
@@ -12,7 +13,7 @@ import { type CaseFile, folderOf } from "../cases/case-files.js";
  * @returns the case files by the absolute path of their recording
  * @throws ConfigError if the recording of another file has this name (`config_invalid`)
  */
-export async function nameRecordings(files: readonly CaseFile[]): Promise<Map<string, CaseFile>> {
+export function nameRecordings(files: readonly CaseFile[]): Map<string, CaseFile> {
   const named = new Map<string, CaseFile>();
   for (const file of files) {
     const { source } = file;
@@ -20,7 +21,7 @@ export async function nameRecordings(files: readonly CaseFile[]): Promise<Map<st
     const name = basename(file.file).replace(/\.graph\.\w+$/, "");
     const mock = `fixtures/${name}.jsonl`;
     const path = resolve(folderOf(file), mock);
-    if (named.has(path) || (await exists(path)))
+    if (named.has(path) || existsSync(path))
       throw new ConfigError(`${mock} exists already, and ${basename(file.file)} does not name it`, {
         hint: `add to the case file: mock: ${mock}, or another path for its recording`,
         location: { file: file.file },
@@ -30,12 +31,6 @@ export async function nameRecordings(files: readonly CaseFile[]): Promise<Map<st
   }
   return named;
 }
-
-const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
 
 /** Adds the key before `cases`; false if the file is a module, or has a form in which this would change anything else. */
 export async function writeMockKey({ file, source: { mock = "" } }: CaseFile): Promise<boolean> {
