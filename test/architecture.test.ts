@@ -41,7 +41,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   // Lists read storage rows directly, without loading what a service loads.
   client: ["support", "models", "storage", "service", "client"],
   testing: ["support", "models", "config", "service", "client", "testing"],
-  cli: ["support", "models", "view", "config", "service", "mcp", "http", "client", "testing", "cli"],
+  cli: [
+    "support",
+    "models",
+    "view",
+    "config",
+    "tracing",
+    "service",
+    "mcp",
+    "http",
+    "client",
+    "testing",
+    "cli",
+  ],
   index: ["support", "models", "config", "graphs", "storage", "service", "http"],
 };
 const FILES_AT_THE_TOP: Record<string, string> = { "index.ts": "index" };

@@ -78,6 +78,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/inspect.js")).inspectCommand,
     },
     {
+      name: "trace",
+      summary: "Show the spans of a stored run, or export stored runs to an OpenTelemetry collector.",
+      load: async () => (await import("./commands/trace.js")).traceCommand,
+    },
+    {
       name: "history",
       summary: "Show the checkpoints of a thread, newest first, with branches from forks and time travel.",
       load: async () => (await import("./commands/history.js")).historyCommand,

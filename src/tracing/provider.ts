@@ -21,9 +21,9 @@ export interface OpenProvider {
 export type OnExport = (spans: number, isAccepted: boolean) => void;
 
 /** Result code of an export. */
-const SUCCESS = 0;
+export const SUCCESS = 0;
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 const PACKAGES = [
   "@opentelemetry/api",
@@ -41,33 +41,17 @@ const REGISTRY = Symbol.for("opentelemetry.js.api.1");
  * @throws ConfigError if a package is missing, or the endpoint is not an HTTP URL (`config_invalid`)
  */
 export function openProvider(cwd: string, env: Variables, onExport: OnExport): OpenProvider | undefined {
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === "true") return undefined;
-  const load = <T>(name: string, setting: string) =>
-    loadOptional<T>(name, { cwd, setting, install: PACKAGES });
+  if (isDisabled(env)) return undefined;
   if (isRegistered()) {
-    const api = load<typeof Api>("@opentelemetry/api", "OpenTelemetry");
+    const api = load<typeof Api>("@opentelemetry/api", cwd, "OpenTelemetry");
     return { api, provider: api.trace.getTracerProvider(), close: () => Promise.resolve() };
   }
-  const variable = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"].find(
-    (name) => env[name],
-  );
-  if (variable === undefined || env.OTEL_TRACES_EXPORTER === "none") return undefined;
-  assertHttp(variable, env[variable] ?? "");
-  const api = load<typeof Api>("@opentelemetry/api", variable);
-  const { BasicTracerProvider, BatchSpanProcessor } = load<typeof Sdk>(
-    "@opentelemetry/sdk-trace-base",
-    variable,
-  );
-  const { OTLPTraceExporter } = load<typeof Exporter>("@opentelemetry/exporter-trace-otlp-http", variable);
-  const { resourceFromAttributes, defaultResource, detectResources, envDetector } = load<typeof Resources>(
-    "@opentelemetry/resources",
-    variable,
-  );
-  const exporter = countExports(new OTLPTraceExporter(), onExport);
-  const resource = defaultResource()
-    .merge(resourceFromAttributes({ "service.name": "graph-serve" }))
-    .merge(detectResources({ detectors: [envDetector] }));
-  const provider = new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] });
+  const variable = variableOf(env);
+  if (variable === undefined) return undefined;
+  const { api, sdk, createExporter, resource } = loadSdk(cwd, env, variable);
+  const exporter = countExports(createExporter(), onExport);
+  const spanProcessors = [new sdk.BatchSpanProcessor(exporter)];
+  const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });
   return {
     api,
     provider,
@@ -77,6 +61,39 @@ export function openProvider(cwd: string, env: Variables, onExport: OnExport): O
     },
   };
 }
+
+export const isDisabled = (env: Variables): boolean => env.OTEL_SDK_DISABLED?.toLowerCase() === "true";
+
+/** The variable that names the collector. */
+export function variableOf(env: Variables): string | undefined {
+  if (env.OTEL_TRACES_EXPORTER === "none") return undefined;
+  return ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"].find((name) => env[name]);
+}
+
+/** @throws ConfigError if a package is missing, or the endpoint is not an HTTP URL (`config_invalid`) */
+export function loadSdk(cwd: string, env: Variables, variable: string) {
+  assertHttp(variable, env[variable] ?? "");
+  const api = load<typeof Api>("@opentelemetry/api", cwd, variable);
+  const sdk = load<typeof Sdk>("@opentelemetry/sdk-trace-base", cwd, variable);
+  const { OTLPTraceExporter } = load<typeof Exporter>(
+    "@opentelemetry/exporter-trace-otlp-http",
+    cwd,
+    variable,
+  );
+  const { resourceFromAttributes, defaultResource, detectResources, envDetector } = load<typeof Resources>(
+    "@opentelemetry/resources",
+    cwd,
+    variable,
+  );
+  const resource = defaultResource()
+    .merge(resourceFromAttributes({ "service.name": "graph-serve" }))
+    .merge(detectResources({ detectors: [envDetector] }));
+  const createExporter = (): Sdk.SpanExporter => new OTLPTraceExporter();
+  return { api, sdk, createExporter, resource };
+}
+
+const load = <T>(name: string, cwd: string, setting: string): T =>
+  loadOptional<T>(name, { cwd, setting, install: PACKAGES });
 
 function isRegistered(): boolean {
   const registered = (globalThis as Record<symbol, { trace?: unknown } | undefined>)[REGISTRY];

@@ -9,6 +9,9 @@ export interface TraceIds {
   traceFlags: number;
 }
 
+/** In the metadata of a run: the span below which its spans belong. */
+export const TRACEPARENT_KEY = "traceparent";
+
 /** Version, trace id, span id and flags. Later versions may append fields. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const NO_TRACE = "0".repeat(32);

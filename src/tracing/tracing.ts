@@ -8,8 +8,9 @@ import type { Run, RunTasks } from "../models/run.js";
 import { VERSION } from "../support/version.js";
 import * as names from "./names.js";
 import { type OnExport, type OpenProvider, openProvider } from "./provider.js";
+import { beginAttributes, endAttributes, hasFailed, storedSpan } from "./run-span.js";
 import { type TaskSpan, taskSpans } from "./task-spans.js";
-import { parseTraceparent, traceparentOf } from "./traceparent.js";
+import { parseTraceparent, traceparentOf, TRACEPARENT_KEY as KEY } from "./traceparent.js";
 
 export interface TraceSettings {
   /** Whether spans contain the input and the answer of a run. */
@@ -35,9 +36,6 @@ export interface RequestTrace {
   traceparent: string;
   end(status: number): void;
 }
-
-/** In the metadata of a run: the span below which its spans belong. */
-const KEY = "traceparent";
 
 /**
  * Undefined if neither the environment nor the program sets traces up: no package is loaded then.
@@ -122,10 +120,9 @@ export class Tracing {
     const linked = isQueued ? parent : request === parent ? undefined : request;
     const link = parseTraceparent(linked);
     const attributes: Attributes = {
-      ...{ [names.OPERATION]: "invoke_workflow", [names.AGENT]: graph, [names.CONVERSATION]: run.thread_id },
-      ...{ [names.RUN]: run.run_id, [names.ATTEMPT]: attempt },
+      ...beginAttributes(run, attempt),
       ...(user !== undefined && { [names.USER]: user }),
-      ...(this.#settings.trace_content && { [names.INPUT]: JSON.stringify(run.kwargs.input ?? null) }),
+      ...this.#inputOf(run),
     };
     const options = {
       kind: isQueued ? SpanKind.CONSUMER : SpanKind.INTERNAL,
@@ -141,19 +138,15 @@ export class Tracing {
     };
   }
 
-  /** Exports a stored run, below the span that it was started by. */
+  /** Makes the spans of a stored run, below the span that it was started by. */
   exportStored(run: Run, tasks: RunTasks): void {
-    const { trace, context, SpanKind } = this.#api;
-    const graph = String(run.metadata.graph_id);
-    const attributes: Attributes = {
-      ...{ [names.OPERATION]: "invoke_workflow", [names.AGENT]: graph, [names.CONVERSATION]: run.thread_id },
-      ...{ [names.RUN]: run.run_id, [names.ATTEMPT]: run.attempt },
-    };
-    const [from, to] = [Date.parse(run.created_at), Date.parse(run.updated_at)];
-    const options = { kind: SpanKind.INTERNAL, attributes, startTime: from };
-    const span = this.#start(`invoke_workflow ${graph}`, options, run.metadata[KEY]);
-    this.#fill(span, trace.setSpan(context.active(), span), { run, tasks, answer: {} }, to);
-    span.end(to);
+    const span = storedSpan(run, tasks);
+    Object.assign(span.attributes, this.#inputOf(run));
+    this.#emit(span, this.#below(run.metadata[KEY]));
+  }
+
+  #inputOf({ kwargs }: Run): Record<string, string> {
+    return this.#settings.trace_content ? { [names.INPUT]: JSON.stringify(kwargs.input ?? null) } : {};
   }
 
   #end(span: Span, inside: Context, end: TracedEnd, ms: number): void {
@@ -165,14 +158,8 @@ export class Tracing {
 
   #fill(span: Span, inside: Context, { run, tasks, answer }: TracedEnd, endedAt: number): void {
     const { SpanStatusCode } = this.#api;
-    span.setAttribute(names.STATUS, run.status);
-    if (run.usage && run.usage.source !== "messages")
-      span.setAttributes({
-        [names.INPUT_TOKENS]: run.usage.input_tokens,
-        [names.OUTPUT_TOKENS]: run.usage.output_tokens,
-      });
-    if (tasks && tasks.omitted > 0) span.setAttribute(names.DROPPED, tasks.omitted);
-    if (run.status === "error" || run.status === "timeout") {
+    span.setAttributes(endAttributes(run, tasks));
+    if (hasFailed(run)) {
       const { error } = (answer.__error__ ?? {}) as { error?: unknown };
       span.setStatus({ code: SpanStatusCode.ERROR });
       span.setAttribute(names.ERROR_TYPE, typeof error === "string" ? error : run.status);
@@ -190,18 +177,21 @@ export class Tracing {
     span.end(to);
   }
 
-  #keeps({ run: { status } }: TracedEnd, ms: number): boolean {
+  #keeps({ run }: TracedEnd, ms: number): boolean {
     const { trace_keep: keep } = this.#settings;
     if (keep.length === 0) return true;
-    if (keep.includes("error") && (status === "error" || status === "timeout")) return true;
+    if (keep.includes("error") && hasFailed(run)) return true;
     return this.#slowMs !== undefined && ms >= this.#slowMs;
   }
 
   #start(name: string, options: SpanOptions, parent: unknown): Span {
+    return this.#tracer.startSpan(name, options, this.#below(parent));
+  }
+
+  #below(parent: unknown): Context {
     const { trace, ROOT_CONTEXT } = this.#api;
     const ids = parseTraceparent(parent);
-    const above = ids ? trace.setSpanContext(ROOT_CONTEXT, remote(ids)) : ROOT_CONTEXT;
-    return this.#tracer.startSpan(name, options, above);
+    return ids ? trace.setSpanContext(ROOT_CONTEXT, remote(ids)) : ROOT_CONTEXT;
   }
 }
 

@@ -20,6 +20,7 @@ export const COMMAND_NAMES = [
     "crons",
     "webhooks",
     "inspect",
+    "trace",
     "studio",
     "history",
     "diff",
