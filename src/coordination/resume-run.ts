@@ -24,7 +24,8 @@ import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import { originalRequest } from "../runs/resumption.js";
-import { bindGraph, type CheckedRequest, graphInput, readRequest } from "../runs/run-request.js";
+import { checkRequest } from "../runs/check-request.js";
+import type { CheckedRequest } from "../runs/run-request.js";
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { runModel, scopeOf } from "../threads/thread-origin.js";
 import { paused } from "../runs/run-results.js";
@@ -68,13 +69,7 @@ export async function callAgain(
   resumption: Resumption,
 ): Promise<Pick<InterruptedRun, "context" | "checked">> {
   const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
-  const request = originalRequest(row);
-  const call = readRequest(own, row.thread_id, request);
-  const graphId = context.registry.resolve(request.assistant_id);
-  const bound = await bindGraph(context, graphId, call, request, true);
-  const input = await graphInput(request, bound.graph);
-  const since = performance.now();
-  return { context: own, checked: { ...call, threadId: row.thread_id, request, bound, input, since } };
+  return { context: own, checked: await checkRequest(own, row.thread_id, originalRequest(row), "again") };
 }
 
 /** Wraps an error as `run_failed`, except errors that the run did not cause. */

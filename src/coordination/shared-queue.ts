@@ -1,5 +1,4 @@
 /** A run queue that all processes on a storage share. Each process executes as many runs as its capacity allows. */
-import type { RunCreateRequest } from "../models/run.js";
 import type {
   Acceptance,
   Resumption,
@@ -9,22 +8,21 @@ import type {
   ReadyRun,
 } from "../storage/contract/storage.js";
 import { now } from "../storage/rows/rows.js";
-import { GraphServeError, InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
+import { GraphServeError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import type { LiveRun } from "../runs/live-runs.js";
 import { type EngineContext } from "../runs/live-runs.js";
-import { type Accepted, WaiterGroup, type Queue } from "../runs/queue.js";
+import type { Accepted, Queue } from "../runs/queue.js";
 import { resumeQueued } from "./recover.js";
 import { queued, started } from "../runs/state.js";
-import { isStorable, requeuedResumption } from "../runs/resumption.js";
-import type { QueueOptions } from "../runs/run-options.js";
+import { assertStorable, requeuedResumption } from "../runs/resumption.js";
+import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
-import { registerRunWebhook } from "./run-rows.js";
+import { reportQueuedWait } from "./accept-run.js";
 import { Quarantine } from "./quarantine.js";
 import {
-  checkRequest,
   newLiveRun,
   prepareRun,
-  reportQueuedWait,
+  registerRunWebhook,
   requireThread,
   stopOthers,
   takesOverRow,
@@ -50,8 +48,7 @@ const MAX_RECENT_CALLERS = 100;
 /** Thrown if a run cannot start here because others are queued before it. */
 class MustWait extends Error {}
 
-export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> {
-  readonly callers = new WaiterGroup();
+export class SharedQueue implements Queue<EngineContext, LiveRun> {
   readonly #context: EngineContext;
   readonly #table: RunQueue;
   readonly #settings: QueueSettings;
@@ -90,18 +87,13 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     return this.#settings.role === "api" ? 0 : this.#settings.max_concurrent_runs;
   }
 
-  async start(
+  async accept(
     context: EngineContext,
-    threadId: string,
-    request: RunCreateRequest,
-    { takesOver, known, ...options }: QueueOptions,
+    checked: CheckedRequest,
+    options: AcceptOptions,
   ): Promise<Accepted<LiveRun>> {
-    const checked = {
-      ...(await checkRequest(context, threadId, request)),
-      takesOver,
-      known,
-    };
-    refuseUnstorable(context, request);
+    const { request } = checked;
+    assertStorable(context, request, "queued runs are stored in a database without secrets");
     const waits = strategyOf(context, request) === "enqueue";
     const clears = takesOverRow(context, checked);
     if (clears) await stopOthers(context, checked);
@@ -151,7 +143,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
       await made.begin(lease, () =>
         prepareRun(context, checked, made, lease, async (patch) => {
           const lease = started(this.#context.ownerId);
-          if ((await this.#accept(context, submitted, made, lease, patch)) === "queued") throw new MustWait();
+          if ((await this.#store(context, submitted, made, lease, patch)) === "queued") throw new MustWait();
           return false;
         }),
       );
@@ -167,11 +159,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
     const { checked, options } = submitted;
     const live = newLiveRun(context, checked, options, 0);
     await requireThread(context, checked.threadId, checked.request);
-    await this.#accept(context, submitted, live, queued(), { updated_at: now() });
+    await this.#store(context, submitted, live, queued(), { updated_at: now() });
     return { run: live.run };
   }
 
-  async #accept(
+  async #store(
     context: EngineContext,
     { checked, options, mostBefore }: AcceptRequest,
     { run, resumption }: LiveRun,
@@ -364,7 +356,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun, QueueOptions> 
 
 interface AcceptRequest {
   checked: CheckedRequest;
-  options: QueueOptions;
+  options: AcceptOptions;
   mostBefore: number;
 }
 
@@ -372,22 +364,11 @@ interface AcceptRequest {
  * What another process needs to execute the run. It runs as unattended there: the process that the client is connected to
  * handles disconnects.
  */
-function queuedOf(context: EngineContext, request: RunCreateRequest, options: QueueOptions): Resumption {
+function queuedOf(
+  context: EngineContext,
+  request: CheckedRequest["request"],
+  options: AcceptOptions,
+): Resumption {
   const { isAwaited, atEnd } = options;
   return requeuedResumption(context, request, { ...options, atEnd: isAwaited ? undefined : atEnd });
-}
-
-/** @throws InvalidRequestError if the request contains values that cannot be stored (`invalid_request`) */
-function refuseUnstorable({ caller }: EngineContext, request: RunCreateRequest): void {
-  for (const field of ["config", "context"] as const)
-    if (!isStorable(request[field]))
-      throw InvalidRequestError.at(
-        ["body", field],
-        "holds a secret, or a value that is not JSON, and queued runs are stored in a database without secrets: let the graph read it from its environment",
-        "not_storable",
-      );
-  if (isStorable(caller)) return;
-  const why =
-    "the identity returned by the auth function holds a secret, and queued runs are stored in a database without secrets: let graphs look the secret up by the identity";
-  throw InvalidRequestError.at(["body"], why, "not_storable");
 }

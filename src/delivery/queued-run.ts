@@ -7,12 +7,10 @@ import { localFrames, readLog } from "./follow.js";
 import { remoteAnswer, endRemoteRun, pollRow, stopRemoteRuns } from "./remote-runs.js";
 import { remoteFrames, untilAborted } from "./remote-frames.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import type { WaiterGroup } from "../runs/queue.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import { runModel } from "../threads/thread-origin.js";
 
 interface CallerOptions {
-  callers: WaiterGroup;
   /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
   /** Whether the run continues after that. */
@@ -34,7 +32,8 @@ export class QueuedRun {
     this.#context = context;
     this.run = run;
     this.#options = options;
-    const { signal, unattended, callers, atEnd } = options;
+    const { signal, unattended, atEnd } = options;
+    const { callers } = context.live;
     this.#atEnd = atEnd && (() => onceFree(context, run, atEnd));
     this.#leave = signal ? AbortSignal.any([signal, callers.abortSignal]) : callers.abortSignal;
     if (unattended) return;
@@ -43,12 +42,12 @@ export class QueuedRun {
   }
 
   async end(): Promise<Run> {
-    const row = await this.#options.callers.track(endRemoteRun(this.#context, this.run, this.#leave));
+    const row = await this.#context.live.callers.track(endRemoteRun(this.#context, this.run, this.#leave));
     return row ? runModel(row) : this.run;
   }
 
   answer(): Promise<JsonObject> {
-    return this.#options.callers.track(this.#answer());
+    return this.#context.live.callers.track(this.#answer());
   }
 
   async #answer(): Promise<JsonObject> {
@@ -61,7 +60,8 @@ export class QueuedRun {
   }
 
   stream(): RunStream {
-    const { unattended, callers } = this.#options;
+    const { unattended } = this.#options;
+    const { callers } = this.#context.live;
     const atEnd = this.#atEnd;
     const controller = new AbortController();
     const leave = () => controller.abort();
@@ -111,7 +111,7 @@ export class QueuedRun {
 
   /** If the process stops before the run ends, the sweep does the cleanup. */
   #tidyLater(): void {
-    const { abortSignal } = this.#options.callers;
+    const { abortSignal } = this.#context.live.callers;
     if (this.#atEnd) endRemoteRun(this.#context, this.run, abortSignal).then(this.#atEnd, () => undefined);
   }
 

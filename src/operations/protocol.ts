@@ -20,7 +20,7 @@ import { requireTasks } from "../runs/graph-guard.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { pendingInterrupts, resumeOf } from "../threads/pending-interrupts.js";
 import type { LogReader } from "../frames/run-log.js";
-import { enqueueRun } from "../coordination/start-run.js";
+import { acceptRun } from "../coordination/accept-run.js";
 import { States } from "../threads/states.js";
 import { ThreadFeeds } from "../delivery/thread-feeds.js";
 import { assertNotForeign, ownThread } from "../threads/thread-origin.js";
@@ -165,13 +165,13 @@ export class Protocol {
 
   async #run(threadId: string, request: RunCreateRequest): Promise<CommandResult> {
     const appliedThroughSeq = (await this.#feed(threadId)).lastSeq;
-    const { run_id } = await enqueueRun(
+    const { run } = await acceptRun(
       this.#context,
       threadId,
       { ...request, if_not_exists: "create", on_disconnect: "continue", ...ALL_FRAMES },
       { log: this.#context.live.logWith({ isWide: true }), takesOver: true, unattended: true },
     );
-    return { result: { run_id }, threadId, appliedThroughSeq };
+    return { result: { run_id: run.run_id }, threadId, appliedThroughSeq };
   }
 
   async #result(threadId: string, result: JsonObject): Promise<CommandResult> {

@@ -26,15 +26,15 @@ import {
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { QueuedRun } from "../delivery/queued-run.js";
 import { findRuns } from "./run-search.js";
-import type { KeyedRuns, OwnIds } from "./keyed-runs.js";
 import { disconnectOf, isDelayed, type KnownRun } from "../runs/run-request.js";
 import { runModel, runRow, visibleThread } from "../threads/thread-origin.js";
-import type { RunRow } from "../storage/contract/storage.js";
+import type { RunKey, RunRow } from "../storage/contract/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { collect, inPages } from "../support/read-ahead.js";
 import type { RunLog } from "../frames/run-log.js";
-import { enqueueRun, startRun, type StartOptions as LiveOptions } from "../coordination/start-run.js";
+import { acceptRun } from "../coordination/accept-run.js";
+import type { AcceptOptions } from "../runs/run-options.js";
 import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
 import { selectFields } from "../threads/thread-search.js";
 
@@ -43,9 +43,15 @@ interface CallOptions {
   signal?: AbortSignal;
 }
 
-type StartOptions = CallOptions & Partial<StatelessOptions> & Pick<OwnIds, "known">;
+/** A run to accept, on a new temporary thread if `threadId` is undefined. */
+interface Target extends CallOptions {
+  threadId: string | undefined;
+  request: RunCreateRequest;
+}
 
-/** Methods that start a run throw the errors of `startRun`. */
+type ThreadOptions = Pick<AcceptOptions, "known" | "stateless" | "atEnd">;
+
+/** Methods that start a run throw the errors of `acceptRun`. */
 export class Runs {
   readonly #context: EngineContext;
 
@@ -67,56 +73,89 @@ export class Runs {
   }
 
   /** Like `create`, but resolves when the run is accepted. `answer` resolves to its final values. */
-  async wait(
-    threadId: string,
-    request: RunCreateRequest,
-    { signal, ...options }: StartOptions = {},
-  ): Promise<WaitingRun> {
-    if (request.idempotency_key != null) {
-      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
-        this.wait(id, own, { signal, ...options, known });
-      return (await this.#keyed()).wait(request, { threadId, signal }, { onThread });
-    }
-    const log = this.#context.live.followersLog(threadId);
-    const run = await this.#start(threadId, request, { signal, ...options, log });
-    if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
-    const ended = this.#whileConnected(run, request, signal);
-    return { run: run.run, answer: ended.then(() => localAnswer(this.#context, run)) };
+  wait(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<WaitingRun> {
+    return this.#wait({ threadId, request, signal });
+  }
+
+  /** Like `wait`, on a temporary thread. */
+  waitStateless(request: RunCreateRequest, { signal }: CallOptions = {}): Promise<WaitingRun> {
+    return this.#wait({ threadId: undefined, request, signal });
+  }
+
+  #wait(target: Target): Promise<WaitingRun> {
+    const { signal } = target;
+    return this.#once(target, {
+      first: async (threadId, request, options) => {
+        const log = this.#context.live.followersLog(threadId);
+        const run = await this.#start(threadId, request, { signal, ...options, log });
+        if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
+        const ended = this.#whileConnected(run, request, signal);
+        return { run: run.run, answer: ended.then(() => localAnswer(this.#context, run)) };
+      },
+      again: ({ thread_id, run_id }, cancelOnDisconnect) =>
+        joinRun(this.#context, thread_id, run_id, { signal, cancelOnDisconnect }),
+      runOf: ({ run }) => run,
+    });
   }
 
   /** Accepts a run and returns immediately. The run executes in the background, after earlier runs of its thread. */
-  async background(
-    threadId: string,
-    request: RunCreateRequest,
-    options: Omit<StartOptions, "signal"> = {},
-  ): Promise<Run> {
-    if (request.idempotency_key != null) {
-      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
-        this.background(id, own, { ...options, known });
-      return (await this.#keyed()).background(request, threadId, { onThread });
-    }
-    if (isDelayed(this.#context, request)) {
-      const { delayRun } = await import("../scheduling/delayed-runs.js");
-      return delayRun(this.#context, threadId, request, options);
-    }
-    const log = this.#context.live.newLog(threadId, options.stateless);
-    return enqueueRun(this.#context, threadId, request, { ...options, log, unattended: true });
+  background(threadId: string, request: RunCreateRequest): Promise<Run> {
+    return this.#background({ threadId, request });
+  }
+
+  /** Like `background`, on a temporary thread. */
+  createStateless(request: RunCreateRequest): Promise<Run> {
+    return this.#background({ threadId: undefined, request });
+  }
+
+  createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
+    return Promise.all(requests.map((request) => this.createStateless(request)));
+  }
+
+  #background(target: Target): Promise<Run> {
+    const context = this.#context;
+    return this.#once(target, {
+      first: async (threadId, request, options) => {
+        if (isDelayed(context, request)) {
+          const { delayRun } = await import("../scheduling/delayed-runs.js");
+          return delayRun(context, threadId, request, options);
+        }
+        const log = context.live.newLog(threadId, options.stateless);
+        return (await acceptRun(context, threadId, request, { ...options, log, unattended: true })).run;
+      },
+      // The row may be deleted already.
+      again: async ({ thread_id, run_id, run }) => {
+        const row = await context.storage.runs.get(thread_id, run_id);
+        return row ? runModel(row) : (run ?? runModel(await runRow(context, thread_id, run_id)));
+      },
+      runOf: (run) => run,
+    });
   }
 
   /** Resolves as soon as the run is accepted: lock held, row stored (docs/specification.md#concurrency, 2). */
-  async stream(
-    threadId: string,
-    request: RunCreateRequest,
-    { signal, ...options }: StartOptions = {},
-  ): Promise<RunStream> {
-    if (request.idempotency_key != null) {
-      const onThread = (id: string, own: RunCreateRequest, known: KnownRun) =>
-        this.stream(id, own, { signal, ...options, known });
-      return (await this.#keyed()).stream(request, { threadId, signal }, { onThread });
-    }
-    const log = this.#context.live.newLog(threadId, options.stateless);
-    const run = await this.#start(threadId, request, { signal, ...options, log });
-    return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
+  stream(threadId: string, request: RunCreateRequest, { signal }: CallOptions = {}): Promise<RunStream> {
+    return this.#stream({ threadId, request, signal });
+  }
+
+  /** Like `stream`, on a temporary thread. */
+  streamStateless(request: RunCreateRequest, { signal }: CallOptions = {}): Promise<RunStream> {
+    return this.#stream({ threadId: undefined, request, signal });
+  }
+
+  #stream(target: Target): Promise<RunStream> {
+    const { signal } = target;
+    return this.#once<RunStream>(target, {
+      first: async (threadId, request, options) => {
+        const log = this.#context.live.newLog(threadId, options.stateless);
+        const run = await this.#start(threadId, request, { signal, ...options, log });
+        return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
+      },
+      again: ({ thread_id, run_id }, cancelOnDisconnect) =>
+        target.threadId === undefined
+          ? joinStatelessStream(this.#context, run_id, { cancelOnDisconnect })
+          : joinRunStream(this.#context, thread_id, run_id, { cancelOnDisconnect }),
+      runOf: () => null,
+    });
   }
 
   /** Like `stream`, plus the answer of `wait`, which is available when the frames have ended. */
@@ -132,11 +171,44 @@ export class Runs {
     return { ...stream, answer: () => localAnswer(this.#context, run) };
   }
 
-  /** Starts a run in this process, or queues it in the shared queue. */
+  /** Accepts a run on the given or a temporary thread. With an idempotency key, a repeated request gets the first run. */
+  #once<T>(
+    { threadId, request, signal }: Target,
+    {
+      first,
+      again,
+      runOf,
+    }: {
+      first: (threadId: string, request: RunCreateRequest, options: ThreadOptions) => Promise<T>;
+      again: (accepted: RunKey & { run: Run | null }, cancelOnDisconnect: boolean) => Promise<T>;
+      /** The run to remember with the key. */
+      runOf: (accepted: T) => Run | null;
+    },
+  ): Promise<T> {
+    const context = this.#context;
+    const accept = (own: RunCreateRequest, fixed?: { known: KnownRun; threadId: string }) => {
+      const known = fixed?.known;
+      if (threadId !== undefined) return first(fixed?.threadId ?? threadId, own, { known });
+      const start = (id: string, options: StatelessOptions) => first(id, own, { ...options, known });
+      return withTemporaryThread(context, own, start, { threadId: fixed?.threadId, stays: !!fixed });
+    };
+    const { idempotency_key, ...own } = request;
+    if (idempotency_key == null) return accept(request);
+    const once = async () => {
+      const { executeOnce } = await import("../runs/idempotency.js");
+      const acceptFirst = (known: KnownRun, id: string) => accept(own, { known, threadId: id });
+      const found = await executeOnce(context, { request, threadId, signal }, acceptFirst, runOf);
+      if ("first" in found) return found.first;
+      return again(found.again, !this.#onDisconnect(request).unattended);
+    };
+    return once();
+  }
+
+  /** Accepts a run that its caller waits for. */
   async #start(
     threadId: string,
     request: RunCreateRequest,
-    options: LiveOptions,
+    options: AcceptOptions,
   ): Promise<LiveRun | QueuedRun> {
     const context = this.#context;
     if (context.within?.thread_id === threadId.toLowerCase())
@@ -144,15 +216,11 @@ export class Runs {
         threadId,
         "the calling run is on this thread and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
       );
-    const onDisconnect = this.#onDisconnect(request);
-    if (!context.queue) return startRun(context, threadId, request, { ...options, ...onDisconnect });
-    const { signal, ...own } = options;
-    const queueOptions = { ...own, ...onDisconnect, isAwaited: true };
-    const { run, live } = await context.queue.start(context, threadId, request, queueOptions);
+    const own = { ...options, ...this.#onDisconnect(request), isAwaited: true };
+    const { run, live } = await acceptRun(context, threadId, request, own);
     if (live) return live;
     const { QueuedRun } = await import("../delivery/queued-run.js");
-    const { callers } = context.queue;
-    return new QueuedRun(context, run, { callers, signal, ...onDisconnect, atEnd: own.atEnd });
+    return new QueuedRun(context, run, own);
   }
 
   async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {
@@ -166,52 +234,6 @@ export class Runs {
       if (!isUnattended) stopRun(this.#context, live.run, live);
     };
     return { run: live.run, frames, disconnect, resumable: isUnattended };
-  }
-
-  /** Like `background`, on a temporary thread. */
-  async createStateless(request: RunCreateRequest, { known, threadId }: OwnIds = {}): Promise<Run> {
-    if (request.idempotency_key != null) {
-      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.createStateless(own, ids);
-      return (await this.#keyed()).background(request, undefined, { onOwn });
-    }
-    const start = (id: string, options: StatelessOptions) =>
-      this.background(id, request, { ...options, known });
-    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
-  }
-
-  /** Like `wait`, on a temporary thread. */
-  async waitStateless(
-    request: RunCreateRequest,
-    { signal, known, threadId }: CallOptions & OwnIds = {},
-  ): Promise<WaitingRun> {
-    if (request.idempotency_key != null) {
-      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.waitStateless(own, { signal, ...ids });
-      return (await this.#keyed()).wait(request, { signal }, { onOwn });
-    }
-    const start = (id: string, own: StatelessOptions) => this.wait(id, request, { signal, ...own, known });
-    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
-  }
-
-  /** Like `stream`, on a temporary thread. */
-  async streamStateless(
-    request: RunCreateRequest,
-    { signal, known, threadId }: CallOptions & OwnIds = {},
-  ): Promise<RunStream> {
-    if (request.idempotency_key != null) {
-      const onOwn = (own: RunCreateRequest, ids: OwnIds) => this.streamStateless(own, { signal, ...ids });
-      return (await this.#keyed()).stream(request, { signal }, { onOwn });
-    }
-    const start = (id: string, own: StatelessOptions) => this.stream(id, request, { signal, ...own, known });
-    return withTemporaryThread(this.#context, request, start, { threadId, stays: threadId !== undefined });
-  }
-
-  async #keyed(): Promise<KeyedRuns> {
-    const { KeyedRuns } = await import("./keyed-runs.js");
-    return new KeyedRuns(this.#context);
-  }
-
-  async createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
-    return Promise.all(requests.map((request) => this.createStateless(request)));
   }
 
   /** Waits for the end of a run; also works for an ended run. @throws NotFoundError (`run_not_found`) */

@@ -11,11 +11,11 @@ import { withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
 import type { OpsContext } from "../context/context.js";
 import type { Execution } from "./execute.js";
-import type { Queue } from "./queue.js";
+import { type Queue, WaiterGroup } from "./queue.js";
 import { FrameBudget } from "../frames/frame-budget.js";
 import type { RecoverOptions } from "./run-owners.js";
 import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from "../frames/run-log.js";
-import type { LiveRunOptions, QueueOptions } from "./run-options.js";
+import type { LiveRunOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
@@ -39,7 +39,7 @@ export interface EngineContext extends OpsContext {
   /** Whether runs that cannot end here are requeued for other processes. */
   readonly requeues: boolean;
   /** Distributes runs among processes. Undefined if each process executes the runs that it accepts. */
-  readonly queue?: Queue<EngineContext, LiveRun, QueueOptions>;
+  readonly queue?: Queue<EngineContext, LiveRun>;
 }
 
 /** Follows the runs of threads whose events have readers. */
@@ -353,6 +353,8 @@ export class LiveRuns {
   /** Memory limit for the logs of all runs and threads together. */
   readonly budget: FrameBudget;
   readonly requeued = new RequeuedRuns<LiveRun>();
+  /** Callers that wait for runs of other processes. */
+  readonly callers = new WaiterGroup();
 
   #results: RunResults | undefined;
   #logs: RunLogs | undefined;

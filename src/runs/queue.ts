@@ -1,8 +1,10 @@
 /** A queue that processes share. See coordination/shared-queue.ts. */
 import { setMaxListeners } from "node:events";
-import type { Run, RunCreateRequest } from "../models/run.js";
+import type { Run } from "../models/run.js";
 import { ShuttingDownError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
+import type { AcceptOptions } from "./run-options.js";
+import type { CheckedRequest } from "./run-request.js";
 
 /** A run that was accepted; `live` if it started in this process. */
 export interface Accepted<Live> {
@@ -42,23 +44,16 @@ export class WaiterGroup {
 }
 
 /** `Live` is a run of this process; `Context` is the context of its caller. */
-export interface Queue<Context, Live, Options> {
+export interface Queue<Context, Live> {
   /**
    * Accepts a run. It starts here immediately if its thread is free and this process has capacity. Otherwise it waits
    * for any process that has.
    */
-  start(
-    context: Context,
-    threadId: string,
-    request: RunCreateRequest,
-    options: Options,
-  ): Promise<Accepted<Live>>;
+  accept(context: Context, checked: CheckedRequest, options: AcceptOptions): Promise<Accepted<Live>>;
   /** Best-effort wake-up of all workers: a run may be waiting. */
   notify(): void;
   /** Claims waiting runs, within the capacity of this process, until `stop`. */
   open(): void;
   /** Stops claiming runs. Resolves when no claim is in progress. */
   stop(): Promise<void>;
-  /** Callers in this process that wait for runs of other processes. */
-  readonly callers: WaiterGroup;
 }

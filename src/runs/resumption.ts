@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../models/caller.js";
 import type { RunCreateRequest } from "../models/run.js";
 import type { Resumption, RunRow } from "../storage/contract/storage.js";
-import { tryOr } from "../support/errors.js";
+import { InvalidRequestError, tryOr } from "../support/errors.js";
 import { maskSecrets } from "../support/secrets.js";
 import type { OpsContext } from "../context/context.js";
 import type { LiveRunOptions } from "./run-options.js";
@@ -45,6 +45,26 @@ export function requeuedResumption(
 /** The caller as JSON with secrets masked. Undefined if a custom authentication returned something else. */
 export const storable = (caller: Caller): Caller | undefined =>
   tryOr(() => maskSecrets(JSON.parse(JSON.stringify(caller)) as Caller));
+
+/**
+ * @param why says that these runs are stored without secrets
+ * @throws InvalidRequestError if the request or its caller cannot be stored completely (`invalid_request`)
+ */
+export function assertStorable({ caller }: OpsContext, request: RunCreateRequest, why: string): void {
+  for (const field of ["config", "context"] as const)
+    if (!isStorable(request[field]))
+      throw InvalidRequestError.at(
+        ["body", field],
+        `holds a secret, or a value that is not JSON, and ${why}: let the graph read it from its environment`,
+        "not_storable",
+      );
+  if (!isStorable(caller))
+    throw InvalidRequestError.at(
+      ["body"],
+      `the identity returned by the auth function holds a secret, and ${why}: let graphs look the secret up by the identity`,
+      "not_storable",
+    );
+}
 
 /** Whether a row can store the complete value: it is JSON and contains no secrets. */
 export const isStorable = (value: unknown): boolean =>

@@ -19,8 +19,10 @@ export interface LiveRunOptions {
   ifLost?: () => Resumption;
 }
 
-/** Options of a run that a queue accepts. */
-export interface QueueOptions extends LiveRunOptions {
+/** Options of a run to accept. */
+export interface AcceptOptions extends LiveRunOptions {
+  /** Aborts when the caller disconnects. A run that waits for its thread is then not accepted. */
+  signal?: AbortSignal;
   /** Whether `interrupt` and `rollback` stop the run in flight, regardless of the settings. */
   takesOver?: boolean;
   /** Set for a run that was requested earlier. */

@@ -53,7 +53,7 @@ type DelayedRow = TimerRow & { thread_id: string; data: DelayedData & JsonObject
 
 /**
  * Stores a delayed run.
- * @throws GraphServeError like `startRun`; for a request that cannot be stored or a delay that is too long
+ * @throws GraphServeError like `acceptRun`; for a request that cannot be stored or a delay that is too long
  *   (`invalid_request`); if too many runs are delayed (`thread_busy`, `too_many_runs`)
  */
 export async function delayRun(

@@ -2,51 +2,31 @@
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { RunHolder } from "../storage/contract/storage.js";
-import { GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { GraphServeError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { type OpsContext, withParts } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isStorable, storable } from "../runs/resumption.js";
-import {
-  bindGraph,
-  graphInput,
-  readRequest,
-  refuseUnfiltered,
-  refuseUnsupported,
-} from "../runs/run-request.js";
-import { enqueueRun } from "../coordination/start-run.js";
+import { checkRequest } from "../runs/check-request.js";
+import { assertStorable, storable } from "../runs/resumption.js";
+import type { AcceptOptions } from "../runs/run-options.js";
+import { acceptRun } from "../coordination/accept-run.js";
 import { withTemporaryThread } from "../coordination/stateless-runs.js";
 
 /**
  * Checks everything about a request that can be checked before the run starts. The thread must belong to the caller.
  * @returns the caller in its stored form
- * @throws GraphServeError like `startRun`, and for a request that cannot be stored (`invalid_request`)
+ * @throws GraphServeError like `acceptRun`, and for a request that cannot be stored (`invalid_request`)
  */
 export async function checkLater(
   context: OpsContext,
   request: RunCreateRequest,
   threadId: string = newId(),
 ): Promise<Caller | null> {
-  const call = readRequest(context, threadId, request);
-  const graphId = context.registry.resolve(request.assistant_id);
-  await refuseUnsupported(context, request);
-  const bound = await bindGraph(context, graphId, call, request);
-  await graphInput(request, bound.graph);
-  refuseUnfiltered(context, call, bound);
-  for (const field of ["config", "context"] as const) if (!isStorable(request[field])) throw secretIn(field);
-  if (!isStorable(context.caller)) throw secretIn("auth");
+  await checkRequest(context, threadId, request, "later");
+  assertStorable(context, request, "scheduled runs are stored without secrets");
   return (context.caller && storable(context.caller)) ?? null;
 }
-
-const secretIn = (place: "config" | "context" | "auth") =>
-  InvalidRequestError.at(
-    place === "auth" ? ["body"] : ["body", place],
-    place === "auth"
-      ? "the identity returned by the auth function holds a secret, and scheduled runs are stored without secrets: let graphs look the secret up by the identity"
-      : "holds a secret, or a value that is not JSON, and scheduled runs are stored without secrets: let the graph read it from its environment",
-    "not_storable",
-  );
 
 export interface LaterRun {
   run: Pick<Run, "run_id" | "thread_id"> & Partial<Pick<Run, "created_at">>;
@@ -70,8 +50,8 @@ export async function acceptLater(
   const { run, request, caller, isStateless, from } = later;
   const own = withParts(context, { caller: caller ?? undefined });
   if (!from && (await context.storage.runs.get(run.thread_id, run.run_id))) return undefined;
-  const accept = (threadId: string, options: Partial<Parameters<typeof enqueueRun>[3]> = {}) =>
-    enqueueRun(own, threadId, request, {
+  const accept = (threadId: string, options: AcceptOptions = {}) =>
+    acceptRun(own, threadId, request, {
       ...options,
       log: context.live.newLog(threadId, options.stateless),
       unattended: true,

@@ -316,7 +316,7 @@ export class Service extends Operations {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
     await this.#context.queue?.stop();
-    await Promise.all([this.#live?.stop(graceSeconds), this.#context.queue?.callers.abort(graceSeconds)]);
+    await Promise.all([this.#live?.stop(graceSeconds), this.#live?.callers.abort(graceSeconds)]);
     this.#notify("closing");
     await this.#maintenance?.stop();
     // Runs that were being claimed or accepted meanwhile.

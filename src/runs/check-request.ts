@@ -1,0 +1,58 @@
+/** The checks of a run request that need no lock. */
+import { requireCheckpoint } from "../context/run-checkpointer.js";
+import type { OpsContext } from "../context/context.js";
+import type { RunCreateRequest } from "../models/run.js";
+import { assertNotForeign, visibleThread } from "../threads/thread-origin.js";
+import {
+  bindGraph,
+  type CallOptions,
+  type CheckedRequest,
+  graphInput,
+  readRequest,
+  refuseUnfiltered,
+  refuseUnsupported,
+} from "./run-request.js";
+
+/** `now`: the run is accepted if it passes. `later`: it is accepted at another time. `again`: it was accepted before. */
+type Stage = "now" | "later" | "again";
+
+/** Checks a request in the order in which errors are reported. @throws GraphServeError */
+export async function checkRequest(
+  context: OpsContext,
+  threadId: string,
+  request: RunCreateRequest,
+  stage: Stage = "now",
+): Promise<CheckedRequest> {
+  const call = readRequest(context, threadId, request);
+  const graphId = context.registry.resolve(request.assistant_id);
+  if (stage === "now") {
+    await assertReachable(context, request, call);
+    await requireCheckpoint(context, call.configurable);
+  }
+  const isAccepted = stage === "again";
+  if (!isAccepted) await refuseUnsupported(context, request);
+  const bound = await bindGraph(context, graphId, call, request, isAccepted);
+  const input = await graphInput(request, bound.graph);
+  if (!isAccepted) refuseUnfiltered(context, call, bound);
+  return { ...call, threadId, request, bound, input, since: performance.now() };
+}
+
+/**
+ * Checks the thread before locking it. Otherwise a caller could learn whether another caller's thread is busy, and a
+ * missing thread must be reported before other errors of the request. If no other error is possible, the check after
+ * locking suffices, which saves a query.
+ * @throws the same errors as `requireThread`
+ */
+async function assertReachable(
+  context: OpsContext,
+  request: RunCreateRequest,
+  { modes, configurable: { thread_id, checkpoint_id } }: CallOptions,
+): Promise<void> {
+  if (request.if_not_exists === "create") return assertNotForeign(context, thread_id);
+  const mayBeRefused =
+    checkpoint_id !== undefined ||
+    request.after_seconds != null ||
+    request.webhook != null ||
+    modes.includes("events");
+  if (context.caller || mayBeRefused) await visibleThread(context, thread_id);
+}
