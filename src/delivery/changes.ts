@@ -182,7 +182,7 @@ class ChangeReader {
     for (const thread of threads) this.#threads.set(thread.thread_id, thread);
     for (const run of runs) this.#runs.set(run.run_id, run);
     const fits = this.#threads.size <= MOST_CHANGES && this.#runs.size <= MOST_CHANGES;
-    if (!fits) [this.#threads, this.#runs] = [new Map(), new Map()];
+    if (!fits) this.#forget();
     this.#rest = { total, is_complete: is_complete && fits && (this.#rest?.is_complete ?? true) };
     this.#wake();
   }
@@ -209,7 +209,13 @@ class ChangeReader {
   #take(): Changes {
     const rest = this.#rest ?? { total: 0, is_complete: true };
     const changes = { threads: [...this.#threads.values()], runs: [...this.#runs.values()], ...rest };
-    [this.#threads, this.#runs, this.#rest] = [new Map(), new Map(), undefined];
+    this.#forget();
+    this.#rest = undefined;
     return changes;
+  }
+
+  #forget(): void {
+    this.#threads = new Map();
+    this.#runs = new Map();
   }
 }
