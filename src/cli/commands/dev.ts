@@ -11,6 +11,7 @@ import { type BannerFacts, bannerLines, listenForKeys, openInBrowser, plainLines
 import { DevServer } from "../dev/dev-server.js";
 import { FOUND, isUnwritten, writeFoundGraphs } from "../dev/found-graphs.js";
 import type { DevHelpers } from "../dev/studio-helpers.js";
+import { keptToken } from "../dev/studio-token.js";
 import { type FileWatcher, watchFiles } from "../dev/watch.js";
 import { TRANSCRIPTS } from "../session/open.js";
 import {
@@ -26,7 +27,7 @@ import { inputFlag } from "../session/graph-keys.js";
 import type { Session } from "../session/session.js";
 import { Closers, listenForStop, type StopListener } from "../session/stop.js";
 import { ProcessWatch } from "../session/watchdog.js";
-import { warnIfPublic } from "./start.js";
+import { isLoopback, warnIfPublic } from "./start.js";
 
 export function devCommand(command: Command, run: Runner): void {
   addStorageOptions(
@@ -42,6 +43,10 @@ export function devCommand(command: Command, run: Runner): void {
         "--record [dir]",
         "record model and tool responses, one file per run (default .graph-serve/transcripts)",
       )
+      .option(
+        "--inspect [address]",
+        "open a debugger in the process that runs the graphs: a port, or host:port (default 127.0.0.1:9229)",
+      )
       .option("--no-studio", "do not serve the Studio")
       .option("--open", "open the Studio in a browser, or the API documentation if there is no Studio"),
   )
@@ -55,6 +60,7 @@ export function devCommand(command: Command, run: Runner): void {
         "graph-serve dev ./graph.ts:graph -p 3000",
         "graph-serve dev --db memory",
         "graph-serve dev --record",
+        "graph-serve dev ./graph.ts --inspect=9230",
       ),
     )
     .action((graphs, options) => run(command, async (session) => dev(session, graphs, options)));
@@ -64,6 +70,8 @@ interface DevFlags extends ListenFlags {
   reload: boolean;
   studio: boolean;
   open?: boolean;
+  /** Address of the debugger; true for the default address. */
+  inspect?: string | true;
   /** Folder of the recordings; true for the default folder. */
   record?: string | true;
 }
@@ -73,10 +81,15 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const start = performance.now();
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
+  const inspector = flags.inspect === undefined ? undefined : await inspectProcess(session, flags.inspect);
   const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
-  const watch = new ProcessWatch(session.io);
+  const watch = new ProcessWatch(session.io, inspector !== undefined);
   closers.add(() => watch.close());
-  const beforeGraphs = ({ baseDir }: LoadedConfig) => trackLibraryCopies(baseDir, flags);
+  closers.add(() => inspector?.close());
+  const beforeGraphs = async ({ baseDir }: LoadedConfig) => {
+    if (helpers) helpers.token = await keptToken(baseDir, (message) => session.print.warn(message));
+    await trackLibraryCopies(baseDir, flags);
+  };
   const server: DevServer = await DevServer.open(session, {
     ...{ graphs, settings, place: placeOf(flags), helpers, watch, beforeGraphs },
   });
@@ -91,7 +104,8 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
     if (flags.reload) await reloader.watch();
     if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
     const target = graphs[0] ?? foundTarget(server.config);
-    const hasKeys = await announce(session, server, target, Math.round(performance.now() - start));
+    const ms = Math.round(performance.now() - start);
+    const hasKeys = await announce(session, server, { target, ms, inspector: inspector?.url });
     if (hasKeys) closers.add(listenForKeys(session.io, keyActions(session, server, reloader, stop)));
     if (session.flags.yes && isUnwritten(server.config)) await writeFoundGraphs(session, server.config);
     if (flags.open) openInBrowser(server.studio ?? `${server.url}/docs`);
@@ -101,6 +115,17 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   }
   stop.done();
   return 0;
+}
+
+/** Opens the debugger before graphs are loaded, so that breakpoints outside of functions are hit. */
+async function inspectProcess({ print }: Session, value: string | true) {
+  const { inspectAddress, openDebugger } = await import("../dev/debugger.js");
+  const address = inspectAddress(value);
+  if (!isLoopback(address.host))
+    print.warn(
+      `the debugger listens on ${address.host}: every machine that reaches it can run code in this process`,
+    );
+  return openDebugger(address);
 }
 
 const placeOf = ({ db, checkpointerScheme, checkpointerUri }: DevFlags): StorageFlags => ({
@@ -132,8 +157,7 @@ const transcriptsOf = (baseDir: string, record: DevFlags["record"] = true): stri
 async function announce(
   session: Session,
   server: DevServer,
-  target: string | undefined,
-  ms: number,
+  { target, ms, inspector }: Pick<BannerFacts, "target" | "ms" | "inspector">,
 ): Promise<boolean> {
   const { io, print } = session;
   const { storage } = server.service;
@@ -147,7 +171,7 @@ async function announce(
     url: server.url,
     ...(moved !== undefined && { moved }),
     graphs: await server.service.graphs(),
-    ...(target !== undefined && { target }),
+    target,
     input: inputFlag(await inputSchemaOf(server), "hello"),
     storage: {
       scheme: storage.scheme,
@@ -158,6 +182,7 @@ async function announce(
       compat: { name: compat, origin: originText(server.config.origins.compat, io.cwd) },
     }),
     studio: server.studio,
+    inspector,
     isUnwritten: isUnwritten(server.config),
     hasKeys,
   };
@@ -174,6 +199,7 @@ async function announce(
       url: facts.url,
       ...(moved !== undefined && { moved }),
       ...(facts.studio !== undefined && { studio: facts.studio }),
+      ...(inspector !== undefined && { inspector }),
       pid: process.pid,
       graphs: facts.graphs,
       storage: facts.storage,

@@ -222,6 +222,6 @@ export function warnIfPublic(
   );
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host.endsWith(".localhost") || host === "::1" || host.startsWith("127.");
 }

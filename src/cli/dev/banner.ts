@@ -15,11 +15,13 @@ export interface BannerFacts {
   /** The compat mode and where it was set; omitted for the default mode. */
   compat?: { name: string; origin: string };
   /** The graph argument of the command line; omitted if the configuration defines the graph. */
-  target?: string;
+  target: string | undefined;
   /** Example input flag for the default graph. */
   input: string;
   /** URL of the Studio; undefined without a Studio. */
   studio: string | undefined;
+  /** Address for a debugger; undefined without `--inspect`. */
+  inspector: string | undefined;
   /** Whether the graphs were found, and no configuration file contains them. */
   isUnwritten: boolean;
   /** Whether keyboard shortcuts are active. */
@@ -28,7 +30,7 @@ export interface BannerFacts {
 
 const MOST_GRAPHS = 4;
 
-/** The banner of `dev`: at most 14 lines, plus one if the configured port was taken. */
+/** The banner of `dev`: at most 14 lines, plus one each for a taken port and a debugger. */
 export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
   const { bold, dim, cyan, yellow } = colors;
   const label = (name: string) => dim(name.padEnd(7));
@@ -39,6 +41,9 @@ export function bannerLines(facts: BannerFacts, colors: Colors): string[] {
     `  ${label("API")}  ${cyan(facts.url)}          ${dim("docs")}  /docs`,
     ...(facts.moved === undefined ? [] : [`  ${label("")}  ${bold(yellow(facts.moved))}`]),
     ...(facts.studio === undefined ? [] : [`  ${label("Studio")}  ${cyan(facts.studio)}`]),
+    ...(facts.inspector === undefined
+      ? []
+      : [`  ${label("Debug")}  ${facts.inspector}  ${dim("chrome://inspect, or attach your editor")}`]),
     ...graphLines(facts.graphs).map((line, index) => `  ${label(index === 0 ? "Graph" : "")}  ${line}`),
     `  ${label("Storage")}  ${storageText(facts.storage, dim)}`,
     ...(facts.compat ? [`  ${label("Compat")}  ${compatText(facts.compat, dim)}`] : []),
@@ -58,11 +63,21 @@ const keysText = ({ studio, isUnwritten }: BannerFacts): string =>
   ].join("   ");
 
 /** The same information, one plain line each. */
-export function plainLines({ ms, url, moved, graphs, storage, compat, studio }: BannerFacts): string[] {
+export function plainLines({
+  ms,
+  url,
+  moved,
+  graphs,
+  storage,
+  compat,
+  studio,
+  inspector,
+}: BannerFacts): string[] {
   return [
     `graph-serve ${VERSION} ready in ${ms} ms at ${url} (docs at ${url}/docs)`,
     ...(moved === undefined ? [] : [moved]),
     ...(studio === undefined ? [] : [`studio ${studio}`]),
+    ...(inspector === undefined ? [] : [`debugger ${inspector}`]),
     ...graphs.map((graph) => `graph ${graph.id} ${describeGraph(graph)}`),
     `storage ${storageText(storage, (text) => text)}`,
     ...(compat ? [`compat ${compatText(compat, (text) => text)}`] : []),

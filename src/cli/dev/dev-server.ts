@@ -272,7 +272,8 @@ export async function listenOnFreePort<T>(
       return await listen({ host, port: port + step });
     } catch (error) {
       if (!isPortTaken(error)) throw error;
-      if (!mayMove) throw await portTaken(host, port, error);
+      if (!mayMove)
+        throw await portTaken({ host, port }, `another port, such as -p ${port + 1}, or -p 0`, error);
       if (step === MOST_STEPS) throw error;
     }
   }
@@ -283,9 +284,14 @@ function isPortTaken(error: unknown): error is ConfigError {
   return cause?.code === "EADDRINUSE";
 }
 
-async function portTaken(host: string, port: number, cause: ConfigError): Promise<ConfigError> {
+/** @param use what to use instead, ending with the flag for any free port */
+export async function portTaken(
+  { host, port }: { host: string; port: number },
+  use: string,
+  cause: unknown,
+): Promise<ConfigError> {
   return new ConfigError(`port ${port} on ${host} is in use${byProcess(await processOnPort(port))}`, {
-    hint: `use another port, such as -p ${port + 1}, or -p 0 for any free port`,
+    hint: `use ${use} for any free port`,
     cause,
   });
 }

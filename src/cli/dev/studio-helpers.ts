@@ -1,6 +1,5 @@
 /** What `dev` does for its Studio: reports reloads and errors, turns runs into cases, and opens files in the editor. */
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
 import type {
   CaseRequest,
@@ -26,6 +25,7 @@ import {
 } from "../../support/errors.js";
 import type { Session } from "../session/session.js";
 import type { Replays } from "./studio-replays.js";
+import { newToken } from "./studio-token.js";
 import { ThreadHelpers } from "./thread-helpers.js";
 
 /** The current state to report; it changes with the settings. */
@@ -41,7 +41,8 @@ interface HelperState {
 }
 
 export class DevHelpers extends ThreadHelpers implements StudioHelpers {
-  readonly token = randomBytes(16).toString("hex");
+  /** Replaced by the project's token before the server listens. */
+  token = newToken();
   protected readonly shows = "clients";
   readonly #session: Session;
   readonly #state: () => HelperState;

@@ -192,7 +192,10 @@ export async function makeStateFolder(baseDir: string): Promise<void> {
   await writeFile(join(folder, ".gitignore"), "*\n");
 }
 
-const markerFile = (baseDir: string): string => join(baseDir, FOLDER, "dev.json");
+/** Path of a file in the state folder. */
+export const stateFile = (baseDir: string, name: string): string => join(baseDir, FOLDER, name);
+
+const markerFile = (baseDir: string): string => stateFile(baseDir, "dev.json");
 
 export async function writeMarker(baseDir: string, marker: DevMarker): Promise<void> {
   await makeStateFolder(baseDir);
@@ -216,7 +219,7 @@ export async function removeMarker(baseDir: string, pid: number): Promise<void> 
 
 // Graph files that were passed on the command line: later commands need them to read their threads.
 
-const graphsFile = (baseDir: string): string => join(baseDir, FOLDER, "graphs.json");
+const graphsFile = (baseDir: string): string => stateFile(baseDir, "graphs.json");
 
 /** Remembers the files of the graphs that loaded if they were passed on the command line. */
 export async function rememberGraphs(

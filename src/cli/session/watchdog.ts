@@ -11,10 +11,13 @@ type Observing = Pick<WatchdogOptions, "observers"> & { format: "json" | "text" 
 
 export class ProcessWatch {
   readonly #io: CliIo;
+  readonly #isDebugged: boolean;
   #watchdog: Watchdog | undefined;
 
-  constructor(io: CliIo) {
+  /** @param isDebugged whether a breakpoint may block the event loop; then nothing is watched */
+  constructor(io: CliIo, isDebugged = false) {
     this.#io = io;
+    this.#isDebugged = isDebugged;
   }
 
   /** URL of the health endpoint; undefined if `health_port` is not set. */
@@ -30,7 +33,8 @@ export class ProcessWatch {
   async begin(settings: Settings, { observers, format }: Observing): Promise<void> {
     await this.close();
     const { stall_warning_seconds, stall_exit_seconds, health_port, host, log_level } = settings;
-    if (stall_warning_seconds === 0 || !IS_BUILT || this.#io.stderr !== process.stderr) return;
+    if (this.#isDebugged || stall_warning_seconds === 0 || !IS_BUILT || this.#io.stderr !== process.stderr)
+      return;
     const { Watchdog } = await import("../../support/watchdog/watchdog.js");
     this.#watchdog = await Watchdog.start({
       ...{ stall_warning_seconds, stall_exit_seconds, health_port, host, observers },

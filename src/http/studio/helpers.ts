@@ -23,7 +23,7 @@ import { GraphServeError } from "../../support/errors.js";
 import { readJson, validatePayload } from "../core/request.js";
 
 export interface PageHelpers {
-  /** 128 bits, new for every process. Requests send it in `x-studio-token`; the page does not contain it. */
+  /** 128 bits, of one process or one project. Requests send it in `x-studio-token`; the page does not contain it. */
   readonly token: string;
   hello(): Promise<StudioHello>;
   /** Calls `listener` for every following event; returns a function that stops it. */
