@@ -6,6 +6,8 @@ import { MASK, maskPasswords, maskSecrets } from "../support/secrets.js";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import { limitSettings } from "./limit-settings.js";
+import { logSettings } from "./log-settings.js";
+import { metricsSettings } from "./metrics-settings.js";
 import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
 import { processSettings } from "./process-settings.js";
 import { queueSettings } from "./queue-settings.js";
@@ -179,6 +181,7 @@ export const SettingsSchema = Type.Object(
     ...corsSettings,
     ...accessSettings,
     ...switchSettings,
+    ...metricsSettings,
     ...webhookSettings,
     run_timeout_seconds: Type.Optional(
       Type.Number({
@@ -231,14 +234,7 @@ export const SettingsSchema = Type.Object(
           "Interrupt a run when its client disconnects, even if the request sets on_disconnect to continue.",
       }),
     ),
-    log_level: Type.Optional(
-      Type.Unsafe<"debug" | "info" | "warn" | "error" | "silent">({
-        type: "string",
-        enum: ["debug", "info", "warn", "error", "silent"],
-        default: "info",
-        description: "Minimum level of log messages.",
-      }),
-    ),
+    ...logSettings,
     env: Type.Optional(
       Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
         description:
@@ -302,7 +298,8 @@ type WithDefault =
   | "ignore_on_disconnect_continue"
   | keyof typeof compatSettings
   | keyof typeof switchSettings
-  | "log_level";
+  | "metrics"
+  | keyof typeof logSettings;
 
 /**
  * All settings with their defaults; frozen.
@@ -347,6 +344,7 @@ export function maskSettings(settings: Settings): Record<string, unknown> {
 }
 
 function maskSetting(name: string, value: unknown): unknown {
+  if (name === "metrics_key") return MASK;
   if (typeof value === "string") return maskPasswords(value);
   if (name === "api_keys" && Array.isArray(value)) return value.map(maskKey);
   if (name === "env") return maskSecrets(value, true);

@@ -15,12 +15,6 @@ export const switchSettings = {
       description: "Serve the Studio at /studio; `dev` enables it unless started with --no-studio.",
     }),
   ),
-  metrics: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: "Serve Prometheus metrics at /metrics; needs the package prom-client.",
-    }),
-  ),
   mcp: Type.Optional(
     Type.Boolean({
       default: false,

@@ -84,7 +84,8 @@ function toSettingError(error: ErrorObject): SettingError {
   const path = pointerPath(error.instancePath);
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   const name = path.length > 0 ? path.join(".") : "the configuration";
-  const found = path[0] === "api_keys" ? "" : `, it is ${shown(error.data)}`;
+  const isSecret = path[0] === "api_keys" || path[0] === "metrics_key";
+  const found = isSecret ? "" : `, it is ${shown(error.data)}`;
   const hint = HINTS[name];
   return {
     path,
@@ -114,6 +115,8 @@ function requirement(error: ErrorObject, path: SettingPath): string {
   if (error.keyword === "enum") {
     return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(", ")}`;
   }
+  if (path[0] === "metrics_key" && error.keyword !== "type")
+    return "must be at least 8 printable characters without spaces";
   const article =
     { integer: "an", object: "an", array: "an" }[String((error.params as { type?: string }).type)] ?? "a";
   if (error.keyword === "type") return `must be ${article} ${(error.params as { type: string }).type}`;

@@ -12,6 +12,7 @@ import { docs } from "./docs.js";
 import { errorHandler } from "./middleware/error-handler.js";
 import { inProcessSender } from "./in-process/sender.js";
 import { mountedApp } from "./in-process/mounted-app.js";
+import { isMetricsPath, onlyOnOwnPort } from "./metrics-server.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
 import { sendStream, WriteBudget } from "./core/response-writer.js";
 import { BodyBudget } from "./core/body-bytes.js";
@@ -78,6 +79,7 @@ export function createApp(
     .set("query parser", "simple");
   app.use(requestId(new BodyBudget(settings.max_incoming_bytes)), noSniffing, accessLog(logger), oneHost);
   if (checkHost) app.use(hostGuard(settings));
+  if (settings.metrics_port !== undefined) app.use(onlyOnOwnPort);
   // Before CORS, which does not apply to the Studio. The page is public; the data it shows is not.
   if (studioOptions !== false)
     app.use(
@@ -86,7 +88,10 @@ export function createApp(
       studio({ ...(studioOptions === true ? {} : studioOptions), readOnly }),
     );
   app.use(corsHeaders(settings), originGuard(settings));
-  const isOpen = openRoutes(settings.open_routes);
+  const { metrics_key } = settings;
+  const isInOpenRoutes = openRoutes(settings.open_routes);
+  const isOpen = (path: string) => isInOpenRoutes(path) || (metrics_key !== undefined && isMetricsPath(path));
+  if (metrics_key !== undefined) app.use(keyGuard([metrics_key], (path) => !isMetricsPath(path)));
   if (settings.api_keys) app.use(keyGuard(settings.api_keys, isOpen));
   if (service.authenticate) app.use(callerGuard(service.authenticate, isOpen));
   if (settings.http_app !== undefined) {

@@ -1,9 +1,10 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
-import { ConfigError, errorMessage } from "../support/errors.js";
+import type { Socket } from "node:net";
 import { addFetchTarget } from "../support/sdk-fetch.js";
 import type { Service } from "../service/service.js";
 import { createApp } from "./app.js";
+import { listen } from "./listen.js";
+import { serveMetrics } from "./metrics-server.js";
 import { inProcessFetch } from "./in-process/fetch.js";
 import { currentSender } from "./in-process/sender.js";
 import type { StudioOptions } from "./studio/studio.js";
@@ -14,6 +15,8 @@ export interface RunningServer {
   url: string;
   host: string;
   port: number;
+  /** URL of the metrics on `metrics_port`; undefined without the setting. */
+  metricsUrl?: string;
   /**
    * Stops accepting connections, closes the service, which ends runs and streams within the grace
    * period, then closes all connections. A worker's port stays open until its service is closed.
@@ -70,7 +73,11 @@ export async function startServer(service: Service, options: ListenOptions): Pro
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
-  const port = await listen(server, options);
+  const metrics = await serveMetrics(service, { app, host: options.host });
+  const port = await listen(server, options).catch(async (error: unknown) => {
+    await metrics?.close();
+    throw error;
+  });
   const url = `http://${reachable(options.host)}:${port}`;
   const withdrawFetch = addFetchTarget({
     url,
@@ -81,8 +88,11 @@ export async function startServer(service: Service, options: ListenOptions): Pro
     url,
     host: options.host,
     port,
+    ...(metrics && { metricsUrl: metrics.url }),
     close: (graceSeconds) =>
-      (closing ??= close(server, service, upgrades, endUnused, graceSeconds).finally(withdrawFetch)),
+      (closing ??= close(server, service, upgrades, endUnused, graceSeconds)
+        .finally(() => metrics?.close())
+        .finally(withdrawFetch)),
   };
 }
 
@@ -92,48 +102,6 @@ export async function startServer(service: Service, options: ListenOptions): Pro
  */
 function mustCheckHost(host: string, { settings }: Service): boolean {
   return /^(localhost|127\.[\d.]+|::1)$/.test(host) || settings.allowed_hosts.length > 0;
-}
-
-/**
- * Starts listening and returns the port.
- * @throws ConfigError if the server cannot listen on the address (`config_invalid`)
- */
-export function listen(
-  server: Server,
-  { host, port }: Pick<ListenOptions, "host" | "port">,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException) => reject(listenError(error, host, port));
-    server.once("error", onError);
-    server.listen(port, host, () => {
-      server.off("error", onError);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function listenError(error: NodeJS.ErrnoException, host: string, port: number): ConfigError {
-  const where = `${host}:${port}`;
-  switch (error.code) {
-    case "EADDRINUSE":
-      return new ConfigError(`${where} is in use by another process`, {
-        cause: error,
-        hint: "choose another port",
-      });
-    case "EACCES":
-      return new ConfigError(`no permission to listen on ${where}`, {
-        cause: error,
-        hint: "choose a port above 1023",
-      });
-    case "EADDRNOTAVAIL":
-    case "ENOTFOUND":
-      return new ConfigError(`${host} is not an address of this machine`, {
-        cause: error,
-        hint: "set host to 127.0.0.1, or to 0.0.0.0 for every address",
-      });
-    default:
-      return new ConfigError(`cannot listen on ${where}: ${errorMessage(error)}`, { cause: error });
-  }
 }
 
 /**

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 interface LogLine {
-  level: number;
+  level: number | string;
   msg: string;
   url?: string;
   storage?: object;
@@ -47,6 +47,22 @@ describe("start", () => {
     await fetch(`${listening.url}/api/health`);
     await stderr.until(/"path":"\/api\/health"[^\n]*\n/);
     expect(linesOf(stderr.text).at(-1)).toMatchObject({ path: "/api/health", status: 200, msg: "request" });
+  });
+
+  it("the line about the env file is JSON too", async () => {
+    await project.put(".env", "MODEL_KEY=abc\n");
+    const { stderr } = await start();
+    expect(linesOf(stderr.text)[0]).toMatchObject({ level: 30, msg: "loaded variables from .env" });
+  });
+
+  it("levels are words and times are ISO 8601 if the settings say so", async () => {
+    await project.put(".env", "GRAPH_SERVE_LOG_TIME_FORMAT=iso\n");
+    await project.put("graph-server.config.json", { log_level_format: "word" });
+    const { listening, stderr } = await start("--host", "0.0.0.0");
+    const now = new Date().toISOString();
+    expect(listening).toMatchObject({ level: "info", time: expect.stringMatching(/^\d{4}-.+Z$/) as string });
+    expect((listening as unknown as { time: string }).time.slice(0, 10)).toBe(now.slice(0, 10));
+    expect(linesOf(stderr.text).map(({ level }) => level)).toContain("warn");
   });
 
   it("SIGTERM triggers a graceful shutdown", async () => {

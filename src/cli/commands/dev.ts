@@ -83,7 +83,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const settings = settingsOfFlags(listenSettings(flags));
   const inspector = flags.inspect === undefined ? undefined : await inspectProcess(session, flags.inspect);
   const helpers = flags.studio ? await helpersOf(session, flags, () => server) : undefined;
-  const watch = new ProcessWatch(session.io, inspector !== undefined);
+  const watch = new ProcessWatch(session.io);
   closers.add(() => watch.close());
   closers.add(() => inspector?.close());
   const beforeGraphs = async ({ baseDir }: LoadedConfig) => {

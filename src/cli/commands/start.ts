@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { pino } from "pino";
+import { pino, stdTimeFunctions } from "pino";
 import type { LoadedConfig } from "../../config/load.js";
 import { assertProcesses } from "../../config/process-settings.js";
 import type { Settings } from "../../config/settings.js";
@@ -103,22 +103,23 @@ interface Serving {
 async function serve(session: Session, { graphs, flags, log }: Serving): Promise<number> {
   const member = await Member.join(session.io);
   const warnings: string[] = [];
+  const notes: string[] = [];
   const config = await loadServableSettings(session, {
     graphs,
     settings: settingsOfFlags(startSettings(flags)),
     warn: (message) => warnings.push(message),
-    // The primary has printed it.
-    isSilent: member !== undefined,
+    note: (message) => notes.push(message),
   });
   const { settings } = config;
   assertProcesses(settings);
   const serializers = { fault: (fault: RunFault | undefined) => placeFields(fault, session.io.cwd) };
   const base = member && { process: member.seat.number };
-  const logger = pino({ level: settings.log_level, base, serializers }, log);
+  const logger = pino({ ...logFormat(settings), base, serializers }, log);
   warnIfPublic(settings, (message) => warnings.push(message));
   const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
   // The primary has logged them.
-  if (member) warnings.length = 0;
+  if (member) warnings.length = notes.length = 0;
+  for (const message of notes) logger.info({}, message);
   if (settings.processes === 1 || member)
     return serveProcess(session, { config, logger, warnings, stop, member });
   requireGraphs(settings);
@@ -126,6 +127,13 @@ async function serve(session: Session, { graphs, flags, log }: Serving): Promise
   const { runProcesses } = await import("../processes/primary.js");
   return runProcesses({ settings, logger, stop });
 }
+
+/** pino's options for the settings of the log. */
+const logFormat = ({ log_level, log_level_format, log_time_format }: Settings) => ({
+  level: log_level,
+  ...(log_level_format === "word" && { formatters: { level: (level: string) => ({ level }) } }),
+  ...(log_time_format === "iso" && { timestamp: stdTimeFunctions.isoTime }),
+});
 
 interface ServingProcess {
   config: LoadedConfig;
@@ -174,6 +182,7 @@ async function serveProcess(
       {
         url: server.url,
         ...(health !== undefined && { health }),
+        ...(server.metricsUrl !== undefined && { metrics: server.metricsUrl }),
         storage: { scheme, location },
         graphs: Object.keys(settings.graphs),
         compat: settings.compat,

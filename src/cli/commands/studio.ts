@@ -117,6 +117,8 @@ function forOnePage(config: LoadedConfig, key: string): LoadedConfig {
     disabled_routes: [],
     list_all_assistants: true,
     metrics: false,
+    metrics_port: undefined,
+    metrics_key: undefined,
   };
   return { ...config, settings };
 }
@@ -126,7 +128,7 @@ async function showServer(session: Session, flags: StudioFlags & { url: string }
   const { checkedAddress } = await import("../../client/server.js");
   const address = checkedAddress(serverOf(session.io, flags));
   const { studioProxy } = await import("../../http/studio-proxy.js");
-  const { listen } = await import("../../http/server.js");
+  const { listen } = await import("../../http/listen.js");
   const key = newKey();
   const server = createServer(studioProxy(address, key));
   const port = await listenOnFreePort({ host: HOST, port: portOf(flags) ?? 0, mayMove: false }, (at) =>

@@ -48,8 +48,8 @@ export interface SettingsRequest {
   settings?: SettingsInput;
   /** Receives the warnings instead of stderr. */
   warn?: (message: string) => void;
-  /** Whether to print nothing about the env file. */
-  isSilent?: boolean;
+  /** Receives the line about the env file instead of stderr. */
+  note?: (message: string) => void;
 }
 
 /**
@@ -83,8 +83,9 @@ export async function loadServableSettings(
   const config = await loadSettings(session, options);
   assertWatchdog(config.settings);
   const { warn = (message) => session.print.warn(message) } = options;
-  if (!options.isSilent && config.envFile !== undefined && Object.keys(config.env).length > 0)
-    session.print.note(`loaded variables from ${relative(session.io.cwd, config.envFile)}`);
+  const { note = (message) => session.print.note(message) } = options;
+  if (config.envFile !== undefined && Object.keys(config.env).length > 0)
+    note(`loaded variables from ${relative(session.io.cwd, config.envFile)}`);
   for (const field of config.unheeded) {
     if (field.protects) throw ignoredFieldError(field);
     warn(ignoredFieldText(field));

@@ -11,13 +11,10 @@ type Observing = Pick<WatchdogOptions, "observers"> & { format: "json" | "text" 
 
 export class ProcessWatch {
   readonly #io: CliIo;
-  readonly #isDebugged: boolean;
   #watchdog: Watchdog | undefined;
 
-  /** @param isDebugged whether a breakpoint may block the event loop; then nothing is watched */
-  constructor(io: CliIo, isDebugged = false) {
+  constructor(io: CliIo) {
     this.#io = io;
-    this.#isDebugged = isDebugged;
   }
 
   /** URL of the health endpoint; undefined if `health_port` is not set. */
@@ -33,12 +30,12 @@ export class ProcessWatch {
   async begin(settings: Settings, { observers, format }: Observing): Promise<void> {
     await this.close();
     const { stall_warning_seconds, stall_exit_seconds, health_port, host, log_level } = settings;
-    if (this.#isDebugged || stall_warning_seconds === 0 || !IS_BUILT || this.#io.stderr !== process.stderr)
-      return;
+    const { log_level_format, log_time_format } = settings;
+    if (stall_warning_seconds === 0 || !IS_BUILT || this.#io.stderr !== process.stderr) return;
     const { Watchdog } = await import("../../support/watchdog/watchdog.js");
     this.#watchdog = await Watchdog.start({
       ...{ stall_warning_seconds, stall_exit_seconds, health_port, host, observers },
-      format: log_level === "silent" ? "none" : format,
+      ...{ format: log_level === "silent" ? ("none" as const) : format, log_level_format, log_time_format },
     });
   }
 

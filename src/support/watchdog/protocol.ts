@@ -38,6 +38,9 @@ export interface ThreadOptions {
   host: string;
   /** Format of log lines on stderr; `none` disables logging. */
   format: "json" | "text" | "none";
+  /** The settings of the same names, for JSON. */
+  log_level_format: "number" | "word";
+  log_time_format: "epoch" | "iso";
 }
 
 export type ThreadMessage =

@@ -26,7 +26,8 @@ const SPARE_MS = 1_000;
 /** Maximum time counted per check, in milliseconds: a suspended process or machine was not stalled. */
 const LONGEST_STEP_MS = 2 * TICK_MS;
 const STDERR = 2;
-const ERROR_LEVEL = 50;
+const level = options.log_level_format === "word" ? "error" : 50;
+const timeNow = () => (options.log_time_format === "iso" ? new Date().toISOString() : Date.now());
 
 let lastTick = Atomics.load(state, TICKS);
 let lastCheck = performance.now();
@@ -46,7 +47,7 @@ function log(fields: object, message: string): void {
   if (options.format === "none") return;
   const line =
     options.format === "json"
-      ? JSON.stringify({ level: ERROR_LEVEL, time: Date.now(), ...fields, msg: message })
+      ? JSON.stringify({ level, time: timeNow(), ...fields, msg: message })
       : ["error", message, ...Object.entries(fields).map(([key, value]) => `${key}=${value}`)].join(" ");
   try {
     writeSync(STDERR, `${line}\n`);
