@@ -4,7 +4,7 @@ import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
-import { endRemoteRun, stopRemoteRuns } from "../delivery/remote-runs.js";
+import { endOf, stopRemoteRuns } from "../delivery/run-ends.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
@@ -121,7 +121,7 @@ export async function cancelDelayed(context: EngineContext, { run_id, thread_id 
 /** Waits for the end of a run of another process. */
 function cancelledEnding(context: EngineContext, row: RunRow, signal: AbortSignal | undefined) {
   const { stopping } = context.live;
-  return endRemoteRun(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
+  return endOf(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
 }
 
 async function deleteRow(context: EngineContext, { thread_id, run_id }: RunRow): Promise<void> {

@@ -1,4 +1,4 @@
-import { acquireAfterStop } from "../delivery/remote-runs.js";
+import { acquireAfterStop } from "../delivery/run-ends.js";
 import { NotFoundError } from "../support/errors.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { visibleThread } from "../threads/thread-origin.js";

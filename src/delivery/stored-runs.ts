@@ -11,7 +11,7 @@ import { attemptOf, firstIdOf, type RunFrame } from "../models/run-stream.js";
 import { isFinished } from "../storage/rows/rows.js";
 import type { RunRow } from "../storage/contract/storage.js";
 import { tryOr } from "../support/errors.js";
-import { untilAborted, allModeFrames } from "./remote-frames.js";
+import { untilAborted, allModeFrames } from "./read-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { pendingInterrupts } from "../threads/pending-interrupts.js";
 import { answerFrom, type LogReader, type RunLog } from "../frames/run-log.js";

@@ -13,18 +13,14 @@ import {
 } from "../models/run.js";
 import { type CancelOptions, cancelRun, cancelRuns, deleteRun } from "../coordination/cancel.js";
 import {
-  localAnswer,
-  localEnd,
-  localFrames,
   joinRun,
   joinRunStream,
   joinStatelessStream,
-  stopRun,
   type JoinOptions,
   type StreamJoinOptions,
-} from "../delivery/follow.js";
-import { type EngineContext, LiveRun } from "../runs/live-runs.js";
-import type { QueuedRun } from "../delivery/queued-run.js";
+} from "../delivery/join.js";
+import type { EngineContext } from "../runs/live-runs.js";
+import { type AwaitedRun, awaitedRun } from "../delivery/awaited-run.js";
 import { findRuns } from "./run-search.js";
 import { disconnectOf, isDelayed, type KnownRun } from "../runs/run-request.js";
 import { runModel, runRow, visibleThread } from "../threads/thread-origin.js";
@@ -32,7 +28,6 @@ import type { RunKey, RunRow } from "../storage/contract/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { collect, inPages } from "../support/read-ahead.js";
-import type { RunLog } from "../frames/run-log.js";
 import { acceptRun } from "../coordination/accept-run.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
@@ -68,8 +63,7 @@ export class Runs {
       return this.get(run.thread_id, run.run_id);
     }
     const log = this.#context.live.followersLog(threadId);
-    const run = await this.#start(threadId, request, { signal, log });
-    return run instanceof LiveRun ? this.#whileConnected(run, request, signal) : run.end();
+    return (await this.#start(threadId, request, { signal, log })).end();
   }
 
   /** Like `create`, but resolves when the run is accepted. `answer` resolves to its final values. */
@@ -88,9 +82,7 @@ export class Runs {
       first: async (threadId, request, options) => {
         const log = this.#context.live.followersLog(threadId);
         const run = await this.#start(threadId, request, { signal, ...options, log });
-        if (!(run instanceof LiveRun)) return { run: run.run, answer: run.answer() };
-        const ended = this.#whileConnected(run, request, signal);
-        return { run: run.run, answer: ended.then(() => localAnswer(this.#context, run)) };
+        return { run: run.run, answer: run.answer() };
       },
       again: ({ thread_id, run_id }, cancelOnDisconnect) =>
         joinRun(this.#context, thread_id, run_id, { signal, cancelOnDisconnect }),
@@ -147,8 +139,7 @@ export class Runs {
     return this.#once<RunStream>(target, {
       first: async (threadId, request, options) => {
         const log = this.#context.live.newLog(threadId, options.stateless);
-        const run = await this.#start(threadId, request, { signal, ...options, log });
-        return run instanceof LiveRun ? this.#streamOf(run, log, request) : run.stream();
+        return (await this.#start(threadId, request, { signal, ...options, log })).stream();
       },
       again: ({ thread_id, run_id }, cancelOnDisconnect) =>
         target.threadId === undefined
@@ -166,9 +157,7 @@ export class Runs {
   ): Promise<AnsweredStream> {
     const log = this.#context.live.newLog(threadId);
     const run = await this.#start(threadId, request, { signal, log });
-    if (!(run instanceof LiveRun)) return { ...run.stream(), answer: () => run.answer() };
-    const stream = await this.#streamOf(run, log, request);
-    return { ...stream, answer: () => localAnswer(this.#context, run) };
+    return { ...run.stream(), answer: () => run.answer() };
   }
 
   /** Accepts a run on the given or a temporary thread. With an idempotency key, a repeated request gets the first run. */
@@ -205,11 +194,7 @@ export class Runs {
   }
 
   /** Accepts a run that its caller waits for. */
-  async #start(
-    threadId: string,
-    request: RunCreateRequest,
-    options: AcceptOptions,
-  ): Promise<LiveRun | QueuedRun> {
+  async #start(threadId: string, request: RunCreateRequest, options: AcceptOptions): Promise<AwaitedRun> {
     const context = this.#context;
     if (context.within?.thread_id === threadId.toLowerCase())
       throw new ThreadBusyError(
@@ -217,23 +202,7 @@ export class Runs {
         "the calling run is on this thread and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
       );
     const own = { ...options, ...this.#onDisconnect(request), isAwaited: true };
-    const { run, live } = await acceptRun(context, threadId, request, own);
-    if (live) return live;
-    const { QueuedRun } = await import("../delivery/queued-run.js");
-    return new QueuedRun(context, run, own);
-  }
-
-  async #streamOf(live: LiveRun, log: RunLog, request: RunCreateRequest): Promise<RunStream> {
-    const { unattended: isUnattended } = this.#onDisconnect(request);
-    const read = log.capturesAllModes
-      ? (await import("../frames/projected-log.js")).readProjected(log, live.run)
-      : log.read();
-    const frames = this.#context.storage.runs.take ? localFrames(this.#context, live, read) : read;
-    const disconnect = () => {
-      frames.leave();
-      if (!isUnattended) stopRun(this.#context, live.run, live);
-    };
-    return { run: live.run, frames, disconnect, resumable: isUnattended };
+    return awaitedRun(context, await acceptRun(context, threadId, request, own), own);
   }
 
   /** Waits for the end of a run; also works for an ended run. @throws NotFoundError (`run_not_found`) */
@@ -345,18 +314,5 @@ export class Runs {
     const { ignore_on_disconnect_continue } = this.#context.settings;
     const mayContinue = disconnectOf(this.#context, request) === "continue";
     return { unattended: mayContinue && !ignore_on_disconnect_continue };
-  }
-
-  /** Waits for the end of the run. Interrupts it if the caller disconnects first. */
-  async #whileConnected(live: LiveRun, request: RunCreateRequest, signal?: AbortSignal): Promise<Run> {
-    if (!signal || this.#onDisconnect(request).unattended) return localEnd(this.#context, live);
-    const leave = () => stopRun(this.#context, live.run, live);
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    try {
-      return await localEnd(this.#context, live);
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
   }
 }

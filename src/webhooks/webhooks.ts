@@ -7,7 +7,7 @@ import type { JsonObject } from "../models/common.js";
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow, TimerRow, TimerTable } from "../storage/contract/storage.js";
 import { type OpsContext, withParts } from "../context/context.js";
-import { storedValues } from "../delivery/remote-runs.js";
+import { storedValues } from "../delivery/run-ends.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { isDelayed } from "../runs/state.js";
 import { isStorable, storable } from "../runs/resumption.js";

@@ -1,6 +1,6 @@
 /** Publishing frames to the shared bus, and handling of a bus that fails. */
 import { expect, it, vi } from "vitest";
-import { allModeFrames } from "../../src/delivery/remote-frames.js";
+import { allModeFrames } from "../../src/delivery/read-run.js";
 import type { EngineContext } from "../../src/runs/live-runs.js";
 import { RunLog } from "../../src/frames/run-log.js";
 import { SharedFrames } from "../../src/frames/shared-frames.js";

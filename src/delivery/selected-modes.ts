@@ -1,26 +1,10 @@
-/** Projects a log that captures all modes to the modes that the run's own client requested. */
+/** Selects the frames of stream modes. Ids are unchanged. */
 import { EVENTS_OF, STATE_MODES } from "../graphs/stream/stream-frames.js";
 import type { RunFrame } from "../models/run-stream.js";
 import type { Run, StreamMode } from "../models/run.js";
-import type { LogReader, RunLog } from "./run-log.js";
 
-/** Events that are sent to every reader. */
+/** Events that every reader gets, regardless of the requested modes. */
 const ALWAYS = ["metadata", "end", "error"];
-
-/** The frames that the run's request selects, after the frame with id `after`. Ids are unchanged. */
-export function readProjected(log: RunLog, run: Pick<Run, "kwargs">, after?: number): LogReader {
-  const frames = log.read(after);
-  const project = projectForClient(run);
-  return {
-    leave: () => frames.leave(),
-    async *[Symbol.asyncIterator]() {
-      for await (const batch of frames) {
-        const shown = batch.flatMap(project);
-        if (shown.length > 0) yield shown;
-      }
-    },
-  };
-}
 
 /** Returns a function that maps a frame to a list with that frame, or to an empty list if the run's request excludes it. */
 export function projectForClient({ kwargs }: Pick<Run, "kwargs">): (frame: RunFrame) => RunFrame[] {
@@ -34,4 +18,16 @@ export function projectForClient({ kwargs }: Pick<Run, "kwargs">): (frame: RunFr
     // Without `stream_subgraphs`, events of subgraphs are sent without their namespace.
     return STATE_MODES.has(event) ? [] : [{ ...frame, event }];
   };
+}
+
+/** The frames of these modes, with unchanged ids. */
+export async function* onlyModes(frames: AsyncIterable<readonly RunFrame[]>, modes: readonly StreamMode[]) {
+  const wanted = new Set<string>([
+    ...ALWAYS,
+    ...modes.map((mode) => (mode === "messages-tuple" ? "messages" : mode)),
+  ]);
+  for await (const batch of frames) {
+    const shown = batch.filter(({ event }) => wanted.has(event.split(/[|/]/, 1)[0] ?? ""));
+    if (shown.length > 0) yield shown;
+  }
 }

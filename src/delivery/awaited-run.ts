@@ -1,16 +1,27 @@
-/** A queued run, or a run of any process, for the caller that waits for it in this process. */
+/** An accepted run, for the caller that waits for it. */
 import type { JsonObject } from "../models/common.js";
 import type { RunFrame, RunStream } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import { isFinished } from "../storage/rows/rows.js";
-import { localFrames, readLog } from "./follow.js";
-import { remoteAnswer, endRemoteRun, pollRow, stopRemoteRuns } from "./remote-runs.js";
-import { remoteFrames, untilAborted } from "./remote-frames.js";
-import type { EngineContext } from "../runs/live-runs.js";
+import { readRun, untilAborted } from "./read-run.js";
+import { answerOf, endOf, localEnd, pollRow, stopRemoteRuns, stopRun } from "./run-ends.js";
+import type { RunLog } from "../frames/run-log.js";
+import type { EngineContext, LiveRun } from "../runs/live-runs.js";
+import type { Accepted } from "../runs/queue.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import { runModel } from "../threads/thread-origin.js";
 
+export interface AwaitedRun {
+  readonly run: Run;
+  /** The run as it ended. */
+  end(): Promise<Run>;
+  answer(): Promise<JsonObject>;
+  stream(): RunStream;
+}
+
 interface CallerOptions {
+  /** The log of the run, if it executes in this process and is streamed. */
+  log?: RunLog;
   /** Aborts when the caller disconnects. */
   signal?: AbortSignal;
   /** Whether the run continues after that. */
@@ -19,7 +30,63 @@ interface CallerOptions {
   atEnd?: LiveRunOptions["atEnd"];
 }
 
-export class QueuedRun {
+export const awaitedRun = (
+  context: EngineContext,
+  { run, live }: Accepted<LiveRun>,
+  options: CallerOptions,
+): AwaitedRun => (live ? new LocalRun(context, live, options) : new QueuedRun(context, run, options));
+
+/** A run that has started in this process. Another process may continue it. */
+class LocalRun implements AwaitedRun {
+  readonly run: Run;
+  readonly #context: EngineContext;
+  readonly #live: LiveRun;
+  readonly #options: CallerOptions;
+
+  constructor(context: EngineContext, live: LiveRun, options: CallerOptions) {
+    this.run = live.run;
+    this.#context = context;
+    this.#live = live;
+    this.#options = options;
+  }
+
+  /** Interrupts the run if the caller disconnects first. */
+  async end(): Promise<Run> {
+    const { signal, unattended } = this.#options;
+    if (!signal || unattended) return localEnd(this.#context, this.#live);
+    const leave = () => this.#stop();
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await localEnd(this.#context, this.#live);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  async answer(): Promise<JsonObject> {
+    await this.end();
+    return answerOf(this.#context, this.run, this.#live);
+  }
+
+  stream(): RunStream {
+    const { log, unattended } = this.#options;
+    const { run } = this;
+    const frames = readRun(this.#context, run, { log, live: this.#live });
+    const disconnect = () => {
+      frames.leave();
+      if (!unattended) this.#stop();
+    };
+    return { run, frames, disconnect, resumable: unattended };
+  }
+
+  #stop(): void {
+    stopRun(this.#context, this.run, this.#live);
+  }
+}
+
+/** A run that waits in the shared queue, or that any process executes. */
+class QueuedRun implements AwaitedRun {
   readonly run: Run;
   readonly #context: EngineContext;
   readonly #options: CallerOptions;
@@ -42,7 +109,7 @@ export class QueuedRun {
   }
 
   async end(): Promise<Run> {
-    const row = await this.#context.live.callers.track(endRemoteRun(this.#context, this.run, this.#leave));
+    const row = await this.#context.live.callers.track(endOf(this.#context, this.run, this.#leave));
     return row ? runModel(row) : this.run;
   }
 
@@ -52,7 +119,7 @@ export class QueuedRun {
 
   async #answer(): Promise<JsonObject> {
     try {
-      return await remoteAnswer(this.#context, this.run, this.#leave);
+      return await answerOf(this.#context, this.run, undefined, this.#leave);
     } finally {
       if (this.#leave.aborted) this.#tidyLater();
       else await this.#atEnd?.();
@@ -90,29 +157,21 @@ export class QueuedRun {
     return { run: this.run, frames: frames(), disconnect, resumable: unattended };
   }
 
-  /** Reads the local log if the run is executed here and processes share no frames; otherwise the remote frames. */
+  /** Reads the local log if the run is executed here and processes share no frames. */
   async *#readFrames(signal: AbortSignal): AsyncGenerator<readonly RunFrame[]> {
-    const { run } = this;
     const context = this.#context;
-    const now = context.frames ? run : await begun(context, run, signal);
-    const log = context.frames ? undefined : context.live.logOf(run.run_id);
-    if (log) {
-      const frames = await readLog(log, run, signal);
-      const live = context.live.find(run.run_id);
-      const all = live ? localFrames(context, live, frames) : frames;
-      signal.addEventListener("abort", () => all.leave(), { once: true });
-      yield* all;
-      return;
-    }
-    const rest = remoteFrames(context, now);
-    signal.addEventListener("abort", () => rest.leave(), { once: true });
-    yield* rest;
+    const { run_id } = this.run;
+    const run = context.frames ? this.run : await begun(context, this.run, signal);
+    const log = context.frames ? undefined : context.live.logOf(run_id);
+    const frames = readRun(context, run, log && { log, live: context.live.find(run_id) });
+    signal.addEventListener("abort", () => frames.leave(), { once: true });
+    yield* frames;
   }
 
   /** If the process stops before the run ends, the sweep does the cleanup. */
   #tidyLater(): void {
     const { abortSignal } = this.#context.live.callers;
-    if (this.#atEnd) endRemoteRun(this.#context, this.run, abortSignal).then(this.#atEnd, () => undefined);
+    if (this.#atEnd) endOf(this.#context, this.run, abortSignal).then(this.#atEnd, () => undefined);
   }
 
   #stop(): void {

@@ -1,4 +1,4 @@
-/** Runs that another process executes, or executed until it crashed: their answer, their end and their cancellation. */
+/** How a run ends, in this process or another: its answer, its final row, and its cancellation. */
 import type { JsonObject } from "../models/common.js";
 import type { Run } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
@@ -6,25 +6,79 @@ import type { RunKey, RunRow, ThreadLease } from "../storage/contract/storage.js
 import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "../context/context.js";
-import type { EngineContext } from "../runs/live-runs.js";
+import type { EngineContext, LiveRun } from "../runs/live-runs.js";
+import { RunAborted } from "../runs/run-aborted.js";
 import { ended, isUnclaimed, leaseOf } from "../runs/state.js";
 import { runAnswer } from "../graphs/stream/stream-frames.js";
 import { failedAnswer } from "../runs/run-results.js";
+import { runModel } from "../threads/thread-origin.js";
 import { readerOf } from "../threads/thread-state.js";
 
 /**
- * The answer of a run of another process, from its row and its checkpoints.
+ * The answer of a run once it has ended. `live` is the run in this process; another process may continue it.
  * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
  */
-export async function remoteAnswer(
+export async function answerOf(
   context: EngineContext,
   run: Run,
+  live: LiveRun | undefined,
   signal?: AbortSignal,
 ): Promise<JsonObject> {
-  const ended = await endRemoteRun(context, run, signal);
-  if (!ended) throw new NotFoundError("run", run.run_id);
-  if (ended.error !== null) return failedAnswer(new Error(ended.error));
+  const last = live && (await lastAttempt(context, live, signal));
+  if (last) return last.answer();
+  const row = await endOf(context, run, signal);
+  if (!row) throw new NotFoundError("run", run.run_id);
+  if (row.error !== null) return failedAnswer(new Error(row.error));
   return retryWhileUnavailable(() => storedValues(context, run), signal);
+}
+
+/** The end of a run of this process, even if another process continues it. */
+export async function localEnd(context: EngineContext, live: LiveRun): Promise<Run> {
+  const last = await lastAttempt(context, live);
+  if (last) return last.ended();
+  const row = await endOf(context, live.run);
+  return row ? runModel(row) : live.ended();
+}
+
+/**
+ * The attempt of a run with which the run has ended in this process. Undefined if another process continues the run.
+ * @throws ShuttingDownError if this process stops while the run is requeued
+ */
+async function lastAttempt(
+  context: EngineContext,
+  live: LiveRun,
+  signal?: AbortSignal,
+): Promise<LiveRun | undefined> {
+  for (
+    let current: LiveRun | undefined = live;
+    current;
+    current = await nextAttempt(context, current, signal)
+  ) {
+    await current.answer(signal);
+    if (!current.hasLeft) return current;
+  }
+  return undefined;
+}
+
+/** Poll interval for the row of a requeued run, in milliseconds. */
+const NEXT_ATTEMPT_POLL_MS = 500;
+
+/** The next attempt of a run in this process. Undefined if another process has taken the run, or it has ended. */
+export async function nextAttempt(
+  { live: { stopping }, storage, ownerId }: EngineContext,
+  live: LiveRun,
+  signal?: AbortSignal,
+): Promise<LiveRun | undefined> {
+  const leave = signal ? AbortSignal.any([signal, stopping]) : stopping;
+  const { thread_id, run_id } = live.run;
+  for (;;) {
+    leave.throwIfAborted();
+    if (live.next.live) return live.next.live;
+    const row = await retryWhileUnavailable(() => storage.runs.get(thread_id, run_id), leave);
+    if (live.next.live) return live.next.live;
+    if (!row || isFinished(row) || (!isUnclaimed(row) && row.owner !== ownerId)) return undefined;
+    await live.next.wait(NEXT_ATTEMPT_POLL_MS, leave);
+  }
 }
 
 /** The visible values of a run's last checkpoint. */
@@ -51,6 +105,19 @@ const NOTIFIED_POLL_MS = 2_000;
 export const RECOVERY_MS = 5_000;
 /** How long an unavailable storage is retried, in milliseconds. Then clients of the run must reconnect. */
 const PATIENCE_MS = 60_000;
+
+/** Interrupts the run of a disconnected client, in whichever attempt it is. */
+export function stopRun(context: EngineContext, run: RunKey, live: LiveRun | undefined): void {
+  let last = live;
+  while (last?.next.live) last = last.next.live;
+  if (last && !last.hasLeft) return last.stop(RunAborted.from("disconnected"));
+  stopRemoteRuns(context, run).catch((error: unknown) =>
+    context.logger.error(
+      { err: error, run_id: run.run_id },
+      "a run of another process could not be cancelled",
+    ),
+  );
+}
 
 /** Asks the run's process to cancel it. A queued run, or a run of a dead process, is settled immediately. */
 export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promise<void> {
@@ -91,7 +158,7 @@ export async function acquireAfterStop(
  * The row of a run once it has ended; undefined if it was deleted. Rejects with the reason of `signal` if that aborts.
  * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
  */
-export async function endRemoteRun(
+export async function endOf(
   context: EngineContext,
   run: RunKey,
   signal?: AbortSignal,
