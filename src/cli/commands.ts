@@ -126,7 +126,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
     },
     {
       name: "dockerfile",
-      summary: "Write a Dockerfile for the project; with --compose, also a compose.yaml with PostgreSQL.",
+      summary: "Write a Dockerfile for the project; with --compose, also a compose.yaml with its databases.",
       load: async () => (await import("./commands/dockerfile.js")).dockerfileCommand,
     },
     {

@@ -3,6 +3,7 @@ import { join, matchesGlob } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { assertQueue } from "../../src/config/queue-settings.js";
 import { loadConfig } from "../../src/config/load.js";
 import { markedBlocks } from "../helpers/markdown.js";
 import { cli, createProject, type Project } from "./harness.js";
@@ -18,6 +19,30 @@ afterEach(() => project.remove());
 
 const make = (...flags: string[]) => cli(["dockerfile", ...flags], { cwd: project.dir });
 const read = (path: string) => readFile(join(project.dir, path), "utf8");
+
+interface ComposeService {
+  environment?: Record<string, string>;
+  command?: string[];
+  ports?: string[];
+  depends_on?: object;
+  healthcheck?: object;
+}
+
+const readCompose = async () =>
+  parse(await read("compose.yaml"), { merge: true }) as {
+    services: Record<string, ComposeService>;
+    volumes: Record<string, null>;
+  };
+
+/** The settings of a container, as the server reads them from its environment. */
+async function settingsOf({ environment = {} }: ComposeService = {}) {
+  const values = Object.entries(environment).map(([name, text]) => [
+    name,
+    text.replace(/\$\{[^}]+\}/, "secret"),
+  ]);
+  const env = Object.fromEntries(values) as Record<string, string>;
+  return (await loadConfig({ cwd: project.dir, env })).settings;
+}
 
 /** All messages of the linter, including warnings. */
 const problems = (text: string) => validate(text).map(({ message }) => message);
@@ -99,19 +124,77 @@ describe("dockerfile", () => {
       0,
       expect.stringContaining("npm install pg @langchain/langgraph-checkpoint-postgres"),
     ]);
-    const { services } = parse(await read("compose.yaml")) as {
-      services: Record<"graphs" | "database", { environment: Record<string, string>; healthcheck?: object }>;
-    };
-    const { environment } = services.graphs;
-    expect(services.database.environment.POSTGRES_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?/);
-    expect(services.database.healthcheck).toBeDefined();
-    expect(services.graphs).toMatchObject({ depends_on: { database: { condition: "service_healthy" } } });
-    const env = Object.fromEntries(
-      Object.entries(environment).map(([name, text]) => [name, text.replace(/\$\{[^}]+\}/, "secret")]),
-    );
-    expect((await loadConfig({ cwd: project.dir, env })).settings).toMatchObject({
+    const { services } = await readCompose();
+    expect(Object.keys(services)).toEqual(["graphs", "database"]);
+    expect(services.database?.environment?.POSTGRES_PASSWORD).toMatch(/^\$\{POSTGRES_PASSWORD:\?/);
+    expect(services.database?.healthcheck).toBeDefined();
+    expect(services.graphs).toMatchObject({
+      depends_on: { database: { condition: "service_healthy" } },
+      stop_grace_period: "20s",
+      ports: ["127.0.0.1:2024:2024"],
+    });
+    expect(await settingsOf(services.graphs)).toMatchObject({
       checkpointer_scheme: "postgres",
       checkpointer_uri: "postgresql://graphs:secret@database:5432/graphs",
+      stream: "memory",
+    });
+  });
+
+  it.each([
+    [
+      "redis",
+      { stream: "redis", stream_uri: "redis://cache:6379" },
+      ["database", "redis"],
+      "redis://redis:6379",
+    ],
+    ["postgres", { stream: "postgres" }, ["database"], "postgresql://graphs:secret@database:5432/graphs"],
+    ["postgres", {}, ["database"], "postgresql://graphs:secret@database:5432/graphs"],
+  ])(
+    "--compose with a queue starts API servers and workers, which share frames through %s",
+    async (stream, settings, databases, stream_uri) => {
+      await project.put("package-lock.json", "{}");
+      await project.put("graph-server.config.json", {
+        ...{ graphs: { agent: "./graph.ts" }, port: 8080, queue: "postgres", shutdown_grace_seconds: 30 },
+        ...{ checkpointer_scheme: "postgres", checkpointer_uri: "postgresql://db/app", ...settings },
+      });
+      const { code, stderr } = await make("--compose");
+      expect(code).toBe(0);
+      expect(stderr.includes("redis")).toBe(stream === "redis");
+      const { services, volumes } = await readCompose();
+      expect(Object.keys(services)).toEqual(["api", "worker", ...databases]);
+      expect(Object.keys(volumes)).toEqual(["database"]);
+      expect(services.api).toMatchObject({ ports: ["127.0.0.1:8080:8080"], stop_grace_period: "40s" });
+      expect(services.worker?.ports).toBeUndefined();
+      const end = ["--host", "0.0.0.0", "--port", "8080"];
+      expect(services.api?.command?.slice(2)).toEqual(["start", "--role", "api", ...end]);
+      expect(services.worker?.command?.slice(2)).toEqual(["worker", ...end]);
+      for (const [name, role] of [
+        ["api", "api"],
+        ["worker", "worker"],
+      ] as const) {
+        const found = await settingsOf(services[name]);
+        expect(found).toMatchObject({ queue: "postgres", stream, stream_uri });
+        expect(Object.keys(services[name]?.depends_on ?? {})).toEqual(databases);
+        // The settings that the server itself refuses if they contradict each other.
+        expect(() => assertQueue({ ...found, role })).not.toThrow();
+      }
+    },
+  );
+
+  it("--compose keeps threads in Redis if the configuration does", async () => {
+    await project.put("package-lock.json", "{}");
+    await project.put("graph-server.config.json", {
+      ...{ graphs: { agent: "./graph.ts" }, checkpointer_scheme: "redis", checkpointer_uri: "redis://cache" },
+      checkpointer_options: { allow_ephemeral_metadata: true },
+    });
+    const { stderr } = await make("--compose");
+    expect(stderr).toContain("npm install redis");
+    expect(stderr).not.toContain("checkpoint-postgres");
+    const { services, volumes } = await readCompose();
+    expect(Object.keys(services)).toEqual(["graphs", "redis"]);
+    expect(Object.keys(volumes)).toEqual(["redis"]);
+    expect(await settingsOf(services.graphs)).toMatchObject({
+      ...{ checkpointer_scheme: "redis", checkpointer_uri: "redis://redis:6379" },
     });
   });
 

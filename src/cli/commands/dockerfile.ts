@@ -1,10 +1,12 @@
 import type { Command } from "@commander-js/extra-typings";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Settings } from "../../config/settings.js";
 import { ConfigError } from "../../support/errors.js";
 import { MANAGERS, managerOf, type PackageManager } from "../../support/package-manager.js";
 import { examples, type Runner } from "../session/command.js";
-import { compose, type ContainerProject, dockerfile, DOCKERIGNORE } from "../container/files.js";
+import { compose, composeStream, usesRedisStorage } from "../container/compose.js";
+import { type ContainerProject, dockerfile, DOCKERIGNORE } from "../container/files.js";
 import { existingFiles, type ProjectFile, writeFiles } from "../init/files.js";
 import { shortPath } from "../session/report-error.js";
 import { loadSettings, type Session } from "../session/session.js";
@@ -12,7 +14,10 @@ import { loadSettings, type Session } from "../session/session.js";
 export function dockerfileCommand(command: Command, run: Runner): void {
   command
     .argument("[graph...]", "files such as ./graph.ts:graph, if no configuration lists the graphs")
-    .option("--compose", "also write a compose.yaml with PostgreSQL")
+    .option(
+      "--compose",
+      "also write a compose.yaml with the databases, and with API servers and workers if the configuration has a queue",
+    )
     .option("--stdout", "print the Dockerfile, or the compose.yaml with --compose, without writing files")
     .option("--force", "overwrite existing files")
     .addHelpText(
@@ -50,7 +55,7 @@ async function makeContainer(
   const project = { ...projectIn(baseDir), graphs, port: settings.port, needsSqlite };
   const files: ProjectFile[] = [
     { path: "Dockerfile", content: dockerfile(project) },
-    ...(flags.compose ? [{ path: "compose.yaml", content: compose(settings.port) }] : []),
+    ...(flags.compose ? [{ path: "compose.yaml", content: compose({ settings, graphs }) }] : []),
   ];
   if (flags.stdout) {
     print.part(files.at(-1)?.content ?? "");
@@ -59,7 +64,11 @@ async function makeContainer(
   const written = await write(baseDir, files, flags.force ?? false);
   if (print.flags.json) print.json({ dir: baseDir, files: written });
   else for (const path of written) print.note(`wrote ${shortPath(join(baseDir, path), session.io.cwd)}`);
-  warnOfMissingPackages(session, baseDir, project.manager, flags);
+  if (flags.compose && /^mongo/.test(settings.checkpointer_scheme))
+    print.warn(
+      "compose.yaml stores threads in PostgreSQL, and the configuration in MongoDB: edit the file, or use PostgreSQL",
+    );
+  warnOfMissingPackages(session, baseDir, project.manager, flags.compose ? packagesOf(settings) : []);
   return 0;
 }
 
@@ -100,12 +109,12 @@ function warnOfMissingPackages(
   { print }: Session,
   folder: string,
   manager: PackageManager,
-  { compose: hasDatabase = false }: DockerfileFlags,
+  drivers: readonly string[],
 ): void {
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     dependencies?: Record<string, string>;
   };
-  const needed = ["graph-serve", ...(hasDatabase ? POSTGRES : [])];
+  const needed = ["graph-serve", ...drivers];
   const missing = needed.filter((name) => dependencies[name] === undefined);
   if (missing.length === 0) return;
   print.warn(
@@ -113,4 +122,13 @@ function warnOfMissingPackages(
   );
 }
 
-const POSTGRES = ["pg", "@langchain/langgraph-checkpoint-postgres"];
+/** Packages for the databases of compose.yaml. */
+const packagesOf = (settings: Settings): string[] => {
+  const isRedis = usesRedisStorage(settings);
+  const stream = composeStream(settings);
+  return [
+    ...(!isRedis || stream === "postgres" ? ["pg"] : []),
+    ...(isRedis ? [] : ["@langchain/langgraph-checkpoint-postgres"]),
+    ...(isRedis || stream === "redis" ? ["redis"] : []),
+  ];
+};
