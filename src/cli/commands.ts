@@ -145,6 +145,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/doctor.js")).doctorCommand,
     },
     {
+      name: "versions",
+      summary: "List the versions of graphs, and check whether stored threads can continue after a deploy.",
+      load: async () => (await import("./versions/versions.js")).versionsCommand,
+    },
+    {
       name: "export",
       summary: "Export a thread with all its checkpoints to one JSON file, from a storage or a server.",
       load: async () => (await import("./commands/transfer.js")).exportCommand,

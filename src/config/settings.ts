@@ -159,6 +159,9 @@ export const SettingsSchema = Type.Object(
     ),
     assistant_name: text("Name of the assistant. Default: the graph's id."),
     assistant_description: text("Description of the assistant."),
+    graph_version: text(
+      "Name of the graphs' code, such as a commit. It becomes part of the version of every graph, which otherwise changes only with nodes, edges, state keys and schemas.",
+    ),
     welcome_message: text("Text returned by the initial-message endpoint.", {
       default: "Hello! How can I help you today?",
     }),

@@ -69,7 +69,7 @@ export interface OpsContext {
 
 type RegistrySettings = Pick<
   RegistryOptions,
-  "default_assistant_id" | "assistant_namespace" | "list_all_assistants"
+  "default_assistant_id" | "assistant_namespace" | "list_all_assistants" | "graph_version"
 >;
 
 interface ContextParts extends Pick<
@@ -91,7 +91,7 @@ export function createContext(parts: ContextParts): OpsContext {
   const { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, tracing, watch } =
     parts;
   const { crons, delayed_runs, webhooks } = settings;
-  const { default_assistant_id, assistant_namespace, list_all_assistants } = settings;
+  const { default_assistant_id, assistant_namespace, list_all_assistants, graph_version } = settings;
   if (!("items" in storage))
     logger.warn({ scheme: storage.scheme }, "the graphs' long-term store is kept in memory only");
   const checkpointer = new RunCheckpointer(storage.checkpointer);
@@ -100,6 +100,7 @@ export function createContext(parts: ContextParts): OpsContext {
     default_assistant_id,
     assistant_namespace,
     list_all_assistants,
+    graph_version,
     checkpointer,
     get store() {
       return context.store;

@@ -100,7 +100,7 @@ export async function prepareRun(
   await guardGraph(context, { ...row, graphs: origin.graphs }, { ...checked, bound });
   const input = await addressedResume(bound, checked.input, configurable);
   const refusal = await refusalOf(context, { ...checked, bound }, run);
-  const stamp = stampOf(context, bound.id);
+  const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may throw between storing the row and creating the execution that settles it.
@@ -137,7 +137,7 @@ export function newLiveRun(
   options: LiveRunOptions,
   attempt: number,
 ): LiveRun {
-  const run = newRun(context, threadId, request, stampOf(context, bound.id), attempt, known, parent);
+  const run = newRun(context, threadId, request, stampOf(context, bound), attempt, known, parent);
   const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
   const ifLost =
@@ -150,9 +150,13 @@ export function newLiveRun(
   return new LiveRun(context, run, since, ending, resumption);
 }
 
-export const stampOf = ({ registry }: OpsContext, graphId: string): GraphStamp => ({
-  graph_id: graphId,
-  assistant_id: registry.uuidOf(graphId),
+export const stampOf = (
+  { registry }: OpsContext,
+  { id, version }: Pick<BoundGraph, "id" | "version">,
+): GraphStamp => ({
+  graph_id: id,
+  assistant_id: registry.uuidOf(id),
+  ...(version !== undefined && { graph_version: version }),
 });
 
 // The thread of a run that starts. The caller holds its lease.

@@ -85,9 +85,17 @@ function unknown(name: string, names: readonly string[]): string {
 }
 
 /** The subgraph of a node, if the node is a graph. */
-export function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
+function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
   const { bound } = (graph.nodes?.[node] ?? {}) as { bound?: unknown };
   return isServedGraph(bound) && bound.nodes ? bound : undefined;
+}
+
+/** The subgraphs that a node may call, as far as they are declared. */
+export function subgraphsOf(graph: ServedGraph, node: string): ServedGraph[] {
+  const own = graphIn(graph, node);
+  if (own) return [own];
+  const { subgraphs } = (graph.nodes?.[node] ?? {}) as { subgraphs?: unknown };
+  return Array.isArray(subgraphs) ? subgraphs.filter(isServedGraph).filter((one) => one.nodes) : [];
 }
 
 /** Copies the graph and only the nodes on the way to a breakpoint: other runs share the original. */

@@ -197,6 +197,7 @@ const RESERVED_CONFIGURABLE = new Set([
   "run_id",
   "graph_id",
   "assistant_id",
+  "graph_version",
   "checkpoint_id",
   "checkpoint_ns",
   "checkpoint_map",

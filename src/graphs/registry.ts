@@ -5,6 +5,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { GraphLoadError, GraphNotLoadedError, NotFoundError } from "../support/errors.js";
 import { assistantUuid, canonicalUuid } from "../support/ids.js";
 import type { AccessContext, GraphConfig, LoadedGraph, ServedGraph } from "./graph.js";
+import { Fingerprints } from "./fingerprint.js";
 import { createOutputFilter } from "./graph-output.js";
 import {
   bothFilters,
@@ -23,6 +24,8 @@ export interface RegistryOptions {
   assistant_namespace: string;
   /** Whether every graph is an assistant with its own UUID, instead of only the default graph. */
   list_all_assistants?: boolean;
+  /** Names the code of the graphs; part of their versions. */
+  graph_version?: string;
   checkpointer: BaseCheckpointSaver;
   /** Long-term memory for graphs that were compiled without a store. */
   store?: unknown;
@@ -47,6 +50,8 @@ export interface BoundGraph {
   id: string;
   graph: ServedGraph;
   filter: OutputFilter;
+  /** Undefined for a graph that does not list its nodes, and for a placeholder. */
+  version?: string;
 }
 
 export class GraphRegistry {
@@ -57,6 +62,7 @@ export class GraphRegistry {
   readonly assistants: readonly string[];
   loadedAt = new Date();
 
+  readonly #fingerprints: Fingerprints;
   readonly #options: RegistryOptions;
   #graphs: ReadonlyMap<string, LoadedGraph>;
   readonly #bound = new Map<string, Promise<BoundGraph>>();
@@ -70,6 +76,7 @@ export class GraphRegistry {
   constructor(options: RegistryOptions) {
     this.#options = options;
     this.#graphs = options.graphs;
+    this.#fingerprints = new Fingerprints(options.graph_version);
     const keys = [...options.graphs.keys()];
     this.defaultId = options.default_assistant_id ?? keys[0] ?? "";
     this.ids = keys.sort((a, b) => Number(b === this.defaultId) - Number(a === this.defaultId));
@@ -190,11 +197,12 @@ export class GraphRegistry {
     const graph = original.withConfig({});
     graph.checkpointer = this.#options.checkpointer;
     graph.store ??= this.#options.store;
-    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
+    const version = await this.#fingerprints.of(graph);
+    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL, version };
     const filter = await createOutputFilter(graph, (path) => this.#warn(graphId, path));
     if (!filter.known) this.#warn(graphId, []);
     this.#reportIfHeld(graphId, filter);
-    return { id: graphId, graph, filter };
+    return { id: graphId, graph, filter, version };
   }
 
   /**

@@ -216,7 +216,9 @@ export const RunModel = Type.Object(
     created_at: Timestamp("When the run was accepted."),
     updated_at: Timestamp("When the run's row last changed."),
     status: RunStatusSchema,
-    metadata: AnyObject({ description: "Metadata of the request, with graph_id and assistant_id." }),
+    metadata: AnyObject({
+      description: "Metadata of the request, with graph_id, assistant_id and graph_version.",
+    }),
     kwargs: AnyObject({
       description:
         "Invocation parameters: input, config, checkpoint, stream options; secrets of config and context masked.",

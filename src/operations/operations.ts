@@ -11,6 +11,7 @@ import { States } from "../threads/states.js";
 import { StoreItems } from "../threads/store-items.js";
 import { storeRoot } from "../threads/thread-origin.js";
 import { Threads } from "./threads.js";
+import type { Versions } from "./versions.js";
 import type { Webhooks } from "../webhooks/webhook-list.js";
 
 export type StateReader = Pick<States, "get" | "walkSelected">;
@@ -71,6 +72,14 @@ export class Operations {
     return this.#keep(
       "deadRuns",
       import("../coordination/dead-runs.js").then(({ DeadRuns }) => new DeadRuns(this.#context)),
+    );
+  }
+
+  /** Loaded on first use. @internal */
+  get versions(): Promise<Versions> {
+    return this.#keep(
+      "versions",
+      import("./versions.js").then(({ Versions }) => new Versions(this.#context)),
     );
   }
 

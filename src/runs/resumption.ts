@@ -78,7 +78,7 @@ export function originalRequest({
   kwargs,
   multitask_strategy,
 }: RunRow): RunCreateRequest {
-  const { graph_id, assistant_id: _, ...own } = metadata;
+  const { graph_id, assistant_id: _1, graph_version: _2, ...own } = metadata;
   const request = { ...kwargs, metadata: own, multitask_strategy } as Omit<RunCreateRequest, "assistant_id">;
   // The default graph may have changed since.
   return { ...request, assistant_id: typeof graph_id === "string" ? graph_id : assistant_id };

@@ -287,6 +287,8 @@ export interface GraphStamp {
   graph_id: string;
   /** The assistant's UUID. */
   assistant_id: string;
+  /** Undefined for a graph without a version, and for a delayed run, whose graph is loaded when it starts. */
+  graph_version?: string;
 }
 
 export function newRun(

@@ -72,7 +72,7 @@ export async function delayRun(
   const timers = context.timers as Timers;
   await postpone(context, timers.table, id, request);
   await requireRoom(timers.table, id, scopeOf(context));
-  const stamp = stampOf(context, registry.resolve(request.assistant_id));
+  const stamp = stampOf(context, { id: registry.resolve(request.assistant_id) });
   const run = newRun(context, id, { ...request, after_seconds }, stamp, delayed.attempt, known);
   const data = {
     request,

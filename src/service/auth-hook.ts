@@ -13,7 +13,7 @@ const DEFAULT_EXPORT = "authenticate";
 /** Maximum length of an identity in characters: each line of the access log contains it. */
 const LONGEST_IDENTITY = 1_000;
 /** Keys of thread metadata that the server writes. */
-const RESERVED_KEYS = ["graph_id", "assistant_id", "forked_from"];
+const RESERVED_KEYS = ["graph_id", "assistant_id", "graph_version", "forked_from"];
 
 interface Loaded {
   authenticate: Authenticate;

@@ -525,6 +525,8 @@ const INWARD = [
   "storage/postgres/frames.ts MAX_PARTS",
   "storage/postgres/frames.ts MAX_READS",
   "storage/postgres/locks.ts MAX_POLL_MS",
+  "graphs/fingerprint.ts MOST_STRUCTURES",
+  "graphs/versions/stored-state.ts MOST_ERRORS",
   "storage/postgres/writer.ts MAX_CONCURRENT",
   "storage/postgres/writer.ts MAX_BATCH_BYTES",
   "storage/sqlite/values.ts MAX_CACHED_BYTES",

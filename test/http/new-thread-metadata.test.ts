@@ -47,6 +47,7 @@ onEveryBackend("a thread created by a run", (backend) => {
     expect(waited.find(({ thread_id }) => thread_id === threads[0])?.metadata).toEqual({
       ...metadata,
       graph_id: "chat",
+      graph_version: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
       assistant_id: expect.any(String) as string,
     });
   });

@@ -11,7 +11,8 @@ import type { Redact } from "../../testing/cases/redact.js";
 import { chosenCheckpoint, hasStopped, executedNodes, type RecordedRun } from "./stored-runs.js";
 
 /** Keys of `configurable` that differ in each run. */
-const OF_THE_RUN = /^(thread_id|run_id|checkpoint_\w+|graph_id|assistant_id|__.*|langgraph_.*)$/;
+const OF_THE_RUN =
+  /^(thread_id|run_id|checkpoint_\w+|graph_id|assistant_id|graph_version|__.*|langgraph_.*)$/;
 
 /** @throws InvalidRequestError if a case cannot express the request (`invalid_request`) */
 export function caseStep(stored: RecordedRun, redact: Redact): Step {

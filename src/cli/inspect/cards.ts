@@ -82,7 +82,7 @@ export function printInspectedThread(
 }
 
 function printCard(print: Printer, { thread, state, totals }: InspectedThread): void {
-  const { graph_id, ...metadata } = thread.metadata;
+  const { graph_id, graph_version, ...metadata } = thread.metadata;
   const failed = totals.errors > 0 ? `, ${totals.errors} failed` : "";
   const errors = state.tasks.flatMap(({ name, error }) =>
     error === null ? [] : [`${name}: ${errorLine(error)}`],
@@ -91,6 +91,7 @@ function printCard(print: Printer, { thread, state, totals }: InspectedThread): 
     ["thread", thread.thread_id],
     ["status", thread.status],
     ["graph", typeof graph_id === "string" ? graph_id : undefined],
+    ["version", typeof graph_version === "string" ? graph_version : undefined],
     ["created", shownTime(print, thread.created_at)],
     ["updated", shownTime(print, thread.updated_at)],
     ["metadata", JSON.stringify(metadata)],

@@ -38,6 +38,7 @@ export const COMMAND_NAMES = [
     "migrate",
     "recover",
     "doctor",
+    "versions",
     "graph",
     "schemas",
     "validate",

@@ -4,8 +4,8 @@
  */
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { JsonObject } from "../../models/common.js";
-import { graphIn } from "../breakpoints.js";
-import { type GraphConfig, isServedGraph, type ServedGraph, type SnapshotTask } from "../graph.js";
+import { subgraphsOf } from "../breakpoints.js";
+import type { GraphConfig, ServedGraph, SnapshotTask } from "../graph.js";
 import {
   awaitedBy,
   hasWrites,
@@ -61,7 +61,7 @@ export async function lostTasks(
     if (!isHead) return lost;
     for (const task of openTasks(from)) {
       if (hasWrites(from, task)) continue;
-      const inner = graphsOf(of, task.name);
+      const inner = subgraphsOf(of, task.name);
       if (inner.length === 0) continue;
       const place = namespaceOf(namespace, task);
       const below = (await at(place)) ?? (await at(withoutTaskId(namespace, task)));
@@ -111,12 +111,4 @@ export function lostIn(graph: ServedGraph, tuple: CheckpointTuple, namespace: st
 function isTriggered(graph: ServedGraph, { name, trigger }: OpenTask): boolean {
   const { triggers } = (graph.nodes?.[name] ?? {}) as { triggers?: unknown };
   return trigger === undefined || !Array.isArray(triggers) || triggers.includes(trigger);
-}
-
-/** The subgraphs that a node may call, as far as they are declared. */
-function graphsOf(graph: ServedGraph, node: string): ServedGraph[] {
-  const own = graphIn(graph, node);
-  if (own) return [own];
-  const { subgraphs } = (graph.nodes?.[node] ?? {}) as { subgraphs?: unknown };
-  return Array.isArray(subgraphs) ? subgraphs.filter(isServedGraph).filter((one) => one.nodes) : [];
 }

@@ -79,7 +79,7 @@ function faultSuite(faults: readonly string[]): string {
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
-function element(
+export function element(
   name: string,
   attributes: Record<string, string | number>,
   children: readonly string[],

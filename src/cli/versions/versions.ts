@@ -1,0 +1,200 @@
+import type { Command } from "@commander-js/extra-typings";
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { LoadedConfig } from "../../config/load.js";
+import type { GraphVersion, ThreadCheck } from "../../models/version.js";
+import type { Service } from "../../service/service.js";
+import { ConfigError, InvalidRequestError } from "../../support/errors.js";
+import { didYouMean } from "../../support/nearest.js";
+import { escapeControl } from "../../view/text.js";
+import { examples, type Runner } from "../session/command.js";
+import {
+  createConsoleLogger,
+  openConfigured,
+  requireGraphs,
+  storageConfig,
+  withRememberedGraphs,
+} from "../session/open.js";
+import { isEphemeral } from "../session/open-client.js";
+import { addStorageOptions, type StorageFlags, timeOf } from "../session/options.js";
+import type { Session } from "../session/session.js";
+import { printJsonList } from "../terminal/json-list.js";
+import type { Printer } from "../terminal/print.js";
+import { type Column, printColumns } from "../terminal/table.js";
+import { shownTime } from "../terminal/text.js";
+import { junitOfVersions } from "./junit.js";
+
+export function versionsCommand(versions: Command, run: Runner): void {
+  versions.addHelpText("after", examples("graph-serve versions list", "graph-serve versions check"));
+  addStorageOptions(
+    versions
+      .command("list")
+      .description("List the versions of the graphs, with the threads and open runs of each."),
+  )
+    .addHelpText("after", examples("graph-serve versions list", "graph-serve versions list --json"))
+    .action((flags, command) => run(command, async (session) => listVersions(session, flags)));
+  addStorageOptions(
+    versions
+      .command("check")
+      .description(
+        "Check whether stored threads can continue on the graphs of this project; changes nothing.",
+      )
+      .option("--against <file>", "check against this graph file instead of the configured one")
+      .option(
+        "--graph <id>",
+        "check only threads of this graph; with --against, the graph that the file replaces",
+      )
+      .option("--since <time>", "only threads changed since this time; a time, or a duration such as 7d")
+      .option(
+        "--ci",
+        "also fail if a thread cannot be checked, for instance because its graph is not configured",
+      )
+      .option("--junit <file>", "write a JUnit report to this file"),
+  )
+    .addHelpText(
+      "after",
+      examples(
+        "graph-serve versions check",
+        "graph-serve versions check --against ./graph.ts --since 30d",
+        "graph-serve versions check --ci --junit versions.xml",
+      ),
+    )
+    .action((flags, command) => run(command, async (session) => checkVersions(session, flags)));
+}
+
+interface CheckFlags extends StorageFlags {
+  against?: string;
+  graph?: string;
+  since?: string;
+  ci?: boolean;
+  junit?: string;
+}
+
+const shortVersion = (version: string | null): string => version ?? "none";
+
+const columns = (print: Printer): Column<GraphVersion>[] => [
+  { title: "GRAPH", cell: ({ graph_id }) => graph_id },
+  { title: "VERSION", cell: ({ version }) => shortVersion(version) },
+  { title: "SERVED", cell: ({ is_current }) => (is_current ? "yes" : "") },
+  { title: "THREADS", cell: ({ threads }) => String(threads) },
+  { title: "INTERRUPTED", cell: ({ interrupted }) => String(interrupted) },
+  { title: "OPEN RUNS", cell: ({ open_runs }) => String(open_runs) },
+  {
+    title: "LAST USED",
+    cell: ({ last_used_at }) => (last_used_at === null ? "" : shownTime(print, last_used_at)),
+  },
+];
+
+async function listVersions(session: Session, flags: StorageFlags): Promise<number> {
+  const { print } = session;
+  const config = await versionsConfig(session, flags);
+  const items = await withStorage(session, config, async (service) => (await service.versions).list());
+  if (print.isJson) print.json({ items, next: null });
+  else printColumns(print, columns(print), items);
+  return 0;
+}
+
+/** Exit code 1 if a thread cannot continue; with `--ci`, also if one was not checked. */
+async function checkVersions(session: Session, flags: CheckFlags): Promise<number> {
+  const { print, io } = session;
+  const config = await versionsConfig(session, flags);
+  const graphId = flags.against === undefined ? flags.graph : config.settings.default_assistant_id;
+  const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
+  const counts = { checked: 0, failed: 0, unchecked: 0 };
+  const reported = flags.junit === undefined ? undefined : ([] as ThreadCheck[]);
+  await withStorage(session, config, async (service) => {
+    const fault = flags.against !== undefined && service.graphFaults().get(graphId ?? "");
+    if (fault) throw fault;
+    const versions = await service.versions;
+    const checks = counted(versions.check({ since, graphId }), counts, reported);
+    if (print.isJson) await printJsonList(print, checks);
+    else for await (const check of checks) printCheck(print, check, flags.ci === true);
+  });
+  if (flags.junit !== undefined && reported)
+    await writeFile(resolve(io.cwd, flags.junit), junitOfVersions(reported, flags.ci === true));
+  print.note(summary(counts));
+  if (counts.failed > 0)
+    print.note("keep the old nodes and keys until no thread needs them, or migrate: see docs/deploys.md");
+  return counts.failed > 0 || (flags.ci === true && counts.unchecked > 0) ? 1 : 0;
+}
+
+async function* counted(
+  checks: AsyncIterable<ThreadCheck>,
+  counts: { checked: number; failed: number; unchecked: number },
+  list: ThreadCheck[] | undefined,
+): AsyncGenerator<ThreadCheck> {
+  for await (const check of checks) {
+    if (check.unchecked === null) counts.checked += 1;
+    else counts.unchecked += 1;
+    if (check.problems.length > 0) counts.failed += 1;
+    list?.push(check);
+    yield check;
+  }
+}
+
+function printCheck(print: Printer, check: ThreadCheck, isStrict: boolean): void {
+  const { thread_id, graph_id, version, status, problems, unchecked } = check;
+  if (problems.length === 0 && !(isStrict && unchecked !== null)) return;
+  const facts = [graph_id ?? "", shortVersion(version), status, shownTime(print, check.updated_at)];
+  print.data(`${print.colors.bold(thread_id)}  ${print.colors.dim(facts.join("  "))}`);
+  for (const { message } of problems) print.data(`  ${print.colors.red("fails")}  ${escapeControl(message)}`);
+  if (unchecked !== null) print.data(`  ${print.colors.yellow("not checked")}  ${escapeControl(unchecked)}`);
+}
+
+const threads = (count: number): string => `${count} ${count === 1 ? "thread" : "threads"}`;
+
+function summary({
+  checked,
+  failed,
+  unchecked,
+}: {
+  checked: number;
+  failed: number;
+  unchecked: number;
+}): string {
+  const others = unchecked > 0 ? `; ${threads(unchecked)} not checked` : "";
+  return `${threads(checked)} checked: ${checked - failed} can continue, ${failed} cannot${others}`;
+}
+
+/** The configuration of the storage, with the graph of `--against` as its default graph. */
+async function versionsConfig(
+  session: Session,
+  { against, graph, ...flags }: CheckFlags,
+): Promise<LoadedConfig> {
+  const loaded = await storageConfig(session, flags);
+  if (isEphemeral(loaded))
+    throw new ConfigError(`scheme ${loaded.settings.checkpointer_scheme} has no stored threads to check`, {
+      hint: "specify a storage with --db",
+    });
+  const { config } = await withRememberedGraphs(loaded, session.io.cwd);
+  const { graphs, default_assistant_id: fallback } = config.settings;
+  if (against === undefined) {
+    requireGraphs(config.settings);
+    if (graph !== undefined && !Object.hasOwn(graphs, graph)) throw unknownGraph(graph, Object.keys(graphs));
+    return config;
+  }
+  const { settings } = await storageConfig(session, flags, { graphs: [against] });
+  const [[id, source] = ["agent", against]] = Object.entries(settings.graphs);
+  const replaced = graph ?? fallback ?? Object.keys(graphs)[0] ?? id;
+  const changed = { graphs: { ...graphs, [replaced]: source }, default_assistant_id: replaced };
+  return { ...config, settings: Object.freeze({ ...config.settings, ...changed }) };
+}
+
+const unknownGraph = (graph: string, known: readonly string[]) =>
+  new InvalidRequestError(`--graph ${graph} is not a configured graph`, undefined, {
+    hint: didYouMean(graph, known) ?? `use one of: ${known.join(", ")}`,
+  });
+
+async function withStorage<T>(
+  { print }: Session,
+  config: LoadedConfig,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const options = { readOnly: true, passive: true, standIns: true };
+  const service = await openConfigured(config, createConsoleLogger(print, "error"), options);
+  try {
+    return await work(service);
+  } finally {
+    await service.close(0);
+  }
+}
