@@ -67,7 +67,10 @@ export default tseslint.config(
       "no-restricted-globals": ["error", "localStorage", "eval"],
     },
   },
-  // Only the color theme and token prices are kept beyond a tab.
-  { files: ["studio/theme.ts", "studio/state/prices.ts"], rules: { "no-restricted-globals": "off" } },
+  // Only the color theme, token prices and the sizes of panes are kept beyond a tab.
+  {
+    files: ["studio/theme.ts", "studio/state/prices.ts", "studio/state/layout.ts"],
+    rules: { "no-restricted-globals": "off" },
+  },
   { files: ["**/*.js", "**/*.mjs", "**/*.cjs"], extends: [tseslint.configs.disableTypeChecked] },
 );

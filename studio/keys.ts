@@ -51,6 +51,7 @@ function act(key: string): boolean {
   else if (isPair && key === "g") go(href(["graphs"]));
   else if (key === "?") isHelpShown.value = true;
   else if (key === "/") document.querySelector<HTMLElement>("[data-slash]")?.focus();
+  else if (key === "[") press("[data-fold]");
   else if (key === "r") press("[data-refresh]");
   else if (key === "f") press("[data-fork]");
   else if (key === ".") press("[data-step]");

@@ -1,14 +1,15 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { isReadOnly, keyAsked, note, shared } from "./api.js";
-import { isHelpShown, listenForKeys } from "./keys.js";
+import { isReadOnly, note, shared } from "./api.js";
+import { listenForKeys } from "./keys.js";
 import { Empty } from "./parts/common.js";
 import { CaseDialog } from "./parts/case-dialog.js";
 import { HelpDialog, KeyDialog } from "./parts/dialogs.js";
 import { later } from "./parts/later.js";
 import { Palette } from "./parts/palette.js";
-import { Problems, Reloaded } from "./parts/problems.js";
-import { visible } from "./parts/text.js";
+import { Problems } from "./parts/problems.js";
+import { screenTitle, Sidebar } from "./parts/sidebar.js";
+import { keepTimes, visible } from "./parts/text.js";
 import { UndoBar } from "./parts/undo.js";
 import { href, place } from "./router.js";
 import { Compare } from "./screens/compare.js";
@@ -17,28 +18,41 @@ import { Inbox } from "./screens/inbox.js";
 import { RunScreen } from "./screens/run.js";
 import { Thread } from "./screens/thread.js";
 import { Threads } from "./screens/threads.js";
+import { followChanges } from "./state/changes.js";
 import { listenForHelp } from "./state/helper.js";
 import { hello } from "./state/hello.js";
-import { readServer, server } from "./state/server.js";
+import { isFolded, sidebar } from "./state/layout.js";
+import { followRecent, recent, waitingCount } from "./state/recent.js";
+import { readServer } from "./state/server.js";
 import { shown } from "./state/shown.js";
-import { type Theme, theme, THEMES } from "./theme.js";
+import { titleOf } from "./state/threads.js";
 import { strings } from "./strings.js";
 
 function App() {
   const [screen = "", id] = place.value.path;
   useEffect(() => void readServer(), []);
+  useEffect(follow, []);
+  const [waiting, title] = [waitingCount.value, pageTitle(screen, id)];
   useEffect(() => {
-    document.title = [id ?? titleOf(screen), strings.studio].filter(Boolean).join(" · ");
-  }, [screen, id]);
+    const name = [title, strings.studio].filter(Boolean).join(" · ");
+    document.title = waiting > 0 ? `(${waiting}) ${name}` : name;
+  }, [title, waiting]);
   return (
     <>
       <a class="skip" href="#content" onClick={skip}>
         {strings.skip}
       </a>
-      <Bar screen={screen} />
-      <Note />
-      <Problems />
-      <Screen screen={screen} id={id} />
+      <div
+        class={`shell ${shared ? "is-shared" : ""} ${isFolded.value ? "is-folded" : ""}`}
+        style={{ "--sidebar": `${sidebar.width.value}px` }}
+      >
+        <Sidebar />
+        <div class="page">
+          <Note />
+          <Problems />
+          <Screen screen={screen} id={id} />
+        </div>
+      </div>
       <KeyDialog />
       <HelpDialog />
       <CaseDialog />
@@ -46,6 +60,23 @@ function App() {
       <UndoBar />
     </>
   );
+}
+
+/** Keeps lists and counts up to date. A saved page has no server. */
+function follow(): (() => void) | undefined {
+  if (shared) return undefined;
+  const leaving = new AbortController();
+  void followChanges(leaving.signal);
+  const stop = followRecent();
+  return () => {
+    leaving.abort();
+    stop();
+  };
+}
+
+function pageTitle(screen: string, id: string | undefined): string {
+  const thread = recent.value.find(({ thread_id }) => thread_id === id);
+  return (thread && visible(titleOf(thread).slice(0, 60))) || (id ?? screenTitle(screen));
 }
 
 /** Notice about the visible values, mainly that some are hidden from clients. */
@@ -60,9 +91,6 @@ function Note() {
     </aside>
   );
 }
-
-const titleOf = (screen: string): string =>
-  SCREENS.filter((each) => each === screen).map((each) => TITLES[each])[0] ?? "";
 
 /** Move the focus by script: a link to an element id would overwrite the router's hash. */
 function skip(event: Event): void {
@@ -90,67 +118,8 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
 const Runs = later(async () => (await import("./screens/runs.js")).Runs);
 const Memory = later(async () => (await import("./screens/memory.js")).Memory);
 
-const TITLES = {
-  run: strings.run,
-  inbox: strings.inbox,
-  threads: strings.threads,
-  runs: strings.allRuns.title,
-  store: strings.memory.title,
-  graphs: strings.graphs,
-};
-const ALL = [
-  "run",
-  "inbox",
-  "threads",
-  "runs",
-  "store",
-  "graphs",
-] as const satisfies readonly (keyof typeof TITLES)[];
-const SCREENS = isReadOnly ? ALL.filter((each) => each !== "run" && each !== "inbox") : ALL;
-
-function Bar({ screen }: { screen: string }) {
-  const told = server.value.value;
-  return (
-    <header class="bar">
-      <span class="brand">{told ? visible(told.name) : "graph-serve"}</span>
-      {!shared && (
-        <nav aria-label={strings.navigation}>
-          {SCREENS.map((each) => (
-            <a key={each} href={href([each])} aria-current={screen === each ? "page" : undefined}>
-              {titleOf(each)}
-            </a>
-          ))}
-        </nav>
-      )}
-      <span class="bar-end">
-        <Reloaded />
-        <label class="theme">
-          <span class="visually-hidden">{strings.theme.title}</span>
-          <select
-            value={theme.value}
-            onChange={({ currentTarget }) => (theme.value = currentTarget.value as Theme)}
-          >
-            {THEMES.map((each) => (
-              <option key={each} value={each}>
-                {strings.theme[each]}
-              </option>
-            ))}
-          </select>
-        </label>
-        {!shared && (
-          <button type="button" class="small" onClick={() => (keyAsked.value = "wished")}>
-            {strings.key.button}
-          </button>
-        )}
-        <button type="button" class="small" onClick={() => (isHelpShown.value = true)}>
-          {strings.help.button}
-        </button>
-      </span>
-    </header>
-  );
-}
-
 listenForKeys();
+keepTimes();
 listenForHelp();
 const app = document.getElementById("app");
 if (app) {

@@ -8,10 +8,16 @@ import { Copy, visible } from "./text.js";
 /** Status is shown by shape and text too, not only by color. */
 const SHAPES: Record<ThreadStatus, string> = { idle: "○", busy: "◐", interrupted: "◆", error: "▲" };
 
+export const StatusShape = ({ status }: { status: ThreadStatus }) => (
+  <span class={`status-shape is-${status}`} aria-hidden="true">
+    {SHAPES[status]}
+  </span>
+);
+
 export function Status({ status }: { status: ThreadStatus }) {
   return (
     <span class={`status is-${status}`}>
-      <span aria-hidden="true">{SHAPES[status]}</span> {strings.status[status]}
+      <StatusShape status={status} /> {strings.status[status]}
     </span>
   );
 }

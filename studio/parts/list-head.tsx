@@ -1,13 +1,27 @@
 /** Header of a filtered list, and filters shared by lists. The address stores the filters. */
 import type { ComponentChildren } from "preact";
 import { go, place, withQuery } from "../router.js";
+import { isLive } from "../state/changes.js";
 import { parseMeta } from "../state/threads.js";
 import { strings } from "../strings.js";
 
-export function ListHead({ title, reload }: { title: string; reload: () => void }) {
+interface ListHeadProps {
+  title: string;
+  /** Number of objects, if known. */
+  count?: number | undefined;
+  reload: () => void;
+}
+
+export function ListHead({ title, count, reload }: ListHeadProps) {
   return (
     <header class="screen-head">
       <h1>{title}</h1>
+      {count !== undefined && <span class="count">{count.toLocaleString("en")}</span>}
+      {isLive.value && (
+        <span class="live" title={strings.list.liveHint}>
+          {strings.list.live}
+        </span>
+      )}
       <button type="button" class="small" data-refresh onClick={reload}>
         {strings.refresh}
       </button>

@@ -1,4 +1,5 @@
 /** Renders untrusted text with visible control characters; long text is expandable. */
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { escapeControl } from "../../src/view/text.js";
 import { strings } from "../strings.js";
@@ -70,7 +71,28 @@ function agoText(at: string, now = Date.now()): string {
   return relative.format(Math.round(seconds / size), unit);
 }
 
+/** Changes now and then, so that relative times stay right. */
+const tick = signal(0);
+const TICK_MS = 20_000;
+export const keepTimes = (): void =>
+  void setInterval(() => document.visibilityState === "visible" && (tick.value += 1), TICK_MS);
+
+const SHORT_UNITS: [string, number][] = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
+];
+
+/** Age in as few characters as possible: `now`, `5m`, `3h`, `2d`. */
+export function ageText(at: string): string {
+  void tick.value;
+  const seconds = (Date.now() - Date.parse(at)) / 1000;
+  const [unit, size] = SHORT_UNITS.find(([, each]) => seconds >= each) ?? ["", 0];
+  return size === 0 ? strings.now : `${Math.floor(seconds / size)}${unit}`;
+}
+
 export function Ago({ at }: { at: string }) {
+  void tick.value;
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()}>
       {agoText(at)}

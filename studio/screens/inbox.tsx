@@ -10,6 +10,7 @@ import { Questions } from "../parts/questions.js";
 import { Ago, visible } from "../parts/text.js";
 import { href } from "../router.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
+import { onChange, throttled } from "../state/changes.js";
 import { load, loading } from "../state/loading.js";
 import { graphOf, type ListedThread } from "../state/threads.js";
 import { strings } from "../strings.js";
@@ -17,7 +18,8 @@ import { strings } from "../strings.js";
 const PAGE = 50;
 /** Maximum rows per request. */
 const MOST = 1000;
-const LOOK_AGAIN_MS = 5000;
+/** Minimum interval of reloads after changes. */
+const REFRESH_MS = 1000;
 const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
 
 interface WaitingThreads {
@@ -58,8 +60,7 @@ export function Inbox() {
   useEffect(() => {
     wanted = PAGE;
     void read();
-    const timer = setInterval(() => document.visibilityState === "visible" && void read(), LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
+    return onChange(throttled(read, REFRESH_MS));
   }, []);
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>

@@ -27,6 +27,7 @@ import {
   loadGraphs,
   openGraph,
 } from "../state/graphs.js";
+import { concerns, onChange } from "../state/changes.js";
 import { live, picture } from "../state/live-run.js";
 import { chosenNode } from "../state/node-run.js";
 import { factsOf, marksOf, progressOf, readRunFacts, storedRun } from "../state/run-facts.js";
@@ -36,8 +37,6 @@ import { strings } from "../strings.js";
 
 /** Distance from the end of a list within which new content scrolls it. */
 const NEAR_PX = 60;
-/** Poll interval for runs started elsewhere, while the page is visible. */
-const LOOK_AGAIN_MS = 3000;
 
 export function RunScreen() {
   const id = threadId.value;
@@ -49,9 +48,7 @@ export function RunScreen() {
   }, [id, graph]);
   useEffect(() => {
     void loadGraphs();
-    const again = () => document.visibilityState === "visible" && void lookAgain();
-    const timer = setInterval(again, LOOK_AGAIN_MS);
-    return () => clearInterval(timer);
+    return onChange((changes) => void (concerns(changes, threadId.peek() ?? "") && lookAgain()));
   }, []);
   const isAsking = !live.value && (state.value.value?.interrupts.length ?? 0) > 0;
   const error = row.error.value ?? graphs.error.value;

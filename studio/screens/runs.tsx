@@ -6,6 +6,7 @@ import { Empty, Fault, Waiting } from "../parts/common.js";
 import { CopyAs } from "../parts/copy-as.js";
 import { RunActions, useRecordings } from "../parts/run-actions.js";
 import { EndOfList } from "../parts/end-of-list.js";
+import { Table, TableRow } from "../parts/table.js";
 import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
 import { Ago, msText, visible } from "../parts/text.js";
 import { go, href, place, withQuery } from "../router.js";
@@ -16,20 +17,26 @@ import {
   type ListedRun,
   loadMoreRuns,
   placeOfRun,
+  refreshRuns,
   reloadRuns,
   RUN_STATUSES,
   runPage,
   runs,
   SINCE,
 } from "../state/all-runs.js";
+import { onChange, throttled } from "../state/changes.js";
 import { cancelAction } from "../state/live-run.js";
 import { strings } from "../strings.js";
+
+/** Minimum interval of reloads after changes. */
+const REFRESH_MS = 700;
 
 export function Runs() {
   const { status, graph, meta, since } = place.value.query;
   useEffect(() => void reloadRuns(), [status, graph, meta, since]);
+  useEffect(() => onChange(throttled(refreshRuns, REFRESH_MS)), []);
   return (
-    <main id="content" class="screen narrow" tabIndex={-1}>
+    <main id="content" class="screen list-screen" tabIndex={-1}>
       <ListHead title={strings.allRuns.title} reload={() => void reloadRuns()} />
       <Filters />
       <List />
@@ -93,11 +100,22 @@ function List() {
   return (
     <>
       {refusal && <Fault error={refusal} />}
-      <ul class="threads" data-list>
+      <Table
+        label={strings.allRuns.title}
+        columns={[
+          { title: strings.list.status },
+          { title: strings.allRuns.graph, class: "is-main" },
+          { title: strings.allRuns.runId },
+          { title: strings.allRuns.threadId },
+          { title: strings.allRuns.duration, class: "is-number" },
+          { title: strings.list.tokens, class: "is-number" },
+          { title: strings.allRuns.since, class: "is-number" },
+        ]}
+      >
         {runs.value.map((run) => (
           <Row key={run.run_id} run={run} onFault={setRefusal} />
         ))}
-      </ul>
+      </Table>
       {error && <Fault error={error} retry={() => void loadMoreRuns()} />}
       <EndOfList
         count={runs.value.length}
@@ -123,34 +141,40 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
     void cancelRun(run).catch(onFault);
   };
   return (
-    <li class="with-action">
-      <a class="thread" href={href(["threads", thread_id])} onClick={open}>
-        <span class="preview run-line">
-          <Status status={status} />
-          <span class="one-line">{visible(graphOf(run))}</span>
-        </span>
-        <span class="facts">
-          <code title={strings.allRuns.run}>{run_id.slice(0, 13)}</code>
-          <span>
-            {strings.allRuns.thread} <code>{visible(thread_id.slice(0, 13))}</code>
+    <TableRow version={updated_at}>
+      <td>
+        <Status status={status} />
+      </td>
+      <td class="is-main">
+        <a class="row-link" href={href(["threads", thread_id])} onClick={open}>
+          <span class="row-title">{visible(graphOf(run))}</span>
+          {error !== null && <span class="bad">{visible(error.slice(0, 300)).replaceAll("\n", " ")}</span>}
+        </a>
+      </td>
+      <td>
+        <code title={run_id}>{run_id.slice(0, 13)}</code>
+      </td>
+      <td>
+        <code title={thread_id}>{visible(thread_id.slice(0, 13))}</code>
+      </td>
+      <td class="is-number">{isOver(run) ? msText(Date.parse(updated_at) - Date.parse(created_at)) : "–"}</td>
+      <td class="is-number">{tokens > 0 ? tokens.toLocaleString("en") : "–"}</td>
+      <td class="is-number">
+        <Ago at={created_at} />
+      </td>
+      <td class="row-actions">
+        {isOver(run) && <RunActions threadId={thread_id} runId={run_id} onFault={onFault} />}
+        {!isOver(run) && !isReadOnly && (
+          <span class="run-actions">
+            <button type="button" class="small" onClick={stop}>
+              {strings.allRuns.cancel}
+              <span class="visually-hidden"> {run_id}</span>
+            </button>
+            <CopyAs action={() => cancelAction({ threadId: thread_id, runId: run_id })} />
           </span>
-          <Ago at={created_at} />
-          {isOver(run) && <span>{msText(Date.parse(updated_at) - Date.parse(created_at))}</span>}
-          {tokens > 0 && <span>{strings.allRuns.tokens(tokens)}</span>}
-        </span>
-        {error !== null && <span class="bad one-line">{visible(error)}</span>}
-      </a>
-      {isOver(run) && <RunActions threadId={thread_id} runId={run_id} onFault={onFault} />}
-      {!isOver(run) && !isReadOnly && (
-        <span class="run-actions">
-          <button type="button" class="small" onClick={stop}>
-            {strings.allRuns.cancel}
-            <span class="visually-hidden"> {run_id}</span>
-          </button>
-          <CopyAs action={() => cancelAction({ threadId: thread_id, runId: run_id })} />
-        </span>
-      )}
-    </li>
+        )}
+      </td>
+    </TableRow>
   );
 }
 

@@ -10,6 +10,7 @@ import { SavePage, ShownSwitch } from "../parts/thread-tools.js";
 import { movedBy, rowId, Rows } from "../parts/rows.js";
 import { Ago, Copy, msText, visible } from "../parts/text.js";
 import { go, href, place } from "../router.js";
+import { concerns, onChange } from "../state/changes.js";
 import { live, onProgress } from "../state/live-run.js";
 import {
   choose,
@@ -45,9 +46,6 @@ import { path, placed, width } from "../state/branches.js";
 import { strings } from "../strings.js";
 import { Inspector } from "./inspector.js";
 
-/** Poll interval for changes of the thread, while the page is visible. */
-const LOOK_AGAIN_MS = 3000;
-
 export function Thread() {
   const [id, ns] = [threadId.value, namespace.value];
   useEffect(() => void open(), [id, ns]);
@@ -55,14 +53,11 @@ export function Thread() {
   useSignalEffect(findNamed);
   useEffect(() => {
     // The stream of a run already reports changes.
-    const again = () => document.visibilityState === "visible" && !live.value && void refresh();
-    const timer = setInterval(again, LOOK_AGAIN_MS);
-    document.addEventListener("visibilitychange", again);
-    const forget = onProgress(() => void refreshSoon());
+    const stop = onChange((changes) => void (!live.value && concerns(changes, id) && refresh()));
+    const forget = onProgress((of) => void (of === id && refreshSoon()));
     return () => {
       forget();
-      clearInterval(timer);
-      document.removeEventListener("visibilitychange", again);
+      stop();
     };
   }, [id, ns]);
   const error = row.error.value;

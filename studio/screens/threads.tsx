@@ -3,8 +3,10 @@ import { isReadOnly } from "../api.js";
 import { visible, Ago } from "../parts/text.js";
 import { Empty, Fault, Status, Waiting } from "../parts/common.js";
 import { EndOfList } from "../parts/end-of-list.js";
+import { Table, TableRow } from "../parts/table.js";
 import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
 import { go, href, place, withQuery } from "../router.js";
+import { onChange, throttled } from "../state/changes.js";
 import {
   counts,
   graphOf,
@@ -14,17 +16,21 @@ import {
   page,
   parseMeta,
   previewOf,
-  removeThread,
+  refreshRows,
   reload,
+  removeThread,
   shown,
   STATUSES,
   threads,
+  titleOf,
   tokens,
   total,
 } from "../state/threads.js";
 import { strings } from "../strings.js";
 
 const TYPING_MS = 250;
+/** Minimum interval of reloads after changes. */
+const REFRESH_MS = 700;
 
 export function Threads() {
   const { status, meta, q = "" } = place.value.query;
@@ -35,9 +41,10 @@ export function Threads() {
     typed.current = q;
     return () => clearTimeout(timer);
   }, [status, meta, q]);
+  useEffect(() => onChange(throttled(refreshRows, REFRESH_MS)), []);
   return (
-    <main id="content" class="screen narrow" tabIndex={-1}>
-      <ListHead title={strings.threads} reload={() => void reload()} />
+    <main id="content" class="screen list-screen" tabIndex={-1}>
+      <ListHead title={strings.threads} count={counts.value.all} reload={() => void reload()} />
       <Filters />
       <List />
     </main>
@@ -92,11 +99,22 @@ function List() {
   }
   return (
     <>
-      <ul class="threads" data-list>
+      <Table
+        label={strings.threads}
+        columns={[
+          { title: strings.list.title, class: "is-main" },
+          { title: strings.runs.graph },
+          { title: strings.list.status },
+          { title: strings.list.messages, class: "is-number" },
+          { title: strings.list.steps, class: "is-number" },
+          { title: strings.list.tokens, class: "is-number" },
+          { title: strings.list.updated, class: "is-number" },
+        ]}
+      >
         {shown.value.map((thread) => (
           <Row key={thread.thread_id} thread={thread} />
         ))}
-      </ul>
+      </Table>
       {error && <Fault error={error} retry={() => void loadMore()} />}
       <EndOfList
         count={threads.value.length}
@@ -110,36 +128,60 @@ function List() {
 }
 
 function Row({ thread }: { thread: ListedThread }) {
-  const { thread_id, status, updated_at, error } = thread;
-  const preview = previewOf(thread);
-  const used = tokens.value.get(thread_id) ?? 0;
+  const { thread_id, status, updated_at, preview } = thread;
+  const used = tokens.value.get(thread_id);
   const remove = () => {
     removeThread(thread, strings.list.removed(thread_id.slice(0, 13)));
     document.getElementById("content")?.focus();
   };
-  const isNew = thread.state_updated_at === null && status !== "busy";
-  const nothing = isNew ? strings.list.neverRan : strings.list.noMessage;
   return (
-    <li class="with-action">
-      <a class="thread" href={href(["threads", thread_id])}>
-        <span class={`preview ${preview === "" ? "dim" : ""}`}>
-          {preview === "" ? nothing : visible(preview.slice(0, 300)).replaceAll("\n", " ")}
-        </span>
-        <span class="facts">
-          <Status status={status} />
-          {graphOf(thread) !== "" && <span>{visible(graphOf(thread))}</span>}
-          <code>{thread_id.slice(0, 13)}</code>
-          <Ago at={updated_at} />
-          {used > 0 && <span>{strings.allRuns.tokens(used)}</span>}
-        </span>
-        {error !== null && <span class="bad one-line">{visible(error)}</span>}
-      </a>
-      {!isReadOnly && (
-        <button type="button" class="small on-demand" onClick={remove}>
-          {strings.list.remove}
-          <span class="visually-hidden"> {thread_id}</span>
-        </button>
-      )}
-    </li>
+    <TableRow version={updated_at}>
+      <td class="is-main">
+        <a class="row-link" href={href(["threads", thread_id])}>
+          <Title thread={thread} />
+        </a>
+      </td>
+      <td>{visible(graphOf(thread))}</td>
+      <td>
+        <Status status={status} />
+      </td>
+      <td class="is-number">{preview?.messages ? preview.messages.toLocaleString("en") : "–"}</td>
+      <td class="is-number">{preview?.steps?.toLocaleString("en") ?? "–"}</td>
+      <td class="is-number">{used ? used.toLocaleString("en") : "–"}</td>
+      <td class="is-number">
+        <Ago at={updated_at} />
+      </td>
+      <td class="row-actions">
+        {!isReadOnly && (
+          <button type="button" class="small" onClick={remove}>
+            {strings.list.remove}
+            <span class="visually-hidden"> {thread_id}</span>
+          </button>
+        )}
+      </td>
+    </TableRow>
   );
 }
+
+/** Title, then the error or the last message. */
+function Title({ thread }: { thread: ListedThread }) {
+  const { thread_id, status, state_updated_at, error } = thread;
+  const [title, last] = [titleOf(thread), previewOf(thread)];
+  const isNew = state_updated_at === null && status !== "busy";
+  const nothing = isNew ? strings.list.neverRan : strings.list.noMessage;
+  return (
+    <>
+      {title === "" ? (
+        <span class="dim">
+          {nothing} <code>{thread_id.slice(0, 13)}</code>
+        </span>
+      ) : (
+        <span class="row-title">{oneLine(title)}</span>
+      )}
+      {error !== null && <span class="bad">{oneLine(error)}</span>}
+      {error === null && last !== "" && <span class="dim">{oneLine(last)}</span>}
+    </>
+  );
+}
+
+const oneLine = (text: string): string => visible(text.slice(0, 300)).replaceAll("\n", " ");

@@ -8,6 +8,8 @@ import { load, loading } from "./loading.js";
 import { parseMeta } from "./threads.js";
 
 const PAGE = 50;
+/** Maximum rows per request. */
+const MOST_ROWS = 1000;
 export const RUN_STATUSES = [
   "pending",
   "running",
@@ -63,6 +65,21 @@ export async function loadMoreRuns(mine = generation, anew = false): Promise<voi
     });
   };
   await load(runPage, read, isStale);
+}
+
+/** Reloads the loaded rows after a change, without a sign of loading. */
+export async function refreshRuns(): Promise<void> {
+  const mine = generation;
+  if (runPage.busy.value || runs.value.length > MOST_ROWS) return;
+  const limit = Math.max(PAGE, runs.value.length);
+  const body = { ...filterOf(place.value.query), limit, select: SELECT };
+  const answer = await ask<ListedRun[]>("POST", "/runs/search", { body });
+  if (mine !== generation) return;
+  const after = answer.headers.get("X-Pagination-Next");
+  batch(() => {
+    runs.value = answer.body;
+    next.value = after === null ? null : Number(after);
+  });
 }
 
 /** New runs shift the pages: skip rows that are already loaded. */

@@ -57,7 +57,7 @@ export function attach(thread: ListedThread): void {
   const id = thread.thread_id;
   if (!isShown(id)) {
     generation += 1;
-    if (live.value) leave();
+    leave();
     state.value.value = undefined;
     refusal.value = undefined;
   }

@@ -7,6 +7,7 @@ import { type Action, args } from "./copy-as.js";
 import type { Frame } from "./frame.js";
 import { type Picture, RunView } from "./run-view.js";
 import { readStream } from "./stream.js";
+import { seen, whenHidden } from "./visible.js";
 
 /** Stream modes for a live view, without overlapping content. */
 const STREAM = {
@@ -221,10 +222,7 @@ const tell = (threadId: string, isOver: boolean): void => {
   for (const listener of listeners) listener(threadId, isOver);
 };
 
-/**
- * Browsers limit connections per server to six: a hidden tab closes its own, and catches up when it becomes
- * visible.
- */
+/** A hidden tab closes its connection, and catches up when it becomes visible. */
 async function readWhileSeen(
   path: string,
   take: (frame: Frame) => void,
@@ -263,28 +261,6 @@ async function readWhileSeen(
       hidden.forget();
     }
   }
-}
-
-const isSeen = (): boolean => document.visibilityState === "visible";
-
-function seen(left: AbortSignal): Promise<void> {
-  if (isSeen()) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const look = () => isSeen() && done(resolve);
-    const done = (settle: () => void) => {
-      document.removeEventListener("visibilitychange", look);
-      settle();
-    };
-    document.addEventListener("visibilitychange", look);
-    left.addEventListener("abort", () => done(() => reject(new DOMException("left", "AbortError"))));
-  });
-}
-
-function whenHidden(): { signal: AbortSignal; forget: () => void } {
-  const hidden = new AbortController();
-  const look = () => !isSeen() && hidden.abort();
-  document.addEventListener("visibilitychange", look);
-  return { signal: hidden.signal, forget: () => document.removeEventListener("visibilitychange", look) };
 }
 
 /** Frames arrive faster than the screen refreshes: updates the view once per animation frame. */

@@ -252,9 +252,11 @@ let soon: Promise<void> | undefined;
 
 /** Like `refresh`, debounced. */
 export function refreshSoon(): Promise<void> {
+  const mine = generation;
   soon ??= new Promise((resolve) => setTimeout(resolve, REFRESH_MS)).then(() => {
     soon = undefined;
-    return refresh();
+    // The reader may have left the thread.
+    return mine === generation && threadId.value !== "" ? refresh() : undefined;
   });
   return soon;
 }

@@ -20,7 +20,7 @@ export type ListedThread = Pick<
   "thread_id" | "status" | "created_at" | "updated_at" | "state_updated_at" | "metadata" | "error" | "preview"
 >;
 
-const SELECT = [
+export const SELECT = [
   "thread_id",
   "status",
   "created_at",
@@ -90,35 +90,70 @@ export async function reload(): Promise<void> {
   await Promise.all([loadMore(mine, true), countAll(mine)]);
 }
 
+/** Maximum rows per request. */
+const MOST_ROWS = 1000;
+
+/**
+ * Reloads the loaded rows after a change, without a sign of loading. With a text query, which reads whole threads, only
+ * rows that are already listed.
+ */
+export async function refreshRows(): Promise<void> {
+  const mine = generation;
+  const { query } = place.value;
+  const loaded = threads.value.map(({ thread_id }) => thread_id);
+  const hasText = "query" in filterOf(query);
+  if (page.busy.value || loaded.length > MOST_ROWS || (hasText && loaded.length === 0)) return;
+  const limit = Math.max(PAGE, loaded.length);
+  const wanted = hasText ? { ids: loaded, select: SELECT } : searchOf(query);
+  const answer = await ask<ListedThread[]>("POST", "/threads/search", { body: { ...wanted, limit } });
+  if (mine !== generation) return;
+  const before = new Map(threads.value.map((thread) => [thread.thread_id, thread.updated_at]));
+  const changed = answer.body.filter(({ thread_id, updated_at }) => before.get(thread_id) !== updated_at);
+  if (changed.length > 0) sumTokens(changed).catch(() => undefined);
+  batch(() => {
+    threads.value = answer.body;
+    if (!hasText) takePage(answer.headers);
+  });
+  await countAll(mine);
+}
+
+function searchOf(query: Readonly<Record<string, string>>): object {
+  const { status } = query;
+  return { ...filterOf(query), ...(status && { status }), select: SELECT };
+}
+
+function takePage(headers: Headers): void {
+  const all = headers.get("X-Pagination-Total");
+  const after = headers.get("X-Pagination-Next");
+  total.value = all === null ? null : Number(all);
+  next.value = after === null ? null : Number(after);
+}
+
 export async function loadMore(mine = generation, anew = false): Promise<void> {
   const offset = next.value;
   if (offset === null || page.busy.value) return;
-  const { status } = place.value.query;
-  const body = {
-    ...filterOf(place.value.query),
-    ...(status && { status }),
-    limit: PAGE,
-    offset,
-    select: SELECT,
-  };
+  const body = { ...searchOf(place.value.query), limit: PAGE, offset };
   const isStale = () => mine !== generation;
   await load(
     page,
     async () => {
       const answer = await ask<ListedThread[]>("POST", "/threads/search", { body });
       if (isStale()) return;
-      const after = answer.headers.get("X-Pagination-Next");
       // Rows do not wait for the token counts, and work without them.
       if (answer.body.length > 0) sumTokens(answer.body).catch(() => undefined);
       batch(() => {
-        threads.value = anew ? answer.body : [...threads.value, ...answer.body];
-        const all = answer.headers.get("X-Pagination-Total");
-        total.value = all === null ? null : Number(all);
-        next.value = after === null ? null : Number(after);
+        threads.value = anew ? answer.body : withNew(threads.value, answer.body);
+        takePage(answer.headers);
       });
     },
     isStale,
   );
+}
+
+/** New threads shift the pages: skips rows that are already loaded. */
+function withNew(known: readonly ListedThread[], more: readonly ListedThread[]): ListedThread[] {
+  const ids = new Set(known.map(({ thread_id }) => thread_id));
+  return [...known, ...more.filter(({ thread_id }) => !ids.has(thread_id))];
 }
 
 async function countAll(mine: number): Promise<void> {
@@ -136,9 +171,12 @@ async function countAll(mine: number): Promise<void> {
   }
 }
 
+/** First message of the thread or, without messages, the first text of its state; empty if there is none. */
+export const titleOf = ({ preview }: Pick<ListedThread, "preview">): string => preview?.title ?? "";
+
 /** The last message in one line; empty if there is none. */
 export function previewOf({ preview }: Pick<ListedThread, "preview">): string {
-  if (!preview?.last) return preview?.title ?? "";
+  if (!preview?.last) return "";
   const { type, text, tools } = preview.last;
   return messageLine({ type, content: text, tool_calls: tools.map((name) => ({ name })) });
 }

@@ -138,6 +138,7 @@ describeWithChromium("the memory page", () => {
 });
 
 describeWithChromium("the list of threads", () => {
+  const rows = (page: Page) => page.locator("[data-list] tbody tr");
   const open = useBrowser();
   const server = useServer({ graphs: { steps } });
 

@@ -52,7 +52,8 @@ const DRAWN = "new Promise((done) => requestAnimationFrame(() => setTimeout(done
 function settling(page: Page): () => Promise<void> {
   const open = new Set<Request>();
   const close = (request: Request) => void open.delete(request);
-  page.on("request", (request) => void open.add(request));
+  // The stream of changes stays open.
+  page.on("request", (request) => request.url().endsWith("/changes") || void open.add(request));
   page.on("requestfinished", close);
   page.on("requestfailed", close);
   return async () => {

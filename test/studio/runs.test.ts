@@ -9,7 +9,7 @@ import { newId } from "../../src/support/ids.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
-const rows = (page: Page) => page.locator("[data-list] li");
+const rows = (page: Page) => page.locator("[data-list] tbody tr");
 
 describeWithChromium("the list of runs", () => {
   const open = useBrowser();

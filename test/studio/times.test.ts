@@ -71,6 +71,9 @@ describeWithChromium("the timeline of a run", () => {
     await page.reload();
     await expect.poll(async () => (await tokens(page)).at(2)?.endsWith(`${total}${total}`)).toBe(true);
     await visit("#/threads");
-    await page.getByRole("link", { name: new RegExp(`${id.slice(0, 13)}.* ${total} tokens`) }).waitFor();
+    await page
+      .locator(`[data-list] tr:has([href*="${id}"])`)
+      .getByRole("cell", { name: `${total}`, exact: true })
+      .waitFor();
   });
 });

@@ -1,0 +1,98 @@
+/** Reports changed threads and runs to the lists of the page, through one stream a page. */
+import { signal } from "@preact/signals";
+import type { Changes } from "../../src/models/changes.js";
+import { ApiError, open } from "../api.js";
+import { readStream } from "./stream.js";
+import { seen, whenHidden } from "./visible.js";
+
+/** Called after changes; undefined if any thread may have changed, for example after a lost connection. */
+type Listener = (changes: Changes | undefined) => void;
+const listeners = new Set<Listener>();
+
+/** Poll interval for servers without the stream, such as an older release. */
+const POLL_MS = 5000;
+
+/** False while the connection is lost. */
+export const isLive = signal(false);
+
+export function onChange(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const report: Listener = (changes) => {
+  for (const listener of listeners) listener(changes);
+};
+
+/** Whether a thread may have changed. */
+export const concerns = (changes: Changes | undefined, threadId: string): boolean =>
+  changes === undefined ||
+  !changes.is_complete ||
+  changes.threads.some((each) => each.thread_id === threadId);
+
+/** Follows the changes until `left` aborts. A hidden tab holds no connection, and catches up when it is visible. */
+export async function followChanges(left: AbortSignal): Promise<void> {
+  while (!left.aborted) {
+    try {
+      await seen(left);
+      await followWhileSeen(left);
+    } catch (error) {
+      if (left.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      await pollOnce(left);
+    }
+  }
+}
+
+async function followWhileSeen(left: AbortSignal): Promise<void> {
+  const hidden = whenHidden();
+  let isFirst = true;
+  try {
+    await readStream({
+      connect: (_, signal) => {
+        isFirst = true;
+        return open("GET", "/changes", { headers: { Accept: "text/event-stream" }, signal });
+      },
+      take: ({ event, data }) => {
+        if (event !== "changes") return;
+        report(isFirst ? undefined : (data as Changes));
+        isFirst = false;
+      },
+      onLine: (isConnected) => (isLive.value = isConnected),
+      signal: AbortSignal.any([left, hidden.signal]),
+    });
+  } catch (error) {
+    if (!hidden.signal.aborted) throw error;
+  } finally {
+    isLive.value = false;
+    hidden.forget();
+  }
+}
+
+const pollOnce = (left: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const go = () => {
+      clearTimeout(timer);
+      left.removeEventListener("abort", go);
+      if (!left.aborted && document.visibilityState === "visible") report(undefined);
+      resolve();
+    };
+    const timer = setTimeout(go, POLL_MS);
+    left.addEventListener("abort", go);
+  });
+
+/** Runs `work` at most once per interval: at once, and once more if it was requested meanwhile. */
+export function throttled(work: () => Promise<unknown>, ms: number): () => void {
+  let isBusy = false;
+  let isAsked = false;
+  const start = async (): Promise<void> => {
+    if (isBusy) return void (isAsked = true);
+    isBusy = true;
+    isAsked = false;
+    // The list reports errors of its own requests.
+    await Promise.all([work().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, ms))]);
+    isBusy = false;
+    if (isAsked) void start();
+  };
+  return () => void start();
+}

@@ -1,0 +1,58 @@
+/** Sizes of panes and the folded sidebar, remembered by the browser. */
+import { type Signal, signal } from "@preact/signals";
+
+const STORED = "graph-serve.layout";
+
+function stored(): Record<string, number> {
+  try {
+    return JSON.parse(localStorage.getItem(STORED) ?? "{}") as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+const keep = (name: string, value: number | undefined): void =>
+  localStorage.setItem(STORED, JSON.stringify({ ...stored(), [name]: value }));
+
+/** A pane that can be resized, in pixels. */
+export interface Pane {
+  name: string;
+  width: Signal<number>;
+  /** Width at the start and after a reset. */
+  own: number;
+  min: number;
+  max: number;
+}
+
+function pane(name: string, own: number, min: number, max: number): Pane {
+  const width = stored()[name];
+  return { name, own, min, max, width: signal(typeof width === "number" ? bounded(width, min, max) : own) };
+}
+
+const bounded = (width: number, min: number, max: number): number =>
+  Math.round(Math.min(Math.max(width, min), max));
+
+export const sidebar = pane("sidebar", 248, 200, 320);
+export const conversation = pane("conversation", 480, 360, 760);
+export const stepList = pane("steps", 360, 260, 560);
+
+export function resize({ name, width, min, max }: Pane, to: number): void {
+  width.value = bounded(to, min, max);
+  keep(name, width.value);
+}
+
+export function reset({ name, width, own }: Pane): void {
+  width.value = own;
+  keep(name, undefined);
+}
+
+/** Below this width, the sidebar starts folded. */
+const FOLDED_BELOW = 1360;
+export const isFolded = signal(
+  stored().folded === undefined ? innerWidth < FOLDED_BELOW : stored().folded === 1,
+);
+
+export function fold(to: boolean): void {
+  isFolded.value = to;
+  keep("folded", to ? 1 : 0);
+}
