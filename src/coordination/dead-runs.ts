@@ -174,9 +174,12 @@ async function callable(context: EngineContext, row: DeadRow): Promise<CheckedRe
 
 /** @throws GraphChangedError if the run would die again, because its graph lacks nodes that it resumes (`graph_changed`) */
 async function assertGraph(context: OpsContext, row: DeadRow, checked: CheckedRequest): Promise<void> {
-  const resumed = (await hasWritten(context, row)) ? { input: null, ...rootOf(row) } : {};
+  const { threadId, bound } = checked;
+  const { input, configurable } = (await hasWritten(context, row))
+    ? { input: null, ...rootOf(row) }
+    : checked;
   const { graphs = null } = (await context.storage.threads.get(row.thread_id)) ?? {};
-  await guardGraph(context, { status: "idle", graphs }, { ...checked, ...resumed });
+  await guardGraph(context, { status: "idle", graphs }, { threadId, bound, input, configurable });
 }
 
 /**

@@ -29,7 +29,7 @@ import type { CheckedRequest } from "../runs/run-request.js";
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { runModel, scopeOf } from "../threads/thread-origin.js";
 import { paused } from "../runs/run-results.js";
-import { claimed, ended, leaseOf, requeuedAt } from "../runs/state.js";
+import { claimed, ended, leaseOf, requeued } from "../runs/state.js";
 import { beginQueued, prepareRun } from "./start-run.js";
 import { onEnd, removalOf } from "./stateless-runs.js";
 
@@ -130,7 +130,7 @@ async function takeOver(run: InterruptedRun): Promise<LiveRun | undefined> {
   const live = liveOf(run);
   const { updated_at } = live.run;
   const { ownerId } = run.context;
-  const lease = run.row.status === "running" ? claimed(ownerId, run.row) : requeuedAt(ownerId, run.row);
+  const lease = run.row.status === "running" ? claimed(ownerId, run.row) : requeued(run.row, ownerId);
   const patch = { updated_at, ...lease, resumption: live.resumption };
   return (await take(run, patch, { updated_at }).catch(() => false)) ? live : undefined;
 }
@@ -242,7 +242,7 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
   } catch (error) {
     // A failed claim is retried by recovery.
     if (isTried) return;
-    await takeAs(requeuedAt(ownerId, run.row), "pending", { updated_at: now() }).then(
+    await takeAs(requeued(run.row, ownerId), "pending", { updated_at: now() }).then(
       () => live.fail(error),
       () => undefined,
     );

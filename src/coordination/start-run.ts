@@ -97,7 +97,8 @@ export async function prepareRun(
   if (caughtUp) await caughtUp;
   const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
   refuseUnfiltered(context, checked, bound);
-  await guardGraph(context, { ...row, graphs: origin.graphs }, { ...checked, bound });
+  const written = { status: row.status, graphs: origin.graphs };
+  await guardGraph(context, written, { threadId, bound, input: checked.input, configurable });
   const input = await addressedResume(bound, checked.input, configurable);
   const refusal = await refusalOf(context, { ...checked, bound }, run);
   const stamp = stampOf(context, bound);

@@ -160,7 +160,7 @@ export class Protocol {
     if (row?.status !== "interrupted") return;
     const bound = await readerOf(this.#context, row);
     const configurable = { thread_id: threadId, ...(checkpoint_id !== undefined && { checkpoint_id }) };
-    await requireTasks(this.#context, threadId, bound, { configurable, isAsked });
+    await requireTasks(this.#context, row, bound, { configurable, isAsked });
   }
 
   async #run(threadId: string, request: RunCreateRequest): Promise<CommandResult> {

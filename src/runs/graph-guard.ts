@@ -9,14 +9,14 @@ import type { JsonObject } from "../models/common.js";
 import type { ThreadRow } from "../storage/contract/storage.js";
 import { GraphChangedError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
+import { writersWith } from "../threads/thread-origin.js";
 import type { CheckedRequest } from "./run-request.js";
 
 type Bound = Pick<BoundGraph, "id" | "graph">;
 type Guarded = Pick<CheckedRequest, "threadId" | "bound" | "input" | "configurable">;
 
 /**
- * Checks a run before it starts, under the lease of its thread. On a thread that another served graph has written to, the
- * open tasks may belong to that graph: nothing is checked. New input replaces the open tasks of its thread by
+ * Checks a run before it starts, under the lease of its thread. New input replaces the open tasks of its thread by
  * definition: it is accepted, and logged if the graph no longer has these tasks.
  * @throws GraphChangedError if the run would resume a task that the graph no longer has, unless on_graph_changed is `drop`
  *   (`graph_changed`)
@@ -29,8 +29,7 @@ export async function guardGraph(
   const resumes = input === null || input instanceof Command;
   // The state of other threads has no open tasks, or they were stopped on purpose.
   if (!resumes && status !== "interrupted" && status !== "error") return;
-  if (graphs?.some((id) => id !== bound.id && context.registry.ids.includes(id))) return;
-  const lost = await lostOf(context, bound, configurable);
+  const lost = await lostOf(context, graphs, bound, configurable);
   if (lost.length === 0) return;
   if (resumes && isRefused(context)) throw changedError(bound.id, thread_id, lost);
   const nodes = lost.map(({ node }) => node);
@@ -48,19 +47,27 @@ export async function guardGraph(
  */
 export async function requireTasks(
   context: OpsContext,
-  threadId: string,
+  row: ThreadRow,
   bound: Bound,
   { configurable, isAsked }: { configurable: JsonObject; isAsked: boolean },
 ): Promise<void> {
   if (!isRefused(context)) return;
-  const lost = await lostOf(context, bound, configurable);
+  const graphs = await writersWith(context, row, bound.id);
+  const lost = await lostOf(context, graphs, bound, configurable);
   const blocking = isAsked ? lost.filter((task) => task.isAsked) : lost;
-  if (blocking.length > 0) throw changedError(bound.id, threadId, blocking);
+  if (blocking.length > 0) throw changedError(bound.id, row.thread_id, blocking);
 }
 
 const isRefused = ({ settings }: OpsContext): boolean => settings.on_graph_changed === "refuse";
 
-function lostOf({ storage }: OpsContext, { graph }: Bound, configurable: JsonObject): Promise<LostTask[]> {
+/** Open tasks that the graph no longer has. If another served graph has written to the thread, they may be its tasks. */
+async function lostOf(
+  { registry, storage }: OpsContext,
+  writers: readonly string[] | null | undefined,
+  { id, graph }: Bound,
+  configurable: JsonObject,
+): Promise<LostTask[]> {
+  if (writers?.some((other) => other !== id && registry.ids.includes(other))) return [];
   return lostTasks((config) => storage.checkpointer.getTuple(config), graph, configurable);
 }
 

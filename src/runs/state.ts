@@ -46,17 +46,13 @@ export const claimed = (
   attempt: status === "running" ? attempt + 1 : Math.max(attempt, 1),
 });
 
-/** Taken over from a dead process by a process in which it waits for its thread. */
-export const requeuedAt = (owner: string, { attempt }: Pick<RunRow, "attempt">): RunLease => ({
+/**
+ * Left by a process that could not end it: any process may claim it. `owner` is set if a process took it over from a
+ * dead one, and it waits there for its thread.
+ */
+export const requeued = ({ attempt }: Pick<RunRow, "attempt">, owner: string | null = null): RunLease => ({
   state: "queued",
   owner,
-  attempt,
-});
-
-/** Left by a process that could not end it: any process may claim it. */
-export const requeued = ({ attempt }: Pick<RunRow, "attempt">): RunLease => ({
-  state: "queued",
-  owner: null,
   attempt,
 });
 

@@ -4,10 +4,12 @@ import { ClientFactory, JsonRpcTransportFactory } from "@a2a-js/sdk/client";
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { joined, release, type Stop } from "../fixtures/graphs/releases.js";
+import { startTestServer } from "../helpers/app.js";
 import { keptStorage, MEMORY } from "../helpers/backends.js";
 import { answerOf, deploy, logOf, RUN, stopped, waited } from "../helpers/deploys.js";
 import { command } from "../helpers/thread-events.js";
 import { connectHttp } from "../mcp/client.js";
+import { now } from "../../src/storage/rows/rows.js";
 import { newId } from "../../src/support/ids.js";
 
 describe("other ways to resume a thread whose node was renamed", () => {
@@ -65,6 +67,17 @@ describe("other ways to resume a thread whose node was renamed", () => {
         message: expect.stringContaining('node "ask"') as string,
       });
     expect(await logOf(second, thread)).toEqual(["first"]);
+  });
+
+  it("on a thread that another served graph has written to, input is accepted by every protocol", async () => {
+    const { storage, thread } = await renamed();
+    const graphs = { agent: release("interrupt", "renamed"), other: release("interrupt", "none") };
+    const both = await startTestServer({ graphs, storage });
+    const params = { assistant_id: "agent", input: { log: ["yes"] } };
+    expect(await command(both, thread, "run.start", params)).toMatchObject({ type: "error" });
+    await storage.threads.update(thread, { updated_at: now(), graphs: ["agent", "other"] });
+    expect(await command(both, thread, "run.start", params)).toMatchObject({ type: "success" });
+    expect(await waited(both, thread, RUN)).toMatchObject({ status: 200 });
   });
 
   it("an answer over the Model Context Protocol is refused", async () => {
