@@ -1,5 +1,4 @@
 /** Optional parts of a service, loaded only if a setting or option requires them. */
-import { assertMetrics } from "../config/metrics-settings.js";
 import { assertQueue } from "../config/queue-settings.js";
 import { ROUTE_GROUPS, type Settings } from "../config/settings.js";
 import type { RunActivity } from "../models/run-activity.js";
@@ -52,7 +51,6 @@ export async function queueMaker(
   logger: Logger,
 ): Promise<((context: EngineContext) => EngineContext["queue"]) | undefined> {
   assertQueue(settings);
-  assertMetrics(settings);
   if (settings.queue === "none") return undefined;
   if (settings.stream === "memory")
     logger.warn(

@@ -1,5 +1,6 @@
 /** Composition root: creates the service that HTTP, the CLI and embedders use from settings, graphs and a storage. */
 import { resolve } from "node:path";
+import { assertMetrics } from "../config/metrics-settings.js";
 import { parseGraphTarget } from "../config/graph-target.js";
 import { defaultSettings, type Settings } from "../config/settings.js";
 import { type GraphSource, GraphSources } from "../graphs/load.js";
@@ -422,6 +423,7 @@ async function open(
 
 /** What settings and the environment enable, from optional packages of the project. */
 async function optionalParts(cwd: string, settings: Settings) {
+  assertMetrics(settings);
   const metrics = settings.metrics ? openMetrics(cwd) : undefined;
   const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
   return {

@@ -32,7 +32,7 @@ describe("init", () => {
       expect(await readdir(join(project.dir, "My App!"))).toContain(".gitignore");
       const validated = await cli(["validate", "--cwd", "My App!"], { cwd: project.dir });
       expect(validated).toMatchObject({ code: 0, stderr: "" });
-      expect(validated.stdout).toMatch(/ok +agent/);
+      expect(validated.stdout).toMatch(/ok +graph agent/);
     },
   );
 

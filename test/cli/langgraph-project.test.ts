@@ -148,7 +148,7 @@ describe("commands that do not serve the project", () => {
     const { code, stdout, stderr } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
     expect(stdout).toMatch(/fail +config +"auth" is not applied/);
-    expect(stdout).toMatch(/ok +agent/);
+    expect(stdout).toMatch(/ok +graph agent/);
     expect(stdout).toMatch(/fail +http_app +http_app: file \.\/nowhere\.ts not found/);
     expect(stderr).toContain("GRAPH_SERVE_AUTH");
     await put({ http: { app: "./app.ts:app" } });
@@ -162,7 +162,7 @@ describe("commands that do not serve the project", () => {
     expect(code).toBe(1);
     expect(stdout).toContain('"auth" is not applied');
     await put({ ui: {} });
-    expect((await cli(["validate", "--config-only"], { cwd: project.dir })).stderr).toContain(
+    expect((await cli(["validate", "--config-only"], { cwd: project.dir })).stdout).toContain(
       '"ui" is not applied',
     );
     expect((await cli(["doctor"], { cwd: project.dir })).stdout).toContain('"ui" is not applied');

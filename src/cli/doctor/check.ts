@@ -8,13 +8,15 @@ import { describeGraph } from "../terminal/text.js";
 
 export type CheckStatus = "ok" | "warn" | "fail";
 
-/** A result of `doctor`. */
+/** A result of `doctor` and `validate`. */
 export interface Check {
   check: string;
   status: CheckStatus;
   detail: string;
   /** How to fix it; set unless the status is ok. */
   fix?: string;
+  /** The error of a failed check. */
+  cause?: unknown;
 }
 
 export const ok = (check: string, detail: string): Check => ({ check, status: "ok", detail });
@@ -29,7 +31,7 @@ export const warn = (check: string, detail: string, fix: string): Check => ({
 /** A failed check from an error, with the error's hint as its fix. */
 export function failure(check: string, error: unknown, fallback: string): Check {
   const hint = error instanceof GraphServeError ? error.hint : undefined;
-  return { check, status: "fail", detail: errorMessage(error), fix: hint ?? fallback };
+  return { check, status: "fail", detail: errorMessage(error), fix: hint ?? fallback, cause: error };
 }
 
 // Checks of the process and its environment.
@@ -71,18 +73,8 @@ export function tracingCheck(env: Variables): Check {
 // Loads each graph separately, to report all errors together.
 
 export async function graphChecks(config: LoadedConfig): Promise<Check[]> {
-  const ids = Object.keys(config.settings.graphs);
-  if (ids.length === 0) {
-    return [
-      warn(
-        "graphs",
-        "no graphs are configured",
-        "add one to `graphs`, or create a project: graph-serve init my-agent",
-      ),
-    ];
-  }
   const checks: Check[] = [];
-  for (const id of ids) checks.push(...(await graphCheck(config, id)));
+  for (const id of Object.keys(config.settings.graphs)) checks.push(...(await graphCheck(config, id)));
   return checks;
 }
 
@@ -92,9 +84,12 @@ async function graphCheck(config: LoadedConfig, id: string): Promise<Check[]> {
     const service = await openConfigured(onlyGraph(config, id));
     try {
       const [summary] = await service.graphs();
+      const schemas = Object.entries(await service.assistants.schemas(id)).flatMap(([field, schema]) =>
+        field.endsWith("_schema") && schema ? [field.replace("_schema", "")] : [],
+      );
       const notices = service.notices.filter((notice) => !notice.startsWith("two copies of"));
       return [
-        ok(name, summary ? describeGraph(summary) : id),
+        ok(name, `${summary ? describeGraph(summary) : id}, schemas ${schemas.join(" ") || "none"}`),
         ...notices.map((notice) => warn(name, notice, fixOf(notice))),
       ];
     } finally {
@@ -102,6 +97,18 @@ async function graphCheck(config: LoadedConfig, id: string): Promise<Check[]> {
     }
   } catch (error) {
     return [failure(name, error, "see graph-serve validate --verbose")];
+  }
+}
+
+/** Loads the app of the setting `http_app`. */
+export async function appCheck({ settings: { http_app }, baseDir }: LoadedConfig): Promise<Check[]> {
+  if (http_app === undefined) return [];
+  try {
+    const { HttpAppHook } = await import("../../service/http-app.js");
+    await HttpAppHook.open(http_app, baseDir);
+    return [ok("http_app", http_app)];
+  } catch (error) {
+    return [failure("http_app", error, "name a file and an export that is an app")];
   }
 }
 

@@ -1,0 +1,127 @@
+/** The checks of `doctor` and `validate`, in the order of their output. `validate` leaves out those that need a network. */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseGraphTarget } from "../../config/graph-target.js";
+import type { LoadedConfig } from "../../config/load.js";
+import { assertMetrics } from "../../config/metrics-settings.js";
+import { assertProcesses } from "../../config/process-settings.js";
+import { assertQueue } from "../../config/queue-settings.js";
+import { assertWatchdog } from "../../config/watchdog-settings.js";
+import type { DevConfig } from "../session/open.js";
+import { originText, shortPath } from "../session/report-error.js";
+import { ignoredFieldError, ignoredFieldText, type Session } from "../session/session.js";
+import {
+  appCheck,
+  type Check,
+  type CheckStatus,
+  copiesCheck,
+  failure,
+  graphChecks,
+  nodeCheck,
+  ok,
+  packageChecks,
+  storageChecks,
+  tracingCheck,
+  warn,
+} from "./check.js";
+
+interface Checked {
+  session: Session;
+  config: DevConfig;
+  /** Which checks run. */
+  needs: readonly CheckNeed[];
+  /** Status of a configuration without graphs. */
+  withoutGraphs: CheckStatus;
+}
+
+/** What a check needs: nothing but this process, the configuration, its graphs, or a connection to the storage. */
+type CheckNeed = "process" | "config" | "graphs" | "network";
+
+interface Entry {
+  needs: CheckNeed;
+  run: (checked: Checked) => Check[] | Promise<Check[]>;
+}
+
+const CHECKS: readonly Entry[] = [
+  { needs: "process", run: () => [nodeCheck(process.versions.node, manifest().engines.node)] },
+  { needs: "process", run: ({ session, config }) => [tracingCheck({ ...config.env, ...session.io.env })] },
+  { needs: "process", run: ({ config }) => packageChecks(graphFolder(config), manifest().peerDependencies) },
+  { needs: "graphs", run: ({ config }) => [copiesCheck(graphFiles(config))] },
+  { needs: "config", run: ({ session, config }) => configChecks(config, session.io.cwd) },
+  { needs: "config", run: ({ config }) => contradictions(config) },
+  { needs: "config", run: namedGraphs },
+  { needs: "graphs", run: ({ config }) => graphChecks(config) },
+  { needs: "graphs", run: ({ config }) => appCheck(config) },
+  { needs: "network", run: ({ config }) => storageChecks(config) },
+];
+
+/** @param load loads the configuration; its error is a failed check, and only checks of the process run */
+export async function runChecks(
+  session: Session,
+  { load, ...request }: Pick<Checked, "needs" | "withoutGraphs"> & { load: () => Promise<DevConfig> },
+): Promise<Check[]> {
+  const { io } = session;
+  const noConfig = { env: {}, baseDir: io.cwd, settings: { graphs: {} } } as unknown as DevConfig;
+  const failed: Check[] = [];
+  const config = await load().catch((error: unknown) => {
+    failed.push(failure("config", error, "see graph-serve config schema"));
+    return undefined;
+  });
+  const needs = config ? request.needs : ["process"];
+  const checked = { session, config: config ?? noConfig, ...request };
+  const checks: Check[] = [];
+  for (const entry of CHECKS) if (needs.includes(entry.needs)) checks.push(...(await entry.run(checked)));
+  return [...checks, ...failed];
+}
+
+interface Manifest {
+  engines: { node: string };
+  peerDependencies: Record<string, string>;
+}
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as Manifest;
+}
+
+function graphFiles({ settings, baseDir }: LoadedConfig): string[] {
+  return Object.values(settings.graphs).map((source) => resolve(baseDir, parseGraphTarget(source).path));
+}
+
+function graphFolder(config: LoadedConfig): string {
+  const [file] = graphFiles(config);
+  return file === undefined ? config.baseDir : dirname(file);
+}
+
+function configChecks(config: LoadedConfig, cwd: string): Check[] {
+  const { file, settings, origins, warnings, unheeded } = config;
+  return [
+    ok("config", file === undefined ? "no config file, using defaults" : shortPath(file, cwd)),
+    ok("compat", `${settings.compat} (${originText(origins.compat, cwd)})`),
+    ...warnings.map((warning) => warn("config", warning, "see graph-serve config print --origin")),
+    ...unheeded.map((field) =>
+      field.protects
+        ? failure("config", ignoredFieldError(field), field.hint)
+        : warn("config", ignoredFieldText(field), field.hint),
+    ),
+  ];
+}
+
+/** Graphs that are loaded have their own checks. */
+function namedGraphs({ config, needs, withoutGraphs: status }: Checked): Check[] {
+  const ids = Object.keys(config.settings.graphs);
+  if (ids.length > 0) return needs.includes("graphs") ? [] : [ok("graphs", `${ids.join(", ")}, not loaded`)];
+  const fix = "add one to `graphs`, or create a project: graph-serve init my-agent";
+  return [{ check: "graphs", status, detail: "no graphs are configured", ...(status !== "ok" && { fix }) }];
+}
+
+/** Settings that a server refuses because they contradict each other. */
+function contradictions({ settings }: LoadedConfig): Check[] {
+  return [assertQueue, assertProcesses, assertWatchdog, assertMetrics].flatMap((assert) => {
+    try {
+      assert(settings);
+      return [];
+    } catch (error) {
+      return [failure("settings", error, "see graph-serve config print --origin")];
+    }
+  });
+}
