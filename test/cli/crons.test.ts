@@ -7,7 +7,7 @@ import { graphs, says } from "../clients/open.js";
 import { serve } from "../helpers/app.js";
 import { openTestService } from "../helpers/service.js";
 import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
-import { cli, createProject } from "./harness.js";
+import { cli, createProject, startCli } from "./harness.js";
 
 const NOBODY = "0198c0de-0000-7000-8000-000000000000";
 
@@ -36,6 +36,25 @@ async function open() {
   const places = { db: ["--db", db], url: ["--url", server.url] };
   return { project, service, places, cron_id, run_id, receiver };
 }
+
+it("without an id, a cron and a webhook are chosen on a terminal", async () => {
+  const { project, service, places, cron_id, run_id } = await open();
+  const choose = async (question: RegExp, ...argv: string[]) => {
+    const options = { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } };
+    const picking = startCli([...argv, ...places.url], options);
+    await picking.stderr.until(question);
+    picking.stdin.push("1\n");
+    expect(await picking.exit).toBe(0);
+    return picking.stderr.text;
+  };
+  const shown = await choose(/cron \[1-1, default 1\]: /, "crons", "pause");
+  expect(shown).toContain(`1  ${cron_id.slice(0, 13)}  0 0 1 1 *  chat`);
+  expect((await (await service.crons).search({})).items).toMatchObject([{ cron_id, enabled: false }]);
+  expect(await choose(/webhook \[1-1, default 1\]: /, "webhooks", "delete")).toContain(
+    `deleted webhook ${run_id}`,
+  );
+  expect((await (await service.webhooks).list({})).items).toEqual([]);
+});
 
 describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) => {
   it("crons are listed, shown, paused, resumed and deleted", async () => {

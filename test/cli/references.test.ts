@@ -109,6 +109,54 @@ describe("without an id", () => {
     expect(picking.stdout.text).toContain(started.last.run_id);
   });
 
+  it("threads patch, state set and threads delete change the chosen thread", async () => {
+    const { project: own, details } = await projects();
+    const { thread_id } = details.older;
+    const choose = async (answers: [RegExp, string][], ...argv: string[]) => {
+      const picking = startCli(argv, { cwd: own.dir, isTTY: true, env: { NO_COLOR: "1" } });
+      for (const [question, answer] of answers) {
+        await picking.stderr.until(question);
+        picking.stdin.push(`${answer}\n`);
+      }
+      expect([await picking.exit, picking.stderr.text.includes("error")]).toEqual([0, false]);
+      return picking.stdout.text;
+    };
+    const thread: [RegExp, string] = [/thread \[1-2, default 1\]: /, "2"];
+    expect(await choose([thread], "threads", "patch", "--metadata", "a=1")).toContain(thread_id);
+    // The patched thread is now the newest.
+    const newest: [RegExp, string] = [thread[0], ""];
+    expect(await choose([newest], "state", "set", "--values", '{"messages":[]}')).toMatch(
+      /^[0-9a-f-]{36}\n$/,
+    );
+    await choose([newest, [/Delete thread .+\[y\/N\]/, "y"]], "threads", "delete");
+    const { stdout } = await cli(["threads", "list", "--json"], { cwd: own.dir });
+    const { items } = JSON.parse(stdout) as { items: { thread_id: string }[] };
+    expect(items.map((one) => one.thread_id)).toEqual([details.newer.thread_id]);
+    await own.remove();
+  });
+
+  it.each([
+    ["thread", "threads", "patch"],
+    ["thread", "threads", "delete", "--yes"],
+    ["thread", "state", "set", "--values", "{}"],
+    ["cron", "crons", "pause"],
+    ["cron", "crons", "delete", "--yes"],
+    ["webhook", "webhooks", "send"],
+    ["webhook", "webhooks", "delete"],
+  ])("%s: %s %s changes nothing in a pipe", async (what, ...argv) => {
+    const { code, stderr } = await run(...argv);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`missing required argument "${what}"`);
+    expect(stderr).toContain(`use @last for the newest, or an id from graph-serve ${what}s list`);
+  });
+
+  it("says how to create a cron if there is none to choose from", async () => {
+    const picking = onTerminal("crons", "pause");
+    expect(await picking.exit).toBe(2);
+    expect(picking.stderr.text).toContain("there are no crons in sqlite");
+    expect(picking.stderr.text).toContain("docs/schedules.md");
+  });
+
   it.each([["history"], ["replay"], ["fork"], ["export"], ["inspect", "thread"]])(
     "%s %s fails in a pipe and says what to use",
     async (...argv) => {

@@ -7,6 +7,7 @@ import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
 import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
 import { confirm, type Session } from "../session/session.js";
+import { argumentOr, choiceLine, MOST_LISTED } from "../threads/pick.js";
 import { type Column, printFields } from "../terminal/table.js";
 import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
@@ -32,25 +33,33 @@ export function cronsCommand(crons: Command, run: Runner): void {
     .addHelpText("after", examples("graph-serve crons list", "graph-serve crons list --json"))
     .action((options, command) => run(command, async (session) => listCrons(session, options)));
   addClientOptions(
-    crons.command("show").description("Show a cron and the payload of its runs.").argument("<cron>", CRON),
+    crons.command("show").description("Show a cron and the payload of its runs.").argument("[cron]", CRON),
   )
     .addHelpText("after", examples(`graph-serve crons show ${ID}`))
-    .action((cron, options, command) => run(command, async (session) => showCron(session, cron, options)));
+    .action((cron, options, command) =>
+      run(command, async (session) => showCron(session, await cronArgument(session, options, cron), options)),
+    );
   for (const [name, enabled, what] of [
     ["pause", false, "Pause a cron: it starts no runs until it is resumed."],
     ["resume", true, "Resume a paused cron, starting with its next scheduled time."],
   ] as const) {
-    addClientOptions(crons.command(name).description(what).argument("<cron>", CRON))
+    addClientOptions(crons.command(name).description(what).argument("[cron]", CRON))
       .addHelpText("after", examples(`graph-serve crons ${name} ${ID}`))
       .action((cron, options, command) =>
-        run(command, async (session) => enableCron(session, cron, enabled, options)),
+        run(command, async (session) =>
+          enableCron(session, await cronArgument(session, options, cron), enabled, options),
+        ),
       );
   }
   addClientOptions(
-    crons.command("delete").description("Delete a cron; its runs are kept.").argument("<cron>", CRON),
+    crons.command("delete").description("Delete a cron; its runs are kept.").argument("[cron]", CRON),
   )
     .addHelpText("after", examples(`graph-serve crons delete ${ID} --yes`))
-    .action((cron, options, command) => run(command, async (session) => deleteCron(session, cron, options)));
+    .action((cron, options, command) =>
+      run(command, async (session) =>
+        deleteCron(session, await cronArgument(session, options, cron), options),
+      ),
+    );
 }
 
 interface ListFlags extends ClientFlags {
@@ -134,6 +143,24 @@ async function deleteCron(session: Session, text: string, flags: ClientFlags): P
     else print.note(`deleted cron ${cron_id}`);
   });
   return 0;
+}
+
+/** The argument, or the cron that the user chooses. @throws InvalidRequestError without a terminal (`invalid_request`) */
+function cronArgument(session: Session, flags: ClientFlags, text?: string): Promise<string> {
+  return argumentOr(session, { what: "cron", text }, () =>
+    withClient(session, flags, CRONS, async (client) => ({
+      place: client.place,
+      choices: (await client.crons.search({ limit: MOST_LISTED, offset: 0 })).map((cron) => ({
+        id: cron.cron_id,
+        text: choiceLine([
+          shownId(session.print, cron.cron_id),
+          scheduleOf(cron),
+          cron.assistant_id,
+          nextOf(session.print, cron),
+        ]),
+      })),
+    })),
+  );
 }
 
 /** @throws NotFoundError (`cron_not_found`), InvalidRequestError if several crons match (`invalid_request`) */

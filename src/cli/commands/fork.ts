@@ -43,7 +43,7 @@ export function stateCommand(state: Command, run: Runner): void {
     state
       .command("set")
       .description("Write values to the state of a thread, using the graph's reducers.")
-      .argument("<thread>", THREAD_AT)
+      .argument("[thread]", THREAD_AT)
       .option("--values <json>", "values to write")
       .option("--as-node <node>", "node that the values are attributed to")
       .addOption(checkpointOption("write after this checkpoint instead of the latest")),
@@ -56,7 +56,9 @@ export function stateCommand(state: Command, run: Runner): void {
       ),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => setState(session, thread, options)),
+      run(command, async (session) =>
+        setState(session, await threadArgument(session, options, thread), options),
+      ),
     );
   addFormerFlag(set, "--at <checkpoint>", "--checkpoint");
 }

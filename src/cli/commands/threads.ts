@@ -21,6 +21,7 @@ import { warnHidden, withClient, withRows } from "../session/open-client.js";
 import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../session/options.js";
+import { threadArgument } from "../threads/pick.js";
 import { printPageTable } from "../terminal/page.js";
 import {
   type FilterFlags,
@@ -125,7 +126,7 @@ function addWriting(threads: Command, run: Runner): void {
     threads
       .command("patch")
       .description("Merge metadata into a thread, key by key.")
-      .argument("<thread>", THREAD)
+      .argument("[thread]", THREAD)
       .addOption(listOption("--metadata <k=v>", "metadata to merge; V is JSON or a string"))
       .option("--ttl <minutes>", "delete the thread this many minutes after its last change"),
   )
@@ -134,7 +135,9 @@ function addWriting(threads: Command, run: Runner): void {
       examples("graph-serve threads patch 0198c0de-0000-7000-8000-000000000000 --metadata reviewed=true"),
     )
     .action((thread, options, command) =>
-      run(command, async (session) => patchThread(session, thread, options)),
+      run(command, async (session) =>
+        patchThread(session, await threadArgument(session, options, thread), options),
+      ),
     );
 }
 
@@ -143,10 +146,14 @@ function addRemoving(threads: Command, run: Runner): void {
     threads
       .command("delete")
       .description("Delete threads with their runs and checkpoints.")
-      .argument("<thread...>", THREAD),
+      .argument("[thread...]", THREAD),
   )
     .addHelpText("after", examples("graph-serve threads delete 0198c0de-0000-7000-8000-000000000000 --yes"))
-    .action((ids, options, command) => run(command, async (session) => deleteThreads(session, ids, options)));
+    .action((ids, options, command) =>
+      run(command, async (session) =>
+        deleteThreads(session, ids.length > 0 ? ids : [await threadArgument(session, options)], options),
+      ),
+    );
   addClientOptions(
     threads
       .command("prune")

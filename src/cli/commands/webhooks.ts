@@ -14,10 +14,11 @@ import {
   wholeNumber,
 } from "../session/options.js";
 import type { Session } from "../session/session.js";
+import { argumentOr, choiceLine, MOST_LISTED } from "../threads/pick.js";
 import type { Column } from "../terminal/table.js";
 import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
-import { shownTime } from "../terminal/text.js";
+import { shownId, shownTime } from "../terminal/text.js";
 
 const RUN = "id of the run that the webhook reports, the beginning of the id, or @last";
 const ID = "0198c0de-0000-7000-8000-000000000000";
@@ -43,10 +44,12 @@ export function webhooksCommand(webhooks: Command, run: Runner): void {
     ["send", "Resend a webhook, with all retries; a server sends it."],
     ["delete", "Delete a webhook, so that it is not sent again."],
   ] as const) {
-    addClientOptions(webhooks.command(name).description(what).argument("<run>", RUN))
+    addClientOptions(webhooks.command(name).description(what).argument("[run]", RUN))
       .addHelpText("after", examples(`graph-serve webhooks ${name} ${ID}`))
       .action((runId, options, command) =>
-        run(command, async (session) => change(session, name, runId, options)),
+        run(command, async (session) =>
+          change(session, name, await webhookArgument(session, options, runId), options),
+        ),
       );
   }
 }
@@ -100,6 +103,21 @@ async function change(
       );
   });
   return 0;
+}
+
+/** The argument, or the webhook that the user chooses. @throws InvalidRequestError without a terminal (`invalid_request`) */
+function webhookArgument(session: Session, flags: ClientFlags, text?: string): Promise<string> {
+  return argumentOr(session, { what: "webhook", text }, () =>
+    withClient(session, flags, WEBHOOKS, async (client) => ({
+      place: client.place,
+      choices: (await client.webhooks.list({ limit: MOST_LISTED, offset: 0 })).map(
+        ({ run_id, status, url, last_error }) => ({
+          id: run_id,
+          text: choiceLine([shownId(session.print, run_id), status, url, last_error ?? ""]),
+        }),
+      ),
+    })),
+  );
 }
 
 /** A full id is not looked up. @throws NotFoundError, InvalidRequestError if several webhooks match */

@@ -34,7 +34,7 @@ interface Checked {
   withoutGraphs: CheckStatus;
 }
 
-/** What a check needs: nothing but this process, the configuration, its graphs, or a connection to the storage. */
+/** What a check needs: this process only, the configuration, its graphs, or a connection to the storage. */
 type CheckNeed = "process" | "config" | "graphs" | "network";
 
 interface Entry {

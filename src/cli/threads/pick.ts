@@ -1,4 +1,4 @@
-/** Lets the user choose a thread or a run on a terminal, for commands that were called without one. */
+/** Lets the user choose a thread, a run or another item on a terminal, for commands that were called without one. */
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { InvalidRequestError } from "../../support/errors.js";
@@ -10,11 +10,17 @@ import type { Session } from "../session/session.js";
 import { clipped, shownAgo, shownId } from "../terminal/text.js";
 import { listedThread, listThreadPage } from "./list.js";
 
-const MOST_LISTED = 9;
+export const MOST_LISTED = 9;
 
-interface Choice {
+export interface Choice {
   id: string;
   text: string;
+}
+
+/** What to choose from, read from `place`. */
+interface Choices {
+  place: string;
+  choices: readonly Choice[];
 }
 
 /**
@@ -22,7 +28,12 @@ interface Choice {
  * @throws InvalidRequestError without an argument and without a terminal (`invalid_request`)
  */
 export function threadArgument(session: Session, flags: ClientFlags, text?: string): Promise<string> {
-  return chosen(session, flags, { what: "thread", text, list: "threads list", choices: newestThreads });
+  return argumentOr(session, { what: "thread", text }, () =>
+    withRows(session, flags, async (client) => ({
+      place: client.place,
+      choices: await newestThreads(session, client),
+    })),
+  );
 }
 
 /**
@@ -30,38 +41,54 @@ export function threadArgument(session: Session, flags: ClientFlags, text?: stri
  * @throws InvalidRequestError without an argument and without a terminal (`invalid_request`)
  */
 export function runArgument(session: Session, flags: ClientFlags, text?: string): Promise<string> {
-  return chosen(session, flags, { what: "run", text, list: "runs list", choices: newestRuns });
+  return argumentOr(session, { what: "run", text }, () =>
+    withRows(session, flags, async (client) => ({
+      place: client.place,
+      choices: await newestRuns(session, client),
+    })),
+  );
 }
 
 interface Question {
-  what: "thread" | "run";
+  what: "thread" | "run" | "cron" | "webhook";
   text: string | undefined;
-  /** The command that lists them. */
-  list: string;
-  choices: (session: Session, client: RowsClient) => Promise<Choice[]>;
 }
 
-async function chosen(
+/** How an item is created, if there is none to choose from. */
+const CREATE: Readonly<Record<Question["what"], string>> = {
+  thread: 'create one: graph-serve run --message "hello"',
+  run: 'create one: graph-serve run --message "hello"',
+  cron: "create one: client.crons.create() of the SDK, see docs/schedules.md",
+  webhook: "delivered webhooks are not kept, so none is left to send",
+};
+
+/**
+ * The argument, or the item that the user chooses.
+ * @param read reads at most `MOST_LISTED` choices; called only if the user can choose
+ * @throws InvalidRequestError without an argument and without a terminal (`invalid_request`)
+ */
+export async function argumentOr(
   session: Session,
-  flags: ClientFlags,
-  { what, text, list, choices }: Question,
+  { what, text }: Question,
+  read: () => Promise<Choices>,
 ): Promise<string> {
   const { io, print } = session;
   if (text !== undefined) return text;
   if (!io.stdin.isTTY || !print.isWatched || print.isJson)
     throw new InvalidRequestError(`missing required argument "${what}"`, undefined, {
-      hint: `use @last for the newest, or an id from graph-serve ${list}`,
+      hint: `use @last for the newest, or an id from graph-serve ${what}s list`,
     });
-  return withRows(session, flags, async (client) => {
-    const found = await choices(session, client);
-    if (found.length === 0)
-      throw new InvalidRequestError(`there are no ${what}s in ${client.place} to choose from`, undefined, {
-        hint: 'create one: graph-serve run --message "hello"',
-      });
-    found.forEach((choice, index) => print.note(`  ${index + 1}  ${choice.text}`));
-    return ask(session, what, found);
-  });
+  const { place, choices } = await read();
+  if (choices.length === 0)
+    throw new InvalidRequestError(`there are no ${what}s in ${place} to choose from`, undefined, {
+      hint: CREATE[what],
+    });
+  choices.forEach((choice, index) => print.note(`  ${index + 1}  ${choice.text}`));
+  return ask(session, what, choices);
 }
+
+/** One line of a list to choose from. */
+export const choiceLine = (parts: readonly string[]): string => clipped(parts.join("  "), ROOM);
 
 /** Repeats the question until the answer is valid; an empty answer is the first choice. */
 async function ask({ io }: Session, what: string, choices: readonly Choice[]): Promise<string> {
@@ -91,7 +118,7 @@ async function newestThreads({ print }: Session, client: RowsClient): Promise<Ch
   const listed = await Promise.all(items.map((thread) => listedThread(client, thread)));
   return listed.map(({ thread: { thread_id: id = "", status = "", updated_at }, title }) => ({
     id,
-    text: clipped([shownId(print, id), status, shownAgo(print, updated_at), title].join("  "), ROOM),
+    text: choiceLine([shownId(print, id), status, shownAgo(print, updated_at), title]),
   }));
 }
 
@@ -99,10 +126,7 @@ async function newestRuns({ print }: Session, client: RowsClient): Promise<Choic
   const runs = await client.runs.search({ limit: MOST_LISTED, offset: 0 });
   return runs.map(({ run_id: id = "", status = "", created_at, error }) => ({
     id,
-    text: clipped(
-      [shownId(print, id), status, shownAgo(print, created_at), escapeControl(error ?? "")].join("  "),
-      ROOM,
-    ),
+    text: choiceLine([shownId(print, id), status, shownAgo(print, created_at), escapeControl(error ?? "")]),
   }));
 }
 
