@@ -81,6 +81,30 @@ const answered = (thread: string, answer: unknown) =>
 const executed = (thread: string, ...argv: string[]) =>
   json<Executed>("replay", thread, "--execute", ...argv);
 
+describe("the copy", () => {
+  const threads = async () => {
+    const { stdout } = await cli(["threads", "list", "--json"], { cwd: project.dir });
+    return (JSON.parse(stdout) as { items: { thread_id: string }[] }).items.map(({ thread_id }) => thread_id);
+  };
+
+  it.each(["one", "shaky"])("is deleted after the run, unless --keep keeps it: %s", async (graph) => {
+    const { thread_id } = await started(graph);
+    expect(await executed(thread_id)).toMatchObject({ kept: false });
+    expect(await threads()).toEqual([thread_id]);
+    const { thread_id: copy } = await executed(thread_id, "--keep");
+    expect((await threads()).sort()).toEqual([thread_id, copy].sort());
+    const { stderr } = await cli(["replay", thread_id, "--execute"], { cwd: project.dir });
+    expect(stderr).toContain("copy deleted (keep it with --keep)");
+  });
+
+  it("is deleted if the run cannot start", async () => {
+    const { thread_id } = await started("one");
+    const argv = ["replay", thread_id, "--execute", "--against", "./graph.ts:none"];
+    expect((await cli(argv, { cwd: project.dir })).code).not.toBe(0);
+    expect(await threads()).toEqual([thread_id]);
+  });
+});
+
 describe("a run after an answer", () => {
   it("the run is repeated from its question with the same answer", async () => {
     const { thread_id } = await started("one");

@@ -60,6 +60,7 @@ export function replayCommand(command: Command, run: Runner): void {
       )
       .option("--execute", "run the thread's last run again on a copy, with the same input and answers")
       .option("--run <run>", "with --execute: run this run again instead of the last one")
+      .option("--keep", "with --execute: keep the copy, to inspect or continue it; otherwise it is deleted")
       .option("--in-place", "with --execute: run as a branch of the same thread instead of a copy")
       .option("--values <json>", "with --execute: values to write first")
       .option("--as-node <node>", "with --execute: node that the values are attributed to")
@@ -94,6 +95,7 @@ interface ReplayExecuteFlags extends ClientFlags {
   run?: string;
   values?: string;
   asNode?: string;
+  keep?: boolean;
   inPlace?: boolean;
   against?: string;
   compare?: boolean;
@@ -102,7 +104,10 @@ interface ReplayExecuteFlags extends ClientFlags {
   format: "text" | "html";
 }
 
-interface Executed {
+type RunOn = Parameters<typeof runOn>[1];
+
+/** A thread on which a run is repeated, and the steps to compare with. */
+interface Prepared extends Pick<RunOn, "graph" | "requests" | "checkpointId"> {
   /** The original thread, and the checkpoint that the new run started from. */
   of: string;
   from: string;
@@ -111,18 +116,51 @@ interface Executed {
   /** The thread of the new run, and the checkpoint before its first one. */
   threadId: string;
   base: string;
+}
+
+interface Executed extends Omit<Prepared, keyof RunOn>, Pick<Prepared, "threadId"> {
   outcome: RunReport;
+  isKept: boolean;
 }
 
 const FAILED_EXIT = 1;
 
-const EXECUTE_FLAGS = ["run", "inPlace", "values", "asNode", "against", "compare", "exitCode"] as const;
+const EXECUTE_FLAGS = [
+  "run",
+  "keep",
+  "inPlace",
+  "values",
+  "asNode",
+  "against",
+  "compare",
+  "exitCode",
+] as const;
 
 /** `replay --execute`: runs a thread again from one of its checkpoints and shows the new steps. */
 async function replayExecute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<number> {
   refuseExecuteContradictions(thread, flags);
-  const executed = await execute(session, thread, flags);
-  const { of, oldIds, threadId, base, outcome } = executed;
+  const prepared = await prepare(session, thread, flags);
+  try {
+    return await executeAndShow(session, prepared, flags);
+  } finally {
+    // The storage is the user's: it keeps only what the user asked for.
+    if (!keepsThread(flags))
+      await withClient(session, flags, { access: "write" }, ({ threads }) =>
+        threads.delete(prepared.threadId),
+      );
+  }
+}
+
+const keepsThread = ({ keep, inPlace }: ReplayExecuteFlags): boolean => keep === true || inPlace === true;
+
+async function executeAndShow(
+  session: Session,
+  { graph, requests, checkpointId, ...prepared }: Prepared,
+  flags: ReplayExecuteFlags,
+): Promise<number> {
+  const { of, oldIds, threadId, base } = prepared;
+  const outcome = await runOn(session, { threadId, flags, graph, checkpointId, requests });
+  const executed = { ...prepared, outcome, isKept: keepsThread(flags) };
   return withClient(session, flags, {}, async (client) => {
     const old = new HistorySteps(client, of, new CheckpointPath(client, of, oldIds));
     const now = new HistorySteps(
@@ -149,14 +187,17 @@ function refuseExecuteContradictions(thread: string, flags: ReplayExecuteFlags):
   if (flags.against !== undefined && flags.url !== undefined)
     refuse("--against runs in this process and cannot be combined with --url", "remove one of them");
   if (flags.step || flags.format === "html")
-    refuse("--execute cannot be combined with --step or --format html", "replay the new thread afterwards");
+    refuse(
+      "--execute cannot be combined with --step or --format html",
+      "add --keep, and replay the new thread afterwards",
+    );
 }
 
-async function execute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<Executed> {
+async function prepare(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<Prepared> {
   const { asNode, inPlace = false, against } = flags;
   const values = valuesFlag(flags.values);
   const needsGraph = values !== undefined || asNode !== undefined;
-  const started = await withClient(
+  return withClient(
     session,
     flags,
     { access: "write", graphs: needsGraph ? "required" : "optional" },
@@ -176,30 +217,28 @@ async function execute(session: Session, thread: string, flags: ReplayExecuteFla
       const end = run && ((await tipOf(client, run)) ?? start);
       const oldIds = start === "" ? [] : await idsAfter(client, threadId, start, end);
       const forked = await fork(client, from, { branch: inPlace, values, asNode, afresh: true });
-      return { of: threadId, from: start, oldIds, forked, graph, requests };
+      const { thread: target, checkpointId, base } = forked;
+      return {
+        ...{ of: threadId, from: start, oldIds, threadId: target.thread_id, base, checkpointId, graph },
+        // On the same thread, the checkpoint already contains all answers before the last one.
+        requests: inPlace ? requests.slice(-1) : requests,
+      };
     },
   );
-  const { forked, graph, requests, ...before } = started;
-  const { thread: target, checkpointId, base } = forked;
-  // On the same thread, the checkpoint already contains all answers before the last one.
-  const again = inPlace ? requests.slice(-1) : requests;
-  const place = { threadId: target.thread_id, flags, graph, checkpointId };
-  const outcome = await runOn(session, { ...place, requests: again });
-  return { ...before, threadId: target.thread_id, base, outcome };
 }
 
-const documentHead = ({ from, threadId, outcome }: Executed) => ({
+const documentHead = ({ from, threadId, outcome, isKept }: Executed) => ({
   thread_id: threadId,
+  kept: isKept,
   from_checkpoint_id: from,
   run: outcome,
 });
 
-function noteOutcome({ print }: Session, { outcome, threadId, oldIds }: Executed, now: number): void {
+function noteOutcome({ print }: Session, { outcome, threadId, oldIds, isKept }: Executed, now: number): void {
   if (print.isJson) return;
   const error = outcome.error ? `: ${clipped(outcome.error.message, 200)}` : "";
-  print.note(
-    `${escapeControl(outcome.status)}${error}, thread ${threadId}, ${oldIds.length} steps before, ${now} now`,
-  );
+  const place = isKept ? `thread ${threadId}` : "copy deleted (keep it with --keep)";
+  print.note(`${escapeControl(outcome.status)}${error}, ${place}, ${oldIds.length} steps before, ${now} now`);
 }
 
 /** Returns false, because nothing was compared. */
