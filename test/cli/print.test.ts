@@ -2,7 +2,8 @@ import picocolors from "picocolors";
 import { describe, expect, it } from "vitest";
 import { escapeControl } from "../../src/view/text.js";
 import { errorDocument, errorText } from "../../src/cli/session/report-error.js";
-import { formatTable } from "../../src/cli/terminal/table.js";
+import type { Printer } from "../../src/cli/terminal/print.js";
+import { formatTable, printColumns } from "../../src/cli/terminal/table.js";
 import { ConfigError, InvalidRequestError } from "../../src/support/errors.js";
 
 const colors = picocolors.createColors(false);
@@ -37,6 +38,18 @@ describe("tables", () => {
 });
 
 describe("escaping", () => {
+  it("a column is dropped if wide characters do not fit", () => {
+    const printed: string[] = [];
+    const print = { width: 18, colors, data: (text: string) => printed.push(text) } as unknown as Printer;
+    const columns = [
+      { title: "NAME", cell: () => "你好你好你好" },
+      { title: "NOTE", cell: () => "note", spare: 1 },
+    ];
+    printColumns(print, columns, [{}]);
+    expect(printed.join()).toContain("你好你好你好");
+    expect(printed.join()).not.toContain("NOTE");
+  });
+
   it.each([
     ["\u001b]0;title\u0007", "\\u001b]0;title\\u0007"],
     ["a\rb\u009bc\u2028d\u202ee", "a\\u000db\\u009bc\\u2028d\\u202ee"],

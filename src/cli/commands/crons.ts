@@ -5,7 +5,7 @@ import { examples, type Runner } from "../session/command.js";
 import { walkPages } from "../../client/walk.js";
 import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
-import { addClientOptions, type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
+import { addClientOptions, type ClientFlags, pageOf, type PageFlags } from "../session/options.js";
 import { confirm, type Session } from "../session/session.js";
 import { argumentOr, choiceLine, MOST_LISTED } from "../threads/pick.js";
 import { type Column, printFields } from "../terminal/table.js";
@@ -62,18 +62,12 @@ export function cronsCommand(crons: Command, run: Runner): void {
     );
 }
 
-interface ListFlags extends ClientFlags {
-  limit: string;
-  offset?: string;
-}
-
-async function listCrons(session: Session, flags: ListFlags): Promise<number> {
+async function listCrons(session: Session, flags: ClientFlags & PageFlags): Promise<number> {
   const { print } = session;
-  const limit = wholeNumber("--limit", flags.limit, 1, PAGE - 1);
-  const offset = optionalNumber("--offset", flags.offset) ?? 0;
+  const page = pageOf(flags, PAGE - 1);
   await withClient(session, flags, CRONS, async (client) => {
-    const found = await client.crons.search({ limit: limit + 1, offset });
-    printPage(print, slicePage(found, { limit, offset }), {
+    const found = await client.crons.search({ ...page, limit: page.limit + 1 });
+    printPage(print, slicePage(found, page), {
       columns: columns(print),
       none: `no crons found in ${client.place}`,
     });

@@ -3,7 +3,7 @@ import type { DeadRun } from "../../models/dead-run.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { findRun, LAST } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
-import { type ClientFlags, optionalNumber, wholeNumber } from "../session/options.js";
+import { type ClientFlags, pageOf, type PageFlags } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { slicePage, printPage } from "../terminal/page.js";
 import type { Printer } from "../terminal/print.js";
@@ -12,19 +12,13 @@ import { shownId, shownTime } from "../terminal/text.js";
 
 const MOST_AT_ONCE = 1000;
 
-interface ListFlags extends ClientFlags {
-  limit: string;
-  offset?: string;
-}
-
 /** `runs dead`: lists runs that failed because their processes crashed, newest first. */
-export async function listDeadRuns(session: Session, flags: ListFlags): Promise<number> {
+export async function listDeadRuns(session: Session, flags: ClientFlags & PageFlags): Promise<number> {
   const { print } = session;
-  const limit = wholeNumber("--limit", flags.limit, 1, MOST_AT_ONCE - 1);
-  const offset = optionalNumber("--offset", flags.offset) ?? 0;
+  const page = pageOf(flags, MOST_AT_ONCE - 1);
   await withClient(session, flags, {}, async (client) => {
-    const found = await client.runs.dead({ limit: limit + 1, offset });
-    printPage(print, slicePage(found, { limit, offset }), {
+    const found = await client.runs.dead({ ...page, limit: page.limit + 1 });
+    printPage(print, slicePage(found, page), {
       columns: columns(print),
       none: `no dead runs in ${client.place}`,
     });

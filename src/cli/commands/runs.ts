@@ -2,7 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import { type Run, RUN_STATUSES } from "../../models/run.js";
 import { addFormerCommand, examples, type Runner } from "../session/command.js";
 import { runColumns } from "../inspect/cards.js";
-import { addClientOptions, oneOf, optionalNumber, THREAD, wholeNumber } from "../session/options.js";
+import { addClientOptions, oneOf, THREAD, pageOf, type PageFlags } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { findThreadId } from "../session/find.js";
 import { withClient, withRows } from "../session/open-client.js";
@@ -102,18 +102,15 @@ function addDeadCommands(runs: Command, run: Runner): void {
     );
 }
 
-interface RunsFlags extends ClientFlags {
+interface RunsFlags extends ClientFlags, PageFlags {
   status?: string;
-  limit: string;
-  offset?: string;
 }
 
 /** `runs list`: lists the runs of a thread, or of all threads, newest first. */
 async function listRuns(session: Session, thread: string | undefined, flags: RunsFlags): Promise<number> {
   const { print } = session;
   const query = {
-    limit: wholeNumber("--limit", flags.limit, 1),
-    offset: optionalNumber("--offset", flags.offset) ?? 0,
+    ...pageOf(flags),
     ...(flags.status !== undefined && { status: oneOf("--status", flags.status, RUN_STATUSES) }),
   };
   const list = async (client: RowsClient) => {

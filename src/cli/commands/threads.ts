@@ -7,13 +7,14 @@ import {
   addClientOptions,
   keyValues,
   listOption,
-  optionalNumber,
   clientOptions,
   timeOf,
   wholeNumber,
   checkpointOption,
   oneOf,
   THREAD,
+  pageOf,
+  type PageFlags,
 } from "../session/options.js";
 import { confirm, type Session } from "../session/session.js";
 import { findThreadId } from "../session/find.js";
@@ -176,11 +177,9 @@ function addRemoving(threads: Command, run: Runner): void {
     );
 }
 
-interface ListFlags extends ClientFlags, FilterFlags {
+interface ListFlags extends ClientFlags, FilterFlags, PageFlags {
   messages?: boolean;
   utc?: boolean;
-  limit: string;
-  offset?: string;
   sort?: string;
   since?: string;
 }
@@ -190,8 +189,7 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
   const { print } = session;
   const request = { ...filterOf(flags), ...sortOf(flags.sort) };
   const page = {
-    limit: wholeNumber("--limit", flags.limit, 1),
-    offset: optionalNumber("--offset", flags.offset) ?? 0,
+    ...pageOf(flags),
     since: flags.since === undefined ? undefined : timeOf("--since", flags.since),
   };
   const asJson = print.flags.jsonl === true || print.flags.json === true;

@@ -6,13 +6,7 @@ import { examples, type Runner } from "../session/command.js";
 import { walkPages } from "../../client/walk.js";
 import { findItem } from "../session/find.js";
 import { withClient } from "../session/open-client.js";
-import {
-  addClientOptions,
-  type ClientFlags,
-  oneOf,
-  optionalNumber,
-  wholeNumber,
-} from "../session/options.js";
+import { addClientOptions, type ClientFlags, oneOf, pageOf, type PageFlags } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { argumentOr, choiceLine, MOST_LISTED } from "../threads/pick.js";
 import type { Column } from "../terminal/table.js";
@@ -54,21 +48,18 @@ export function webhooksCommand(webhooks: Command, run: Runner): void {
   }
 }
 
-interface ListFlags extends ClientFlags {
+interface ListFlags extends ClientFlags, PageFlags {
   status?: string;
-  limit: string;
-  offset?: string;
 }
 
 async function listWebhooks(session: Session, flags: ListFlags): Promise<number> {
   const { print } = session;
-  const limit = wholeNumber("--limit", flags.limit, 1, MOST_AT_ONCE - 1);
-  const offset = optionalNumber("--offset", flags.offset) ?? 0;
+  const page = pageOf(flags, MOST_AT_ONCE - 1);
   const status = flags.status === undefined ? undefined : oneOf("--status", flags.status, STATUSES);
   await withClient(session, flags, WEBHOOKS, async (client) => {
-    const filter = { ...(status && { status }), limit: limit + 1, offset };
+    const filter = { ...(status && { status }), ...page, limit: page.limit + 1 };
     const found = await client.webhooks.list(filter);
-    printPage(print, slicePage(found, { limit, offset }), {
+    printPage(print, slicePage(found, page), {
       columns: columns(print),
       none: `no webhooks found in ${client.place}`,
     });

@@ -317,6 +317,18 @@ export function optionalNumber(flag: string, text: string | undefined, least?: n
   return text === undefined ? undefined : wholeNumber(flag, text, least);
 }
 
+/** Flags of commands that list a page of items. */
+export interface PageFlags {
+  limit: string;
+  offset?: string;
+}
+
+/** @throws InvalidRequestError (`invalid_request`) */
+export const pageOf = ({ limit, offset }: PageFlags, most?: number) => ({
+  limit: wholeNumber("--limit", limit, 1, most),
+  offset: optionalNumber("--offset", offset) ?? 0,
+});
+
 const TIME_UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /**

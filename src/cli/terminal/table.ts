@@ -206,7 +206,7 @@ function fitting<T>(columns: readonly Column<T>[], rows: readonly T[], width: nu
 }
 
 function leastWidth<T>({ title, cell, least = Infinity }: Column<T>, rows: readonly T[]): number {
-  const widest = rows.reduce((most, row) => Math.max(most, cell(row).length), title.length);
+  const widest = rows.reduce((most, row) => Math.max(most, textWidth(cell(row))), textWidth(title));
   return Math.min(least, widest);
 }
 
