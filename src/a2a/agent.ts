@@ -212,7 +212,16 @@ export class Agent implements A2ARequestHandler {
     try {
       return await begin();
     } catch (error) {
-      if (isNew) await this.#service.threads.delete(threadId).catch(() => undefined);
+      const { threads, logger } = this.#service;
+      if (isNew)
+        await threads
+          .delete(threadId)
+          .catch((failure: unknown) =>
+            logger.warn(
+              { err: failure, thread_id: threadId },
+              "the thread of a rejected run could not be deleted",
+            ),
+          );
       throw error;
     }
   }

@@ -54,14 +54,19 @@ function textOf(value: unknown, otherwise = "thread_id must be the id of a conve
 
 /** Deletes the new thread if its run is rejected. */
 async function onNewThread(call: ToolCall, request: RunCreateRequest): Promise<CallToolResult> {
-  const { threads } = call.service;
+  const { threads, logger } = call.service;
   const { thread_id } = await threads.create({ ttl: CONVERSATION_TTL_MINUTES });
   let isAccepted = false;
   try {
     return await converse(call, thread_id, request, () => (isAccepted = true));
   } finally {
     // A failed deletion must not hide the original error.
-    if (!isAccepted) await threads.delete(thread_id).catch(() => undefined);
+    if (!isAccepted)
+      await threads
+        .delete(thread_id)
+        .catch((error: unknown) =>
+          logger.warn({ err: error, thread_id }, "the thread of a rejected run could not be deleted"),
+        );
   }
 }
 
@@ -111,10 +116,13 @@ async function execute(
   );
   accepted?.();
   const { run_id } = stream.run;
-  const removers = [
-    onAbort(signal, () => void service.runs.cancel(threadId, run_id).catch(() => undefined)),
-    onAbort(disconnected, () => stream.disconnect()),
-  ];
+  const cancel = () =>
+    service.runs
+      .cancel(threadId, run_id)
+      .catch((error: unknown) =>
+        service.logger.warn({ err: error, run_id }, "the run of a cancelled call could not be cancelled"),
+      );
+  const removers = [onAbort(signal, () => void cancel()), onAbort(disconnected, () => stream.disconnect())];
   try {
     const last = await lastFrame(stream, progress && new RunProgress(progress));
     return runOutcome(await stream.answer(), statusOf(last));

@@ -9,7 +9,10 @@ import { CLASSIFIED, graph as vault } from "../fixtures/graphs/vault.js";
 import { gateOf } from "../fixtures/gates.js";
 import { newId } from "../../src/support/ids.js";
 import type { Settings } from "../../src/config/settings.js";
+import { callTool } from "../../src/mcp/call.js";
+import type { CallerService } from "../../src/service/service.js";
 import { startTestServer } from "../helpers/app.js";
+import { recordingLogger } from "../helpers/service.js";
 import { type Asked, connectHttp } from "./client.js";
 
 const graphs = { chat, custom, fail, gate, hitl, vault };
@@ -226,5 +229,20 @@ describe("an interrupt in an MCP tool", () => {
     expect(await client.call("resume_thread", { thread_id: newId(), answer: 1 })).toMatchObject({
       isError: true,
     });
+  });
+
+  it("the log says that the thread of a rejected call could not be deleted", async () => {
+    const logger = recordingLogger();
+    const failing = (message: string) => vi.fn(() => Promise.reject(new Error(message)));
+    const service = {
+      logger,
+      threads: { create: () => Promise.resolve({ thread_id: newId() }), delete: failing("disk full") },
+      runs: { streamAndWait: failing("rejected") },
+    } as unknown as CallerService;
+    const call = { service, signal: new AbortController().signal, resume: "resume_thread" };
+    await expect(
+      callTool(call, { kind: "graph", graphId: "chat", threadId: undefined, input: {} }),
+    ).rejects.toThrow("rejected");
+    expect(logger.of("warn")).toEqual(["the thread of a rejected run could not be deleted"]);
   });
 });
