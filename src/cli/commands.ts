@@ -73,6 +73,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/webhooks.js")).webhooksCommand,
     },
     {
+      name: "usage",
+      summary: "Sum tokens and costs by model, user, graph, node or day, with or without a server.",
+      load: async () => (await import("./commands/usage.js")).usageCommand,
+    },
+    {
       name: "inspect",
       summary: "Show threads, runs and checkpoints in detail, with or without a server.",
       load: async () => (await import("./commands/inspect.js")).inspectCommand,

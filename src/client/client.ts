@@ -17,6 +17,7 @@ import type {
   ThreadPatchRequest,
   ThreadSearchRequest,
 } from "../models/thread.js";
+import type { Usage, UsageFilter } from "../models/usage.js";
 import type { Webhook, WebhookFilter } from "../models/webhook.js";
 import type { RunFault } from "../support/run-fault.js";
 import type { RunEvent } from "./run-events.js";
@@ -33,6 +34,8 @@ export interface Client {
   readonly assistants: AssistantsClient;
   readonly crons: CronsClient;
   readonly webhooks: WebhooksClient;
+  /** Usage of models, in groups. @throws GraphServeError (`unsupported_option`) */
+  usage(filter: UsageFilter): Promise<Usage[]>;
   /** Location of the service for display: `sqlite .graph-serve/dev.db`, or the server's address. */
   readonly place: string;
   /** The server's address; undefined for a service in this process. */

@@ -55,6 +55,7 @@ export function localClient(
       send: async (runId) => (await service.webhooks).send(runId),
       delete: async (runId) => (await service.webhooks).delete(runId),
     },
+    usage: async (filter) => (await service.usage(filter)).items,
     stored: (threadId) => threads.stored(threadId),
     fault: (threadId, runId) => runs.fault(threadId, runId),
     place: storage.location === undefined ? storage.scheme : `${storage.scheme} ${storage.location}`,

@@ -45,6 +45,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       send: (runId) => answer(ask(server, "POST", `/webhooks/${encodeURIComponent(runId)}/send`)),
       delete: (runId) => answer(ask(server, "DELETE", `/webhooks/${encodeURIComponent(runId)}`)),
     },
+    usage: (filter) => answer(ask(server, "GET", `/usage?${queryOf(filter)}`)),
     place: server.url,
     url: address.url,
     keepsThreads: true,

@@ -2,6 +2,8 @@
 import { DEFAULT_LIMIT } from "../models/common.js";
 import type { Run, RunFilter, RunSearchRequest } from "../models/run.js";
 import type { Thread, ThreadSearchRequest } from "../models/thread.js";
+import type { Usage, UsageFilter } from "../models/usage.js";
+import { listUsage } from "../storage/usage-list.js";
 import { type OpenOptions, openRows } from "../storage/open.js";
 import { searchRuns } from "../storage/run-search.js";
 import type { RowStorage, RunRow, ThreadRow } from "../storage/contract/storage.js";
@@ -21,6 +23,7 @@ export interface RowsClient {
     /** The inputs of runs, newest first; undefined if `list` returns them. */
     inputs?(threadId: string, page: Pick<RunFilter, "limit" | "offset">): Promise<unknown[]>;
   };
+  usage(filter: UsageFilter): Promise<Usage[]>;
   readonly place: string;
   close(): Promise<void>;
 }
@@ -38,6 +41,7 @@ export async function openRowsClient(options: OpenOptions): Promise<RowsClient> 
       search: async ({ status, limit, offset }) =>
         (await searchRuns(rows, { ...pageOf({ limit, offset }), ...(status && { status }) })).map(listedRun),
     },
+    usage: async (filter) => (await listUsage(rows, filter)).items,
     place: location === undefined ? scheme : `${scheme} ${location}`,
     close: () => rows.close(),
   };

@@ -12,7 +12,7 @@ import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
 import { processSettings } from "./process-settings.js";
 import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
-import { switchSettings } from "./switch-settings.js";
+import { switchSettings, usageSettings } from "./switch-settings.js";
 import { watchdogSettings } from "./watchdog-settings.js";
 import { webhookSettings } from "./webhook-settings.js";
 
@@ -186,6 +186,7 @@ export const SettingsSchema = Type.Object(
     ...switchSettings,
     ...metricsSettings,
     ...webhookSettings,
+    ...usageSettings,
     run_timeout_seconds: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,
@@ -302,6 +303,7 @@ type WithDefault =
   | keyof typeof compatSettings
   | keyof typeof switchSettings
   | "metrics"
+  | "prices"
   | keyof typeof logSettings;
 
 /**

@@ -9,6 +9,7 @@ import type { ItemTable, Storage } from "../storage/contract/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
+import type { PriceOf } from "../models/model-calls.js";
 import type { Tracing } from "../tracing/tracing.js";
 import { type Timers, type TimerSettings, timersOf } from "./timers.js";
 import { RunCheckpointer } from "./run-checkpointer.js";
@@ -57,6 +58,8 @@ export interface OpsContext {
   readonly within?: { readonly thread_id: string };
   /** Exports traces; undefined unless the environment or the user's program sets them up. */
   readonly tracing?: Tracing;
+  /** Prices of models; undefined if no runs are executed. */
+  readonly priceOf?: PriceOf;
   /** The span of the request: a `traceparent`. */
   readonly trace?: string;
   /** Frames shared with other processes; undefined if frames are not shared. */
@@ -74,7 +77,7 @@ type RegistrySettings = Pick<
 
 interface ContextParts extends Pick<
   OpsContext,
-  "storage" | "logger" | "frames" | "metrics" | "tracing" | "watch"
+  "storage" | "logger" | "frames" | "metrics" | "tracing" | "priceOf" | "watch"
 > {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
@@ -88,8 +91,8 @@ interface ContextParts extends Pick<
 const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, standIns, unfiltered, serves, frames, metrics, tracing, watch } =
-    parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, serves } = parts;
+  const { frames, metrics, tracing, priceOf, watch } = parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants, graph_version } = settings;
   if (!("items" in storage))
@@ -135,6 +138,7 @@ export function createContext(parts: ContextParts): OpsContext {
     frames,
     metrics,
     tracing,
+    priceOf,
     watch,
   };
   const context = eager as OpsContext;

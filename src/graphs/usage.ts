@@ -4,9 +4,10 @@ import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/cal
 import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../models/common.js";
 import type { RunTask, RunTasks, TokenUsage } from "../models/run.js";
-import { NO_TOKENS, type TokenCounts } from "../models/token-counts.js";
+import { NO_TOKENS, type TokenCounts, UNITS_PER_USD } from "../models/token-counts.js";
 import { errorName } from "../support/errors.js";
 import { afterWrites, dueYield } from "../support/event-loop.js";
+import { type CalledModel, ModelCalls, nodeOf, type PriceOf } from "../models/model-calls.js";
 import { taskNamespace } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 import { handlesToolsOnly } from "./tool-handlers.js";
@@ -73,6 +74,25 @@ export function tokensOf({ generations, llmOutput }: LLMResult): TokenCounts {
   }
   if (counts.total_tokens > 0) return counts;
   return add(counts, normalise(llmOutput?.tokenUsage) ?? normalise(llmOutput?.token_usage));
+}
+
+const countIn = (record: unknown, name: string): number => {
+  const value = isRecord(record) ? record[name] : undefined;
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+};
+
+/** The parts of the tokens, as LangChain's messages report them. */
+function detailsOf({ generations }: LLMResult) {
+  const details = { cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
+  for (const generation of generations.flat()) {
+    if (!("message" in generation) || !isMessage(generation.message)) continue;
+    const { usage_metadata: usage } = generation.message;
+    if (!isRecord(usage)) continue;
+    details.cache_read_tokens += countIn(usage.input_token_details, "cache_read");
+    details.cache_write_tokens += countIn(usage.input_token_details, "cache_creation");
+    details.reasoning_tokens += countIn(usage.output_token_details, "reasoning");
+  }
+  return details;
 }
 
 // Start and end times of the tasks of a run.
@@ -152,9 +172,17 @@ interface Known {
   counts: TokenCounts;
   /** Calls in progress, by call id. */
   readonly open: Map<string, Timed | undefined>;
+  readonly calls: ModelCalls;
+  /** Models that are called, by call id. */
+  readonly called: Map<string, CalledModel>;
   /** Whether the run has had a token. */
   hasToken?: boolean;
 }
+
+const nothingYet = (priceOf?: PriceOf): Known => ({
+  ...{ times: new RunTimes(), counts: NO_TOKENS, open: new Map() },
+  ...{ calls: new ModelCalls(priceOf), called: new Map() },
+});
 
 /** Counts the tokens of all model calls of one run, including calls whose results never reach the state. */
 export class RunUsage extends BaseCallbackHandler {
@@ -166,17 +194,18 @@ export class RunUsage extends BaseCallbackHandler {
   readonly #others: readonly BaseCallbackHandler[];
 
   /** @param others handlers of tool events only; called after this one */
-  constructor(
-    known: Known = { times: new RunTimes(), counts: NO_TOKENS, open: new Map() },
-    others = [] as readonly BaseCallbackHandler[],
-  ) {
+  constructor(known?: Known | PriceOf, others = [] as readonly BaseCallbackHandler[]) {
     super();
-    this.#known = known;
+    this.#known = typeof known === "object" ? known : nothingYet(known);
     this.#others = others;
   }
 
   get times(): RunTimes {
     return this.#known.times;
+  }
+
+  get calls(): ModelCalls {
+    return this.#known.calls;
   }
 
   /** A copy that also forwards tool events to `other`. */
@@ -220,11 +249,11 @@ export class RunUsage extends BaseCallbackHandler {
   override handleChatModelStart(
     ...[model, , id, , , , metadata, name]: HandlerArgs<"handleChatModelStart">
   ): void {
-    this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
+    this.#call(id, name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
   override handleLLMStart(...[model, , id, , , , metadata, name]: HandlerArgs<"handleLLMStart">): void {
-    this.#begin("model", id, modelName(metadata) ?? name ?? String(model.id?.at(-1) ?? "model"), metadata);
+    this.#call(id, name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
   /**
@@ -240,11 +269,23 @@ export class RunUsage extends BaseCallbackHandler {
   override handleLLMEnd(result: LLMResult, id?: string): void {
     const tokens = tokensOf(result);
     this.#known.counts = add(this.#known.counts, tokens);
-    if (id !== undefined) this.#end(id, "done", tokens);
+    if (id === undefined) return;
+    this.#end(id, "done", tokens);
+    const called = this.#known.called.get(id);
+    if (called) this.calls.add(called, { ...tokens, ...detailsOf(result) });
+    this.#known.called.delete(id);
   }
 
   override handleLLMError(error: unknown, id: string): void {
+    this.#known.called.delete(id);
     this.#fail(error, id);
+  }
+
+  #call(id: string, name: string, metadata: unknown): void {
+    const model = textIn(metadata, "ls_model_name") ?? name;
+    const provider = textIn(metadata, "ls_provider") ?? null;
+    this.#known.called.set(id, { node: nodeOf(taskNamespace(metadata)), provider, model });
+    this.#begin("model", id, model, metadata);
   }
 
   #begin(kind: RunTask["kind"], id: string, name: string, metadata: unknown, call?: string): void {
@@ -266,10 +307,17 @@ export class RunUsage extends BaseCallbackHandler {
    * cumulative over the thread (docs/specification.md#token-usage, 4 and 5).
    */
   total(state: unknown): TokenUsage {
-    if (this.#known.counts.total_tokens > 0) return { ...this.#known.counts, source: "callbacks" };
-    const counts = stateUsage(state);
+    const { counts, calls } = this.#known;
+    const { cost } = calls;
+    if (counts.total_tokens > 0)
+      return {
+        ...counts,
+        source: "callbacks",
+        ...(cost !== undefined && { cost_usd: cost / UNITS_PER_USD }),
+      };
+    const inState = stateUsage(state);
     // If the messages have no usage either, zero tokens were reported by callbacks.
-    return { ...counts, source: counts.total_tokens > 0 ? "messages" : "callbacks" };
+    return { ...inState, source: inState.total_tokens > 0 ? "messages" : "callbacks" };
   }
 }
 
@@ -289,10 +337,10 @@ function stateUsage(state: unknown): TokenCounts {
   return counts;
 }
 
-/** The name of the model, if its class reports it. */
-function modelName(metadata: unknown): string | undefined {
-  const name = isRecord(metadata) ? metadata.ls_model_name : undefined;
-  return typeof name === "string" && name !== "" ? name : undefined;
+/** The name of the model or its provider, if its class reports them. */
+function textIn(metadata: unknown, key: "ls_model_name" | "ls_provider"): string | undefined {
+  const text = isRecord(metadata) ? metadata[key] : undefined;
+  return typeof text === "string" && text !== "" ? text : undefined;
 }
 
 /**

@@ -243,6 +243,7 @@ const EXPOSED_HEADERS = [
   "X-Pagination-Total",
   "X-Pagination-Next",
   "X-Tokens-Used",
+  "X-Cost-Used",
   "X-Request-Id",
 ];
 /** Headers that browser-based MCP clients read. */

@@ -45,6 +45,7 @@ const TAGS: Record<Tag, string> = {
   "Thread state": "Checkpoints of a thread: read, edit, fork.",
   Changes: "Event stream of changed threads and runs, for lists.",
   Runs: "Executions of a graph on a thread.",
+  Usage: "Tokens and costs of model calls.",
   Crons: "Runs that are executed on a schedule; requires the setting crons.",
   Webhooks: "Results of runs that are delivered to a URL; requires the setting webhooks.",
   "Events and commands":

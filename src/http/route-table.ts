@@ -12,6 +12,7 @@ import { stateRoutes } from "./routes/state.js";
 import { statelessRoutes } from "./routes/stateless.js";
 import { storeRoutes } from "./routes/store.js";
 import { threadRoutes } from "./routes/threads.js";
+import { usageRoutes } from "./routes/usage.js";
 import { webhookRoutes } from "./routes/webhooks.js";
 
 /** Sort key with one digit per path segment: literals before placeholders. */
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route[] = [
   ...protocolRoutes,
   ...cronRoutes,
   ...webhookRoutes,
+  ...usageRoutes,
   ...statelessRoutes,
   ...storeRoutes,
 ].sort((a, b) => (rank(a) < rank(b) ? -1 : rank(a) > rank(b) ? 1 : 0));
@@ -47,6 +49,7 @@ const GROUPS: Record<Tag, RouteGroup | undefined> = {
   Runs: "runs",
   Crons: "runs",
   Webhooks: "runs",
+  Usage: "runs",
   "Events and commands": "runs",
   Store: "store",
   "Health and info": undefined,

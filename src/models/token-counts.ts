@@ -12,3 +12,6 @@ export const NO_TOKENS: TokenCounts = { input_tokens: 0, output_tokens: 0, total
 export function reportedTokens(usage: (TokenCounts & { source?: string }) | null | undefined): TokenCounts {
   return usage && usage.source !== "messages" ? usage : NO_TOKENS;
 }
+
+/** Costs are integers in this fraction of a US dollar. */
+export const UNITS_PER_USD = 1e9;

@@ -9,9 +9,12 @@ import { Readiness } from "./readiness.js";
 import { Runs } from "./runs.js";
 import { States } from "../threads/states.js";
 import { StoreItems } from "../threads/store-items.js";
-import { storeRoot } from "../threads/thread-origin.js";
+import { scopeOf, storeRoot } from "../threads/thread-origin.js";
 import { Threads } from "./threads.js";
 import type { Versions } from "./versions.js";
+import type { Page } from "../models/common.js";
+import type { Usage, UsageFilter } from "../models/usage.js";
+import { listUsage } from "../storage/usage-list.js";
 import type { Webhooks } from "../webhooks/webhook-list.js";
 
 export type StateReader = Pick<States, "get" | "walkSelected">;
@@ -57,6 +60,11 @@ export class Operations {
 
   get readiness(): Readiness {
     return this.#keep("readiness", new Readiness(this.#context));
+  }
+
+  /** Usage of models, in groups; that of the caller only. @throws GraphServeError (`unsupported_option`) */
+  usage(filter: UsageFilter = {}): Promise<Page<Usage>> {
+    return listUsage(this.#context.storage, filter, scopeOf(this.#context) ?? undefined);
   }
 
   /** Loaded on first use. */

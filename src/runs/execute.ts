@@ -9,6 +9,7 @@ import { previewOf } from "../graphs/thread-preview.js";
 import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
+import type { ModelUsage } from "../models/model-calls.js";
 import type { StoredPreview } from "../models/thread.js";
 import { now } from "../storage/rows/rows.js";
 import type { RunHolder, ThreadLease } from "../storage/contract/storage.js";
@@ -64,7 +65,7 @@ export class Execution {
   readonly #modes: readonly StreamMode[];
   readonly #subgraphs: boolean;
   readonly #frames: StreamFrames;
-  readonly #usage = new RunUsage();
+  readonly #usage: RunUsage;
   readonly #controller = new AbortController();
   readonly #runContext: RunContext;
   /** Returns a promise that settles when all output so far is in the log, or undefined if it already is. */
@@ -87,6 +88,7 @@ export class Execution {
     const { allow_unfiltered_events, hold_messages } = context.settings;
     this.#context = context;
     this.#options = options;
+    this.#usage = new RunUsage(context.priceOf);
     const allModes = log?.capturesAllModes ?? false;
     this.#modes = !log ? [] : allModes ? [...new Set([...request.modes, ...ALL_MODES])] : request.modes;
     this.#subgraphs = allModes || request.subgraphs;
@@ -140,6 +142,11 @@ export class Execution {
 
   tokens(): TokenUsage {
     return this.#usage.total(this.#frames.lastValues);
+  }
+
+  /** The model calls so far. */
+  models(): readonly ModelUsage[] {
+    return this.#usage.calls.list();
   }
 
   /** What lists show of the thread; undefined if it stays the same. */

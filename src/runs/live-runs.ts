@@ -18,6 +18,7 @@ import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from 
 import type { LiveRunOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
+import { usageRows } from "./usage-rows.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import {
   countEnd,
@@ -237,7 +238,8 @@ export class LiveRun {
       const { run, holder } = this;
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
-      const ended = { ending, usage: execution.tokens(), isTaken: execution.isTaken };
+      const models = usageRows(this.#context, run, holder.attempt, execution.models());
+      const ended = { ending, usage: execution.tokens(), models, isTaken: execution.isTaken };
       const result = await this.#context.live.results.end({ ...own, ...ended });
       if (result.became === "requeued") await this.#expectNext();
       return result;
@@ -335,7 +337,8 @@ export class LiveRun {
     this.#events.emit("end");
     this.#trace?.end({ run: end.run, answer: end.answer, tasks: this.tasks() });
     const ms = this.#begunAt === undefined ? undefined : performance.now() - this.#begunAt;
-    if (this.#context.metrics) countEnd(this.#context.metrics, end, ms);
+    if (this.#context.metrics)
+      countEnd(this.#context.metrics, { ...end, models: this.#execution?.models() }, ms);
     if (ms !== undefined) {
       const interrupts = (end.answer[INTERRUPT_KEY] ?? []) as Interrupt[];
       this.watch?.end({ run: end.run, ms, interrupts });

@@ -5,8 +5,9 @@
 import { thrownMessage } from "../graphs/thrown.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
-import { NO_TOKENS, reportedTokens } from "../models/token-counts.js";
+import { NO_TOKENS, reportedTokens, UNITS_PER_USD } from "../models/token-counts.js";
 import type { StoredPreview, ThreadStatus } from "../models/thread.js";
+import type { ModelUsage } from "../models/model-calls.js";
 import type { RunFault } from "../support/run-fault.js";
 import type {
   Resumption,
@@ -15,6 +16,7 @@ import type {
   RunOutcome,
   RunTable,
   ThreadLease,
+  UsageRow,
 } from "../storage/contract/storage.js";
 import {
   errorName,
@@ -77,7 +79,7 @@ async function endingOfQueued(error: unknown): Promise<Ending> {
 function outcomeOf(
   run: Run,
   ending: Ending,
-  { usage, holder, dead }: Pick<EndedRun, "usage" | "holder"> & { dead: RunRemainder | undefined },
+  { usage, models, holder, dead }: Pick<EndedRun, "usage" | "models" | "holder"> & { dead?: RunRemainder },
 ): RunOutcome {
   const at = now();
   const { status, threadStatus, thrown, fault, tasks, preview } = ending;
@@ -100,6 +102,7 @@ function outcomeOf(
     },
     threadId: run.thread_id,
     thread: { updated_at: at, ...thread },
+    ...(models && { usage: models }),
   };
 }
 
@@ -118,7 +121,11 @@ export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event:
 /** Records the metrics of a run that ended in this process. `ms` is its duration in milliseconds. */
 export function countEnd(
   metrics: Metrics,
-  { run: { metadata, status, usage }, became }: { run: Run; became: Departure },
+  {
+    run: { metadata, status, usage },
+    became,
+    models = [],
+  }: { run: Run; became: Departure; models?: readonly ModelUsage[] },
   ms: number | undefined,
 ): void {
   const { input_tokens, output_tokens } = reportedTokens(usage);
@@ -128,6 +135,7 @@ export function countEnd(
     seconds: ms === undefined ? undefined : ms / 1000,
     inputTokens: input_tokens,
     outputTokens: output_tokens,
+    costs: models.map(({ model, cost }) => ({ model, usd: cost / UNITS_PER_USD })),
   });
 }
 
@@ -161,6 +169,8 @@ interface EndedRun {
   run: Run;
   ending: Ending;
   usage: TokenUsage;
+  /** Rows of the model calls of this attempt. */
+  models?: readonly UsageRow[];
   holder: RunHolder;
   /** Set if another process can resume the run. */
   resumption: Resumption | undefined;
@@ -282,10 +292,10 @@ export class RunResults {
 
   /** If storing fails, the run is requeued if possible: another process then only has to store its end. */
   async #storeOrDefer(ended: EndedRun, isLost: boolean): Promise<Omit<RunResult, "isLost">> {
-    const { run, ending, usage, holder } = ended;
+    const { run, ending, usage, models, holder } = ended;
     const endedBy = (final: Ending) => {
       const dead = this.#remainderOf({ ...ended, ending: final });
-      const all = outcomeOf(run, final, { usage, holder, dead });
+      const all = outcomeOf(run, final, { usage, models, holder, dead });
       const outcome = isLost ? withoutThread(all) : all;
       const became: Departure = dead ? "dead" : "ended";
       return { outcome, result: { ...final, usage, stored: storedOf(run, outcome), became } };
@@ -308,12 +318,18 @@ export class RunResults {
   ): Promise<Omit<RunResult, "isLost"> | undefined> {
     const remainder = this.#remainderOf(ended, hasBegun);
     if (!remainder || remainder.isDead) return undefined;
-    const { run, holder, usage, ending } = ended;
+    const { run, holder, usage, models, ending } = ended;
     const { run_id, thread_id } = run;
     const updated_at = now();
     const patch = { updated_at, ...requeued(remainder), resumption: remainder.resumption };
-    const outcome = { runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } };
-    const isHeld = await this.#tryChange(outcome, (runs) => runs.update(run_id, patch, holder));
+    const outcome = {
+      ...{ runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } },
+      ...(models && { usage: models }),
+    };
+    const isHeld = await this.#tryChange(outcome, async (runs) => {
+      if (models) await this.#context.storage.usage?.store(models);
+      return runs.update(run_id, patch, holder);
+    });
     if (isHeld === undefined) this.#defer(outcome);
     const result = { ...ending, usage, stored: storedOf(run, outcome) };
     if (isHeld === false && (await this.#isTaken({ run, holder }, remainder.attempt)))

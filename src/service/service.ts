@@ -23,6 +23,7 @@ import type { Storage, StorageFinding, UnfinishedRun } from "../storage/contract
 import { ConfigError, type GraphLoadError } from "../support/errors.js";
 import { type Logger, silentLogger, safeLogger } from "../support/log.js";
 import { type Metrics, openMetrics } from "../support/metrics.js";
+import { pricesOf } from "../context/prices.js";
 import { openTracing, type Tracing } from "../tracing/tracing.js";
 import { currentRun } from "../support/event-loop.js";
 import { provideSdkFetch } from "../support/sdk-fetch.js";
@@ -399,7 +400,8 @@ async function open(
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const served = { serves, frames, metrics, tracing, watch };
+    const priceOf = passive ? undefined : pricesOf(settings.prices, cwd);
+    const served = { serves, frames, metrics, tracing, priceOf, watch };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, ...served };
     const context = createContext(parts);
     const defaultPolicy = makeQueue ? "queue" : "resume";

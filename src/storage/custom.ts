@@ -15,6 +15,7 @@ import type {
   ThreadLocks,
   ThreadTable,
   TimerTable,
+  UsageTable,
 } from "./contract/storage.js";
 
 /**
@@ -221,10 +222,12 @@ const TIMERS = {
   list: 1,
 } satisfies Record<keyof TimerTable, 1>;
 
+const USAGE = { store: 1, sum: 1, page: 1 } satisfies Record<keyof UsageTable, 1>;
+
 /** Names of the parts and methods that are missing or have the wrong type; empty for a complete storage. */
 function missingOf(storage: unknown): string[] {
   if (typeof storage !== "object" || storage === null) return ["all parts: it is not an object"];
-  const { scheme, durable, threads, runs, owners, checkpointer, locks, items, timers, close } =
+  const { scheme, durable, threads, runs, owners, checkpointer, locks, items, timers, usage, close } =
     storage as Partial<Storage>;
   return [
     ...(typeof scheme === "string" ? [] : ["scheme (a string)"]),
@@ -236,6 +239,7 @@ function missingOf(storage: unknown): string[] {
     ...missingMethods("locks", locks, LOCKS),
     ...(items === undefined ? [] : missingMethods("items", items, ITEMS)),
     ...(timers === undefined ? [] : missingMethods("timers", timers, TIMERS)),
+    ...(usage === undefined ? [] : missingMethods("usage", usage, USAGE)),
     ...(typeof close === "function" ? [] : ["close()"]),
   ];
 }

@@ -12,6 +12,7 @@ const TABLES = [
   "owners",
   "items",
   "timers",
+  "usage",
 ] as const satisfies readonly (keyof Storage)[];
 
 /** `list` is not timed: its duration depends on how fast the caller reads. */

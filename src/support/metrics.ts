@@ -12,6 +12,8 @@ interface RunEnd {
   seconds?: number;
   inputTokens: number;
   outputTokens: number;
+  /** Known costs of model calls in US dollars. */
+  costs: readonly { model: string; usd: number }[];
 }
 
 /** State of the queue at one point in time. */
@@ -87,10 +89,8 @@ const STORAGE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
  * @throws ConfigError if it is not installed (`config_invalid`)
  */
 export function openMetrics(cwd: string): Metrics {
-  const { Registry, Counter, Gauge, Histogram } = loadOptional<PromClient>("prom-client", {
-    cwd,
-    setting: "metrics",
-  });
+  const need = { cwd, setting: "metrics" };
+  const { Registry, Counter, Gauge, Histogram } = loadOptional<PromClient>("prom-client", need);
   const registry = new Registry();
   const define = (name: string, help: string, labelNames: string[] = [], buckets?: number[]): Options => ({
     name: `graph_serve_${name}`,
@@ -108,6 +108,7 @@ export function openMetrics(cwd: string): Metrics {
     define("run_queue_seconds", "Time that runs waited for their thread.", [], QUEUE_BUCKETS),
   );
   const tokens = new Counter(define("tokens_total", "Tokens used by runs.", ["graph", "kind"]));
+  const costs = new Counter(define("cost_usd_total", "Known cost of model calls.", ["graph", "model"]));
   const counter = (name: string, help: string, labels?: string[]) => new Counter(define(name, help, labels));
   const unhandled = counter("unhandled_errors_total", "Unhandled errors in graphs.", ["graph"]);
   const streams = new Gauge(define("streams_open", "Open event streams."));
@@ -121,10 +122,11 @@ export function openMetrics(cwd: string): Metrics {
       active.inc();
       queue.observe({}, seconds);
     },
-    runEnded: ({ graph, status, seconds, inputTokens, outputTokens }) => {
+    runEnded: ({ graph, status, seconds, inputTokens, outputTokens, costs: own }) => {
       runs.inc({ graph, status });
       tokens.inc({ graph, kind: "input" }, inputTokens);
       tokens.inc({ graph, kind: "output" }, outputTokens);
+      for (const { model, usd } of own) costs.inc({ graph, model }, usd);
       if (seconds === undefined) return;
       active.dec();
       duration.observe({ graph, status }, seconds);

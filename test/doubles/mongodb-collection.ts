@@ -1,6 +1,6 @@
 /** The documents of one collection and the updates of MongoDB's plain commands; mingo evaluates queries. */
 import { calculateObjectSize, ObjectId, serialize, type Document } from "bson";
-import { find } from "mingo";
+import { aggregate, find } from "mingo";
 import { update as mingoUpdate } from "mingo/updater";
 import { readDocument } from "./mongodb-wire.js";
 
@@ -48,6 +48,10 @@ export class Collection {
     if (sort && Object.keys(sort).length > 0) cursor.sort(sort);
     const found = cursor.skip(skip).all();
     return limit > 0 ? found.slice(0, limit) : found;
+  }
+
+  aggregate(pipeline: Document[]): Document[] {
+    return aggregate(this.#documents, pipeline);
   }
 
   insert(document: Document): void {

@@ -81,6 +81,10 @@ export class Databases {
       );
       return this.#firstBatch(`${database}.${command.find}`, found, command);
     },
+    aggregate: (command, database) => {
+      const found = this.#collection(database, command.aggregate).aggregate(command.pipeline as Document[]);
+      return this.#firstBatch(`${database}.${command.aggregate}`, found, command.cursor as Document);
+    },
     getMore: ({ getMore, batchSize }) => {
       const id = Number(getMore);
       const cursor = this.#cursors.get(id);

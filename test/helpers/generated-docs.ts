@@ -150,6 +150,7 @@ const RESOURCES: Record<Tag, string> = {
   Crons: "crons",
   Webhooks: "webhooks",
   "Events and commands": "events",
+  Usage: "usage",
   Store: "store",
 };
 

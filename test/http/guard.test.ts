@@ -204,7 +204,7 @@ describe("CORS headers", () => {
     const { request } = await serve(fakeService());
     const { headers } = await request("GET", "/ok", undefined, origin("http://localhost"));
     expect(headers.get("access-control-expose-headers")).toBe(
-      "Content-Location,Location,X-Pagination-Total,X-Pagination-Next,X-Tokens-Used,X-Request-Id",
+      "Content-Location,Location,X-Pagination-Total,X-Pagination-Next,X-Tokens-Used,X-Cost-Used,X-Request-Id",
     );
   });
 

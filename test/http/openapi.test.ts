@@ -121,6 +121,7 @@ describe("the OpenAPI document", () => {
       "Location",
       "Content-Location",
       "X-Tokens-Used",
+      "X-Cost-Used",
     ]);
   });
 });

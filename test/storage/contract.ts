@@ -12,6 +12,7 @@ import { searchTests } from "./contract/search.js";
 import { takeoverTests } from "./contract/takeovers.js";
 import { threadTests } from "./contract/threads.js";
 import { timerTests } from "./contract/timers.js";
+import { usageTests } from "./contract/usage.js";
 
 export interface Capabilities {
   /** Stored data survives a restart of the process. */
@@ -20,6 +21,8 @@ export interface Capabilities {
   items?: boolean;
   /** Also stores timers. */
   timers?: boolean;
+  /** Also records usage. */
+  usage?: boolean;
   /** Another process can take over a run. Default: `durable`. */
   takesOver?: boolean;
   /** A checkpoint is rejected if its writer has not seen the newest one; "later" if check and write are not atomic. */
@@ -30,7 +33,14 @@ export interface Capabilities {
 export function storageContract(
   scheme: string,
   open: () => Promise<Storage>,
-  { durable, items = true, timers = true, takesOver = durable, comparesHead = true }: Capabilities,
+  {
+    durable,
+    items = true,
+    timers = true,
+    usage = true,
+    takesOver = durable,
+    comparesHead = true,
+  }: Capabilities,
 ): void {
   describe(`${scheme} storage`, () => {
     let storage: Storage;
@@ -55,5 +65,6 @@ export function storageContract(
     forkTests(() => storage);
     if (items) itemTests(() => storage);
     if (timers) timerTests(() => storage);
+    if (usage) usageTests(() => storage);
   });
 }

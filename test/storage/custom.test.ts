@@ -18,6 +18,7 @@ storageContract("maps", async () => openMaps({ ...options, checkpointer_scheme: 
   durable: false,
   items: false,
   timers: false,
+  usage: false,
   comparesHead: false,
 });
 

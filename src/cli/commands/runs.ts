@@ -81,7 +81,7 @@ function addDeadCommands(runs: Command, run: Runner): void {
   )
     .addHelpText("after", examples("graph-serve runs dead", "graph-serve runs dead --json"))
     .action((options, command) =>
-      run(command, async (session) => (await import("./dead-runs.js")).listDeadRuns(session, options)),
+      run(command, async (session) => (await import("../runs/dead-runs.js")).listDeadRuns(session, options)),
     );
   addClientOptions(
     runs
@@ -98,7 +98,9 @@ function addDeadCommands(runs: Command, run: Runner): void {
       ),
     )
     .action((ids, options, command) =>
-      run(command, async (session) => (await import("./dead-runs.js")).redriveRuns(session, ids, options)),
+      run(command, async (session) =>
+        (await import("../runs/dead-runs.js")).redriveRuns(session, ids, options),
+      ),
     );
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from "@commander-js/extra-typings";
 import type { Client } from "../../client/client.js";
-import { MAX_LIMIT } from "../../models/common.js";
+import { walkPages } from "../../client/walk.js";
 import type { Run, RunTasks } from "../../models/run.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { INPUT_TOKENS, OUTPUT_TOKENS, STATE, STEP } from "../../tracing/names.js";
@@ -205,9 +205,5 @@ async function* selected(client: Client, { since, thread }: ExportFlags): AsyncG
     ...(since !== undefined && { created_after: timeOf("--since", since) }),
     ...(thread !== undefined && { thread_id: await findThreadId(client, thread) }),
   };
-  for (let offset = 0; ; offset += MAX_LIMIT) {
-    const runs = (await client.runs.search({ ...filter, limit: MAX_LIMIT, offset })) as Run[];
-    yield* runs;
-    if (runs.length < MAX_LIMIT) return;
-  }
+  yield* walkPages(async (page) => (await client.runs.search({ ...filter, ...page })) as Run[]);
 }

@@ -167,7 +167,7 @@ export function printReport(print: Printer, report: MigrationReport): void {
     const place = ({ scheme, location }: typeof from) => ({ scheme, location: location ?? null });
     print.json({ from: place(from), to: place(to), ...counts, left, left_items });
   } else {
-    const { threads, runs, checkpoints, items, timers } = counts;
+    const { threads, runs, checkpoints, items, timers, usage } = counts;
     printTable(
       print,
       ["", "COPIED", "UNCHANGED", "SKIPPED"],
@@ -177,6 +177,7 @@ export function printReport(print: Printer, report: MigrationReport): void {
         ["checkpoints", checkpoints.copied, checkpoints.total - checkpoints.copied, ""],
         ["items", items.copied, items.total - items.copied, left_items.length],
         ["timers", timers.copied, timers.total - timers.copied, ""],
+        ["usage", usage, "", ""],
       ].map((cells) => cells.map(String)),
     );
   }

@@ -21,6 +21,7 @@ export const COMMAND_NAMES = [
     "webhooks",
     "inspect",
     "trace",
+    "usage",
     "studio",
     "history",
     "diff",

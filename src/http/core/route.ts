@@ -78,6 +78,7 @@ export type Tag =
   | "Crons"
   | "Webhooks"
   | "Events and commands"
+  | "Usage"
   | "Store";
 
 interface RouteShape {

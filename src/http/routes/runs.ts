@@ -83,6 +83,9 @@ export const runRoutes = [
           Location: Type.String({ description: "Path of the run." }),
           "Content-Location": ContentLocation,
           "X-Tokens-Used": Type.Integer({ description: "Total tokens used by the run." }),
+          "X-Cost-Used": Type.Number({
+            description: "Cost of the run in US dollars; missing if a price is unknown.",
+          }),
         },
       },
     ],
@@ -98,6 +101,7 @@ export const runRoutes = [
         Location: pathOf(run),
         "Content-Location": pathOf(run),
         "X-Tokens-Used": String(run.usage?.total_tokens ?? 0),
+        ...(run.usage?.cost_usd !== undefined && { "X-Cost-Used": String(run.usage.cost_usd) }),
       });
     },
   }),

@@ -6,11 +6,13 @@ import type { MultitaskStrategy, RunStatus, RunTasks, TokenUsage } from "../../m
 import type { ItemTable } from "./items.js";
 import type { ThreadLocks } from "./locks.js";
 import type { TimerTable } from "./timers.js";
+import type { UsageRow, UsageTable } from "./usage.js";
 import type { RunFault } from "../../support/run-fault.js";
 import type { StoredPreview, ThreadSortField, ThreadStatus, TtlStrategy } from "../../models/thread.js";
 
 export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
+export type { UsageQuery, UsageRow, UsageSum, UsageTable } from "./usage.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
 
 /**
@@ -301,6 +303,8 @@ export interface RunOutcome {
   run: RunPatch;
   threadId: string;
   thread: ThreadPatch;
+  /** Usage of the attempt. Stored even if the outcome is skipped: the tokens were used. */
+  usage?: readonly UsageRow[];
 }
 
 /**
@@ -636,6 +640,8 @@ export interface Storage {
   readonly items?: ItemTable;
   /** Timers. If left out, crons, delayed runs and webhooks are not available. */
   readonly timers?: TimerTable;
+  /** Usage of runs. If left out, it is not recorded. */
+  readonly usage?: UsageTable;
   /** Dead runs. Leave it out if runs do not survive their process. */
   readonly deadRuns?: DeadRunTable;
   /** Queue shared by all processes. If left out, each process executes the runs it accepts. */
@@ -651,7 +657,7 @@ export interface Storage {
 }
 
 /** The rows of a storage, opened read-only. Unlike checkpoints, they do not need LangGraph's packages. */
-export type RowStorage = Pick<Storage, "scheme" | "location" | "threads" | "runs" | "close">;
+export type RowStorage = Pick<Storage, "scheme" | "location" | "threads" | "runs" | "usage" | "close">;
 
 /**
  * Options to open a storage. A resolved configuration can be passed as it is.

@@ -37,12 +37,14 @@ export interface StorageCopyReport {
   items: { total: number; copied: number };
   /** Crons, delayed runs, webhooks and idempotency keys. */
   timers: TimerCopy;
+  /** Rows of usage that both storages now hold. */
+  usage: number;
   left: { thread_id: string; reason: LeftReason }[];
   left_items: LeftItem[];
 }
 
 /**
- * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory and the timers. What was
+ * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory, the timers and the usage. What was
  * copied is read back and compared. Earlier copies are skipped or updated; a thread of the target that is not an earlier
  * copy is skipped unless `overwrite` is set. Memory use: one page of checkpoints, and the checkpoint ids of one thread.
  */
@@ -73,6 +75,15 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     const onPage = () => signal?.throwIfAborted();
     report.timers = await copyTimers({ from: from.timers, to: to.timers, overwrite, onPage });
   }
+  if (from.usage && to.usage) {
+    for (let page = [{}]; page.length > 0;) {
+      signal?.throwIfAborted();
+      const rows = await from.usage.page({ limit: PAGE, offset: report.usage });
+      await to.usage.store(rows);
+      report.usage += rows.length;
+      page = rows;
+    }
+  }
   return report;
 }
 
@@ -82,6 +93,7 @@ const emptyReport = (): StorageCopyReport => ({
   checkpoints: { total: 0, copied: 0 },
   items: { total: 0, copied: 0 },
   timers: { total: 0, copied: 0 },
+  usage: 0,
   left: [],
   left_items: [],
 });

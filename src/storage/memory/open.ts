@@ -11,8 +11,10 @@ import type {
   ThreadRow,
   ThreadTable,
   TimerTable,
+  UsageTable,
 } from "../contract/storage.js";
 import { createMemoryTimers } from "../rows/timers-in-memory.js";
+import { createMemoryUsage } from "../rows/usage-in-memory.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
 import { copyJson } from "./copy-json.js";
 import { RunIndex, ThreadIndex } from "./indexes.js";
@@ -22,12 +24,14 @@ import { ThreadMemorySaver } from "./saver.js";
 export async function openMemory(options: StorageOptions): Promise<Storage> {
   const saver = new ThreadMemorySaver();
   let timers: TimerTable | undefined;
+  const usage = createMemoryUsage();
   const rows: Rows = { threads: new ThreadIndex(), runs: new RunIndex(), owners: new Map() };
   return {
     scheme: "memory",
     durable: false,
     threads: threadTable(rows),
-    runs: runTable(rows),
+    runs: runTable(rows, usage),
+    usage,
     owners: ownerTable(rows),
     checkpointer: wrapCheckpointer(saver, {
       keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
@@ -101,7 +105,7 @@ const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
   },
 });
 
-const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
+const runTable = ({ threads, runs, owners }: Rows, usages: UsageTable): RunTable => ({
   async insert(row, thread) {
     if (runs.get(row.run_id)) throw new Error(`a run ${row.run_id} is stored already`);
     // Copy first: a row that cannot be copied must fail before anything changes.
@@ -117,9 +121,10 @@ const runTable = ({ threads, runs, owners }: Rows): RunTable => ({
     return run !== undefined && (!holder || isHeldBy(run, holder)) && runs.patch(run, patch);
   },
   async settle(outcomes) {
-    for (const { runId, run: patch, threadId, thread } of outcomes) {
+    for (const { runId, run: patch, threadId, thread, usage } of outcomes) {
       const run = runs.on(threadId, runId);
       if (run && runs.patch(run, patch)) threads.patch(threadId, thread);
+      if (usage) void usages.store(usage);
     }
   },
   async delete(threadId, runId) {

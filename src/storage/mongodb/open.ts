@@ -25,6 +25,7 @@ import {
 } from "./schema.js";
 import { MongodbThreads } from "./threads.js";
 import { createMongodbTimers } from "./timers.js";
+import { createMongodbUsage } from "./usage.js";
 
 /** Timeout of a call, including server selection, in milliseconds. */
 const TIMEOUT = 10_000;
@@ -83,13 +84,15 @@ async function openStores(
   const saver = createSaver(driver, client, db, held);
   const locks = await openLocks(db, options, explain);
   const threads = new MongodbThreads(db);
-  const runs = new MongodbRuns(db, threads);
+  const usage = createMongodbUsage(db);
+  const runs = new MongodbRuns(db, threads, usage);
   return {
     scheme: "mongodb",
     durable: true,
     location,
     threads: explained(threads, explain),
     runs: explained(runs, explain),
+    usage: explained(usage, explain),
     deadRuns: explained(createMongodbDeadRuns(db, runs), explain),
     owners: explained(createMongodbOwners(db, runs), explain),
     checkpointer: wrapCheckpointer(saver, {

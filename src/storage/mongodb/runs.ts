@@ -30,6 +30,7 @@ import type {
   ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
+  UsageTable,
 } from "../contract/storage.js";
 import { isDuplicate } from "./errors.js";
 import {
@@ -53,14 +54,16 @@ export class MongodbRuns implements RunTable {
   readonly #runs: Collections["runs"];
   readonly #owners: Collections["owners"];
   readonly #threads: MongodbThreads;
+  readonly #usage: UsageTable;
   /** Insertions that failed halfway and must be undone. */
   readonly #failed: Insertion[] = [];
 
-  constructor(db: Db, threads: MongodbThreads) {
+  constructor(db: Db, threads: MongodbThreads, usage: UsageTable) {
     const { runs, owners } = collectionsOf(db);
     this.#runs = runs;
     this.#owners = owners;
     this.#threads = threads;
+    this.#usage = usage;
   }
 
   async insert(row: RunRow, patch: ThreadPatch): Promise<boolean> {
@@ -105,7 +108,11 @@ export class MongodbRuns implements RunTable {
 
   /** Sequential: after a crash, the remaining runs are still unfinished and are settled by recovery. */
   async settle(outcomes: readonly RunOutcome[]): Promise<void> {
-    for (const outcome of outcomes) await this.#settle(outcome);
+    for (const outcome of outcomes) {
+      // Rows are replaced by their keys, so that a repeated settlement does not count twice.
+      if (outcome.usage) await this.#usage.store(outcome.usage);
+      await this.#settle(outcome);
+    }
   }
 
   async delete(threadId: string, runId: string): Promise<boolean> {

@@ -10,9 +10,10 @@ import { collectionsOf, IS_DEAD, type RunDocument } from "./rows.js";
  * Document version that this release reads and writes. Version 2 added `fault` to runs, version 3 `tasks` and `resumption`;
  * an earlier release would send them to clients. Version 4 added timers, which an earlier release would ignore. Since
  * version 5, a run that ended as `error` has a `resumption` only if it is dead. Version 6 added `preview` to threads.
- * Version 7 added `state` to runs, which was coded in their owner.
+ * Version 7 added `state` to runs, which was coded in their owner. Version 8 added usage, which an earlier release would not
+ * record.
  */
-export const MONGODB_SCHEMA_VERSION = 7;
+export const MONGODB_SCHEMA_VERSION = 8;
 const STATE_VERSION = 7;
 
 interface Version {
@@ -53,6 +54,10 @@ export async function migrateMongodb(db: Db): Promise<void> {
   await timers.createIndex({ due_at: 1, id: 1 });
   await timers.createIndex({ thread_id: 1 });
   await timers.createIndex({ kind: 1, created_at: 1, id: 1 });
+  const usage = db.collection("gs_usage");
+  await usage.createIndex({ at: 1 });
+  await usage.createIndex({ user_id: 1, day: 1 });
+  await usage.createIndex({ thread_id: 1 });
   if (stored && stored.version < 5)
     await runs.updateMany({ status: "error", resumption: { $ne: null } }, { $set: { resumption: null } });
   if (stored && stored.version < STATE_VERSION) await addStates(db);

@@ -32,6 +32,7 @@ import { createPostgresOwners, PostgresRuns } from "./runs.js";
 import { isMissing, migratePostgres, requireTables, POSTGRES_SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
 import { createPostgresTimers } from "./timers.js";
+import { createPostgresUsage } from "./usage.js";
 
 /**
  * Open a storage in one schema of a PostgreSQL database. It uses a connection pool, and a dedicated connection for the
@@ -124,6 +125,7 @@ function rowsOf(pool: PostgresPool, driver: PostgresDriver, options: PostgresOpt
     location: `postgresql://${server}/${database}`,
     threads: new PostgresThreads(pool, options.schema),
     runs: new PostgresRuns(pool, options.schema),
+    usage: createPostgresUsage(pool, options.schema),
     close: () => pool.close(),
   };
 }

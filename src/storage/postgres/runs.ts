@@ -2,6 +2,7 @@ import type { RunTasks } from "../../models/run.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
+import { storeUsage, usageInsert } from "./usage.js";
 import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../rows/sql-rows.js";
 import type {
   OwnerTable,
@@ -42,11 +43,20 @@ export const holderOf = (holder: RunHolder | undefined): unknown[] => [
 /** Run rows in a PostgreSQL schema: one statement per method where possible. */
 export class PostgresRuns implements RunTable {
   readonly #pool: PostgresPool;
-  readonly #sql: Required<Record<keyof RunTable, string>>;
+  readonly #sql: Required<Record<keyof RunTable | "settleWithUsage", string>>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
     const owners = tableIn(schema, "gs_owners");
+    // If a later run has the thread, the outcome does not change the thread.
+    const settle = `WITH run AS (
+          UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
+          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
+        ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run
+        WHERE t.thread_id = $2 AND NOT EXISTS (
+          SELECT 1 FROM ${runs} AS later
+          WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED}
+            AND later.state <> 'delayed')`;
     this.#pool = pool;
     this.#sql = {
       insert: `WITH thread AS (
@@ -59,15 +69,8 @@ export class PostgresRuns implements RunTable {
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
           WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
         ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`,
-      // If a later run has the thread, the outcome does not change the thread.
-      settle: `WITH run AS (
-          UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
-          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
-        ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run
-        WHERE t.thread_id = $2 AND NOT EXISTS (
-          SELECT 1 FROM ${runs} AS later
-          WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED}
-            AND later.state <> 'delayed')`,
+      settle,
+      settleWithUsage: settle.replace("WITH", `WITH usage AS (${usageInsert(schema, "$8")}),`),
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
       list: `SELECT ${columns} FROM ${runs} WHERE thread_id = $1 AND ($2::text IS NULL OR status = $2)
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
@@ -165,9 +168,10 @@ export class PostgresRuns implements RunTable {
     return run?.tasks ?? null;
   }
 
-  async #settleOne(query: Query, { runId, holder, run, threadId, thread }: RunOutcome): Promise<void> {
+  async #settleOne(query: Query, { runId, holder, run, threadId, thread, usage }: RunOutcome): Promise<void> {
     const values = [runId, threadId, storePatch(run), storePatch(thread), ...holderOf(holder)];
-    await query(this.#sql.settle, values);
+    if (usage) await query(this.#sql.settleWithUsage, [...values, storeUsage(usage)]);
+    else await query(this.#sql.settle, values);
   }
 }
 

@@ -212,6 +212,34 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   END $$;
   DELETE FROM ${s}.gs_owners WHERE id = 'waits for its time';
   `,
+  (s) => `
+  CREATE TABLE ${s}.gs_usage (
+    run_id text COLLATE "C" NOT NULL,
+    attempt integer NOT NULL,
+    seq integer NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    graph_id text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C",
+    scope text COLLATE "C",
+    node text COLLATE "C" NOT NULL,
+    provider text COLLATE "C",
+    model text COLLATE "C" NOT NULL,
+    day text COLLATE "C" NOT NULL,
+    at text COLLATE "C" NOT NULL,
+    calls integer NOT NULL,
+    input_tokens integer NOT NULL,
+    output_tokens integer NOT NULL,
+    cache_read_tokens integer NOT NULL,
+    cache_write_tokens integer NOT NULL,
+    reasoning_tokens integer NOT NULL,
+    cost bigint NOT NULL,
+    unpriced_calls integer NOT NULL,
+    PRIMARY KEY (run_id, attempt, seq)
+  );
+  CREATE INDEX gs_usage_at ON ${s}.gs_usage (at);
+  CREATE INDEX gs_usage_of_user ON ${s}.gs_usage (user_id, day) WHERE user_id IS NOT NULL;
+  CREATE INDEX gs_usage_of_thread ON ${s}.gs_usage (thread_id);
+  `,
 ];
 
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */

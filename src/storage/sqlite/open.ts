@@ -26,6 +26,7 @@ import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { assertMigratable, migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
 import { createSqliteTimers } from "./timers.js";
+import { createSqliteUsage } from "./usage.js";
 import { SqliteWriter, TRY_MS } from "./writer.js";
 
 type SqliteOptions = StorageOptions & { cwd?: string };
@@ -83,6 +84,7 @@ function rowsOf(db: Database, file: SqliteFile, location: string) {
     location,
     threads,
     runs: new SqliteRuns(file, threads),
+    usage: createSqliteUsage(file),
     close: async () => void db.close(),
   };
 }

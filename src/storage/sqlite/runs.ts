@@ -22,6 +22,7 @@ import type {
 } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
+import { insertUsage } from "./usage.js";
 
 type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
 
@@ -121,7 +122,8 @@ export class SqliteRuns implements RunTable {
 
   settle(outcomes: readonly RunOutcome[]): Promise<void> {
     return this.#file.write(() => {
-      for (const { runId, holder, run: patch, threadId, thread } of outcomes) {
+      for (const { runId, holder, run: patch, threadId, thread, usage } of outcomes) {
+        if (usage) insertUsage(this.#file, usage);
         const run = this.find(runId);
         if (run?.thread_id !== threadId || !this.#patch(run, patch, holder)) continue;
         this.#threads.patch(threadId, thread);

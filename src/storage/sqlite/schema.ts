@@ -206,6 +206,34 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX gs_runs_dead ON gs_runs (created_at, run_id) WHERE state = 'dead';
   DELETE FROM gs_owners WHERE id = 'waits for its time';
   `,
+  `
+  CREATE TABLE gs_usage (
+    run_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    thread_id TEXT NOT NULL,
+    graph_id TEXT NOT NULL,
+    user_id TEXT,
+    scope TEXT,
+    node TEXT NOT NULL,
+    provider TEXT,
+    model TEXT NOT NULL,
+    day TEXT NOT NULL,
+    at TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cache_read_tokens INTEGER NOT NULL,
+    cache_write_tokens INTEGER NOT NULL,
+    reasoning_tokens INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    unpriced_calls INTEGER NOT NULL,
+    PRIMARY KEY (run_id, attempt, seq)
+  ) WITHOUT ROWID;
+  CREATE INDEX gs_usage_at ON gs_usage (at);
+  CREATE INDEX gs_usage_of_user ON gs_usage (user_id, day) WHERE user_id IS NOT NULL;
+  CREATE INDEX gs_usage_of_thread ON gs_usage (thread_id);
+  `,
 ];
 
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */
