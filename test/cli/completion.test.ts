@@ -131,6 +131,46 @@ describe("completion of project names and ids", () => {
   });
 });
 
+describe("without npx", () => {
+  it.each(SHELLS)(
+    "the %s script and the help say what is completed, and which function to define",
+    async (shell) => {
+      expect(scripts[shell]).toContain("# It completes graph-serve, not npx graph-serve.");
+      const define = shell === "fish" ? "npx graph-serve $argv" : 'graph-serve() { npx graph-serve "$@"; }';
+      expect(scripts[shell]).toContain(define);
+      expect((await cli(["completion", "--help"])).stdout).toContain(define);
+    },
+  );
+
+  it("bash completes ids with the program of the project, also in its subfolders", async () => {
+    const project = await createProject({ "src/deep/.keep": "" });
+    const bin = await mkdtemp(join(tmpdir(), "graph-serve-path-"));
+    try {
+      await rm(join(project.dir, "node_modules"));
+      const program = await project.put("node_modules/.bin/graph-serve", "#!/bin/sh\necho found-$3\n");
+      await chmod(program, 0o755);
+      const offer = (folder: string) =>
+        execFileSync(
+          "bash",
+          [
+            "--norc",
+            "-c",
+            `cd '${folder}'; source '${fileOf("bash")}'; graph-serve() { npx graph-serve "$@"; }
+            COMP_WORDS=(graph-serve inspect thread ''); COMP_CWORD=3; PATH='${bin}'; _graph_serve
+            printf '%s\\n' "\${COMPREPLY[@]}"`,
+          ],
+          { encoding: "utf8" },
+        ).trim();
+      expect(offer(project.dir)).toBe("found-thread");
+      expect(offer(join(project.dir, "src/deep"))).toBe("found-thread");
+      expect(offer(bin)).toBe("");
+    } finally {
+      await project.remove();
+      await rm(bin, { recursive: true });
+    }
+  });
+});
+
 describe("zsh and fish completion", () => {
   it.each(["zsh", "fish"])("%s accepts its script without errors", (shell) => {
     if (isInstalled(shell)) {

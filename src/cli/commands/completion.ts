@@ -22,6 +22,14 @@ export function completionCommand(command: Command, run: Runner): void {
     .addOption(new Option("--list <kind>", "print what completes").choices(LISTED).hideHelp())
     .addHelpText(
       "after",
+      `
+The scripts complete graph-serve without npx. If it is installed in the project only, also define a function:
+  bash, zsh   graph-serve() { npx graph-serve "$@"; }
+  fish        function graph-serve; npx graph-serve $argv; end
+`,
+    )
+    .addHelpText(
+      "after",
       examples(
         "graph-serve completion bash > graph-serve.bash",
         "graph-serve completion zsh > _graph-serve",

@@ -114,8 +114,29 @@ const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 const words = (list: readonly string[]): string => `'${list.join(" ").replaceAll("'", "'\\''")}'`;
 
-/** The shell command that lists completions, without error output. */
-const listing = (program: string, kind: string): string => `${program} completion --list ${kind} 2>/dev/null`;
+/**
+ * The shell function that lists completions, without error output. It calls the program of the line, else the one that
+ * the project installed: a function `graph-serve` for `npx graph-serve` is not a program.
+ * @param lookUp the shell's command that fails unless its argument is a program
+ */
+const listFunction = (lookUp: string): string => `_graph_serve_list() {
+  local program="$1" folder="$PWD"
+  if ! ${lookUp} "$program" >/dev/null; then
+    while [[ -n "$folder" && ! -x "$folder/node_modules/.bin/graph-serve" ]]; do folder="\${folder%/*}"; done
+    program="$folder/node_modules/.bin/graph-serve"
+  fi
+  "$program" completion --list "$2" 2>/dev/null
+}`;
+
+/** What the scripts complete, as comments. */
+const notNpx = (
+  shell: string,
+  load: string,
+  alias: string,
+): string => `# ${shell} completion of graph-serve; try it with: ${load}
+# It completes graph-serve, not npx graph-serve. Without a global installation, define: ${alias}`;
+
+const SH_FUNCTION = 'graph-serve() { npx graph-serve "$@"; }';
 
 /** A bash script. Without matches, bash itself offers file names. */
 export function bashCompletion(tree: CompletionCommand): string {
@@ -131,7 +152,7 @@ export function bashCompletion(tree: CompletionCommand): string {
               ? `COMPREPLY=($(compgen -W ${words(choices)} -- "$current")); `
               : listed === undefined
                 ? ""
-                : `COMPREPLY=($(compgen -W "$(${listing('"${COMP_WORDS[0]}"', listed)})" -- "$current")); `
+                : `COMPREPLY=($(compgen -W "$(_graph_serve_list "\${COMP_WORDS[0]}" ${listed})" -- "$current")); `
           }return ;;`,
       ),
   );
@@ -141,7 +162,8 @@ export function bashCompletion(tree: CompletionCommand): string {
     const list = command.listed === undefined ? "" : `; listed=${command.listed}`;
     return `    '${command.place}') flags=${flags}; names=${names}${list} ;;`;
   });
-  return `# bash completion of graph-serve; try it with: source <(graph-serve completion bash)
+  return `${notNpx("bash", "source <(graph-serve completion bash)", SH_FUNCTION)}
+${listFunction("type -P")}
 _graph_serve() {
   local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
   local place='' flags='' names='' listed='' index
@@ -160,7 +182,7 @@ ${offers.join("\n")}
   if [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
   else
-    [[ -n "$listed" ]] && names="$names $(${listing('"\${COMP_WORDS[0]}"', '"$listed"')})"
+    [[ -n "$listed" ]] && names="$names $(_graph_serve_list "\${COMP_WORDS[0]}" "$listed")"
     COMPREPLY=($(compgen -W "$names" -- "$current"))
   fi
 }
@@ -179,7 +201,18 @@ export function fishCompletion(tree: CompletionCommand): string {
       `      case ${quotedForFish(place)}`,
       `        set place ${quotedForFish(place)}`,
     ]);
-  return `# fish completion of graph-serve; try it with: graph-serve completion fish | source
+  return `${notNpx("fish", "graph-serve completion fish | source", "function graph-serve; npx graph-serve $argv; end")}
+function __graph_serve_list
+  set -l program graph-serve
+  set -l folder $PWD
+  if not command -q graph-serve
+    while test -n "$folder" -a ! -x "$folder/node_modules/.bin/graph-serve"
+      set folder (string replace -r '/[^/]*$' '' -- $folder)
+    end
+    set program "$folder/node_modules/.bin/graph-serve"
+  end
+  command $program completion --list $argv[1] 2>/dev/null
+end
 function __graph_serve_at
   set -l place ''
   set -l words (commandline -opc)
@@ -202,7 +235,7 @@ function linesOf(command: CompletionCommand): string[] {
       ({ name, description }) => `${start} -f -a ${quotedForFish(name)} -d ${quotedForFish(description)}`,
     ),
     ...command.choices.map((choice) => `${start} -f -a ${quotedForFish(choice)}`),
-    ...(command.listed === undefined ? [] : [`${start} -a "(${listing("graph-serve", command.listed)})"`]),
+    ...(command.listed === undefined ? [] : [`${start} -a "(__graph_serve_list ${command.listed})"`]),
     ...command.options.map((option) => `${start} ${flagOf(option)} -d ${quotedForFish(option.description)}`),
   ];
 }
@@ -210,7 +243,7 @@ function linesOf(command: CompletionCommand): string[] {
 function flagOf({ names, takesValue, choices, listed }: CompletionOption): string {
   const parts = names.map((name) => (name.startsWith("--") ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
   if (choices.length > 0) parts.push("-x", `-a ${quotedForFish(choices.join(" "))}`);
-  else if (listed !== undefined) parts.push("-x", `-a "(${listing("graph-serve", listed)})"`);
+  else if (listed !== undefined) parts.push("-x", `-a "(__graph_serve_list ${listed})"`);
   else if (takesValue) parts.push("-r");
   return parts.join(" ");
 }
@@ -221,7 +254,9 @@ const described = (name: string, description: string): string =>
 
 function valuesForZsh({ choices, listed }: CompletionOption): string {
   if (choices.length > 0) return `compadd -- ${choices.map(quotedForZsh).join(" ")}`;
-  return listed === undefined ? "_files" : `compadd -- \${(f)"$(${listing('"${words[1]}"', listed)})"}`;
+  return listed === undefined
+    ? "_files"
+    : `compadd -- \${(f)"$(_graph_serve_list "\${words[1]}" ${listed})"}`;
 }
 
 /** A zsh script, to be sourced or placed in a folder of $fpath as _graph-serve. */
@@ -249,7 +284,8 @@ export function zshCompletion(tree: CompletionCommand): string {
     return `    (${quotedForZsh(command.place)})\n      flags=(${flags.join(" ")})\n      names=(${names.join(" ")})${command.listed === undefined ? "" : `; listed=${command.listed}`} ;;`;
   });
   return `#compdef graph-serve
-# zsh completion of graph-serve; try it with: source <(graph-serve completion zsh)
+${notNpx("zsh", "source <(graph-serve completion zsh)", SH_FUNCTION)}
+${listFunction("whence -p")}
 _graph_serve() {
   local place='' listed='' previous="\${words[CURRENT-1]}"
   local -a flags names
@@ -269,7 +305,7 @@ ${offers.join("\n")}
     _describe -o 'flag' flags
   else
     (( $#names )) && _describe 'command' names
-    [[ -n "$listed" ]] && compadd -- \${(f)"$(${listing('"\${words[1]}"', '"$listed"')})"}
+    [[ -n "$listed" ]] && compadd -- \${(f)"$(_graph_serve_list "\${words[1]}" "$listed")"}
     _files
   fi
 }
