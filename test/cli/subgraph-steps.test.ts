@@ -4,13 +4,16 @@ import { openService } from "../../src/service/service.js";
 import { serve } from "../helpers/app.js";
 import { cli, createProject, type CliOptions, type Project } from "./harness.js";
 
-/** `pricing` runs `lookup`, and then the subgraph `tax`, which asks a question above 100. */
+/** `pricing` runs `lookup`, and then the subgraph `tax`, which asks a question above 100 and fails above 1000. */
 const GRAPH = `
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({ total: Annotation<number>, rate: Annotation<number> });
 const tax = new StateGraph(State)
-  .addNode("apply", ({ total }) => ({ rate: total > 100 ? Number(interrupt("which rate?")) : 19 }))
+  .addNode("apply", ({ total }) => {
+    if (total > 1000) throw new RangeError("no rate above 1000");
+    return { rate: total > 100 ? Number(interrupt("which rate?")) : 19 };
+  })
   .addEdge(START, "apply")
   .addEdge("apply", END)
   .compile();
@@ -33,6 +36,7 @@ export const graph = new StateGraph(State)
 let project: Project;
 let thread: string;
 let asking: string;
+let failed: string;
 let runId: string;
 
 const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: project.dir, ...options });
@@ -50,6 +54,7 @@ beforeAll(async () => {
     };
   ({ thread_id: thread, run_id: runId } = await start(1));
   ({ thread_id: asking } = await start(500));
+  ({ thread_id: failed } = await start(5000));
 });
 afterAll(() => project.remove());
 
@@ -170,4 +175,19 @@ it("run and the reading commands show the same of a server", async () => {
   const history = await run(["history", remote, "--url", url, "--oneline"]);
   expect(history.stdout).toMatch(/ {4}tax:\S+\n {6}step 1 {2}ran apply/);
   expect(await run(["history", remote, "--url", url, "--ns", "tax"])).toMatchObject({ code: 0 });
+});
+
+it("a subgraph that failed is shown with its error, and --ns reads it", async () => {
+  const { stdout } = await run(["history", failed, "--oneline"]);
+  const lines = plain(stdout).split("\n");
+  expect(lines.slice(0, 5)).toEqual([
+    expect.stringMatching(/^ID step 0 {2}loop .* next pricing {2}failed .*no rate above 1000/),
+    "  pricing:ID",
+    expect.stringMatching(/^ {4}step 1 {2}ran lookup .* next tax {2}failed .*no rate above 1000/),
+    "    tax:ID",
+    expect.stringMatching(/^ {6}step 0 .* next apply {2}failed .*no rate above 1000/),
+  ]);
+  const inner = await run(["history", failed, "--ns", "tax", "--oneline"]);
+  expect(inner.code).toBe(0);
+  expect(inner.stdout).toContain("next apply");
 });

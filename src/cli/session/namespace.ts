@@ -12,11 +12,17 @@ export interface SubgraphRef {
   namespace: string;
 }
 
-/** Subgraphs of the tasks that start from this state. */
-export function subgraphsOf(state: Pick<ThreadState, "tasks"> | undefined): SubgraphRef[] {
-  return (state?.tasks ?? []).flatMap(({ name, checkpoint }) =>
-    checkpoint?.checkpoint_ns ? [{ name, namespace: checkpoint.checkpoint_ns }] : [],
-  );
+/** Subgraphs of the tasks that start from this state; a task that failed may have run none. */
+export function subgraphsOf(
+  state: (Pick<ThreadState, "tasks"> & Partial<Pick<ThreadState, "checkpoint">>) | undefined,
+): SubgraphRef[] {
+  const outer = state?.checkpoint?.checkpoint_ns ?? "";
+  return (state?.tasks ?? []).flatMap(({ id, name, error, checkpoint }) => {
+    // LangGraph leaves out the namespace of a task that failed.
+    const failed = error == null ? undefined : `${outer === "" ? "" : `${outer}|`}${name}:${id}`;
+    const namespace = checkpoint?.checkpoint_ns || failed;
+    return namespace === undefined ? [] : [{ name, namespace }];
+  });
 }
 
 // `--ns`: a namespace, its innermost part, the beginning of that part, or the name of a node.
