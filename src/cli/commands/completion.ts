@@ -22,19 +22,12 @@ export function completionCommand(command: Command, run: Runner): void {
     .addOption(new Option("--list <kind>", "print what completes").choices(LISTED).hideHelp())
     .addHelpText(
       "after",
-      `
-The scripts complete graph-serve without npx. If it is installed in the project only, also define a function:
-  bash, zsh   graph-serve() { npx graph-serve "$@"; }
-  fish        function graph-serve; npx graph-serve $argv; end
-`,
-    )
-    .addHelpText(
-      "after",
-      examples(
-        "graph-serve completion bash > graph-serve.bash",
-        "graph-serve completion zsh > _graph-serve",
-        "graph-serve completion fish > graph-serve.fish",
-      ),
+      NOT_NPX +
+        examples(
+          "graph-serve completion bash > graph-serve.bash",
+          "graph-serve completion zsh > _graph-serve",
+          "graph-serve completion fish > graph-serve.fish",
+        ),
     )
     .action((shell, { list: kind }) =>
       run(command, async (session) => {
@@ -46,6 +39,12 @@ The scripts complete graph-serve without npx. If it is installed in the project 
       }),
     );
 }
+
+const NOT_NPX = `
+Completes graph-serve, not npx graph-serve. If only the project has it, define:
+  bash, zsh   graph-serve() { npx graph-serve "$@"; }
+  fish        function graph-serve; npx graph-serve $argv; end
+`;
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 type Shell = keyof typeof SCRIPTS;
