@@ -1,6 +1,7 @@
 /** The PostgreSQL server used for measurements, and schemas on it. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { engineSchema } from "../src/storage/postgres/jobs.js";
 
 const URI = process.env.GRAPH_SERVE_TEST_POSTGRES_URI ?? "postgresql://postgres@127.0.0.1:5432/test";
 
@@ -19,7 +20,11 @@ export async function createSchema(): Promise<PostgresSchema | undefined> {
     process.stderr.write(`PostgreSQL is not measured: no server at ${URI}: ${String(error)}\n`);
     return undefined;
   }
-  return { uri: URI, schema, drop: () => execute(`DROP SCHEMA ${schema} CASCADE`) };
+  return {
+    uri: URI,
+    schema,
+    drop: () => execute(`DROP SCHEMA IF EXISTS ${schema}, ${engineSchema(schema)} CASCADE`),
+  };
 }
 
 async function execute(sql: string): Promise<void> {

@@ -51,9 +51,10 @@ export class Stage {
   /** Starts a server on a new PostgreSQL schema; returns undefined without PostgreSQL. */
   async postgresServer(
     more: Pick<OpenArguments, "ownLocks" | "settings"> = {},
+    dist?: string,
   ): Promise<RunningServer | undefined> {
     const created = await this.#schema();
-    return created && this.#serve({ scheme: "postgres", ...more, ...created });
+    return created && this.#serve({ scheme: "postgres", ...more, ...created }, dist);
   }
 
   get redisUri(): string {

@@ -64,7 +64,7 @@ const ENTRY_POINTS: readonly string[] = ["index.ts", "config/define.ts", "testin
 const BACKENDS: Record<string, readonly string[]> = {
   memory: [],
   sqlite: ["better-sqlite3"],
-  postgres: ["pg", "@langchain/langgraph-checkpoint-postgres"],
+  postgres: ["pg", "pg-boss", "@langchain/langgraph-checkpoint-postgres"],
   mongodb: ["mongodb", "@langchain/langgraph-checkpoint-mongodb"],
   redis: ["redis"],
 };

@@ -14,9 +14,8 @@ type Measure = (server: RunningServer) => Promise<number>;
 
 export async function queue(goal: string, stage: Stage): Promise<Row[]> {
   const none = await stage.postgresServer();
-  const queued = await stage.postgresServer({
-    settings: { queue: "postgres", max_concurrent_runs: CLIENTS },
-  });
+  const withQueue = { settings: { queue: "postgres", max_concurrent_runs: CLIENTS } } as const;
+  const queued = await stage.postgresServer(withQueue);
   const shared = await stage.postgresServer({ settings: { stream: "postgres" } });
   const redis = await stage.postgresServer({ settings: { stream: "redis", stream_uri: stage.redisUri } });
   if (!none || !queued || !shared || !redis) return [];
@@ -28,14 +27,15 @@ export async function queue(goal: string, stage: Stage): Promise<Row[]> {
     ours: RunningServer,
     measure: Measure,
     target: Target,
+    floor = none,
   ) => {
     const figures: { ours: number; floor: number }[] = [];
     for (let round = 0; round <= rounds; round += 1)
-      figures.push({ floor: await measure(none), ours: await measure(ours) });
+      figures.push({ floor: await measure(floor), ours: await measure(ours) });
     // The first round warms up the processes.
-    const [own, floor] = [figures.slice(1).map((one) => one.ours), figures.slice(1).map((one) => one.floor)];
-    const ratio = medianRatio(own, floor);
-    return ratioRow([goal, what], { ours: median(own), floor: median(floor), unit, ratio }, target);
+    const [own, others] = [figures.slice(1).map((one) => one.ours), figures.slice(1).map((one) => one.floor)];
+    const ratio = medianRatio(own, others);
+    return ratioRow([goal, what], { ours: median(own), floor: median(others), unit, ratio }, target);
   };
   const perSecond =
     (graph: "g1" | "g3c", input: unknown, stream?: "custom"): Measure =>
@@ -45,6 +45,17 @@ export async function queue(goal: string, stage: Stage): Promise<Row[]> {
     EVENTS * (await perSecond("g3c", { count: EVENTS }, "custom")(server));
   const inLine: Measure = (server) => server.call("lineUp", { count: LINE });
   const first: Measure = (server) => firstEventOf(client, server, stage.scaled(60, 15));
+  const { otherDist } = stage.options;
+  const other = otherDist === undefined ? undefined : await stage.postgresServer(withQueue, otherDist);
+  if (other) {
+    const beside = (what: string, unit: string, measure: Measure, target: Target) =>
+      compare(`queue against the other revision: ${what}`, unit, queued, measure, target, other);
+    return [
+      await beside("first event on a free thread", "ms", first, { atMost: 1.2 }),
+      await beside(`${LINE} runs enqueued on one thread, each`, "ms", inLine, { atMost: 1.2 }),
+      await beside("g1 at 16 clients", "runs/s", perSecond("g1", QUESTION), { atLeast: 0.9 }),
+    ];
+  }
   return [
     await compare("queue: first event on a free thread", "ms", queued, first, { atMost: 1.25 }),
     await compare(`queue: ${LINE} runs enqueued on one thread, each`, "ms", queued, inLine, {

@@ -9,7 +9,7 @@ export const queueSettings = {
       enum: ["none", "postgres"],
       default: "none",
       description:
-        "Queue of runs: none, each process executes the runs it accepts; postgres, runs wait in the storage and any process with free capacity claims them.",
+        "Queue of runs: none, each process executes the runs it accepts; postgres, runs wait in the storage and any process with free capacity claims them; needs the package pg-boss.",
     }),
   ),
   role: Type.Optional(

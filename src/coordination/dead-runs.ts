@@ -234,10 +234,8 @@ async function withWebhook(context: OpsContext, row: DeadRow, work: () => Promis
 
 /** Resumes the run, here or in another process. If that fails now, the poll for requeued runs finds it. */
 async function resumeRevived(context: EngineContext, { run_id, thread_id }: RunRow): Promise<void> {
-  if (context.queue) return context.queue.notify();
-  if (!context.requeues) return;
-  await context
-    .recover({ threadId: thread_id })
+  await context.queue
+    .takeUp(thread_id)
     .catch((error: unknown) =>
       context.logger.warn(
         { err: error, run_id },

@@ -144,7 +144,7 @@ class Recovery {
       "resumed" in disposition ? [disposition.resumed] : [],
     );
     const queued = dispositions.filter((disposition) => "queued" in disposition).length;
-    if (queued > 0) this.#context.queue?.notify();
+    if (queued > 0) this.#context.queue.notify();
     const taken = await this.#resume(resumed, leases);
     const begun = Promise.all(taken.map((one) => one.begun));
     const ended = Promise.all(taken.map((one) => one.ended));

@@ -4,6 +4,7 @@ import type {
   Resumption,
   RunLease,
   RunQueue,
+  ThreadLease,
   ThreadPatch,
   ReadyRun,
 } from "../storage/contract/storage.js";
@@ -30,8 +31,8 @@ import {
 
 /** Poll interval in milliseconds: picks up runs whose notification was lost. */
 const POLL_MS = 1000;
-/** How long to skip a thread that another process has locked, in milliseconds. */
-const SKIP_MS = 1000;
+/** How long a claim waits for the lock of its thread, in milliseconds: the process of the run before is releasing it. */
+const CLAIM_MS = 1000;
 
 export interface QueueSettings {
   /** `api` accepts runs but executes none. */
@@ -49,6 +50,7 @@ const MAX_RECENT_CALLERS = 100;
 class MustWait extends Error {}
 
 export class SharedQueue implements Queue<EngineContext, LiveRun> {
+  readonly isShared = true;
   readonly #context: EngineContext;
   readonly #table: RunQueue;
   readonly #settings: QueueSettings;
@@ -56,10 +58,6 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
   #used = 0;
   /** Callers of the runs that were started last, the latest last. */
   #recentCallers: string[] = [];
-  /** Threads that other processes had locked, with the time until which to skip them (`performance.now()`). */
-  readonly #skippedUntil = new Map<string, number>();
-  /** Threads of runs in this process. Their next runs are claimed when the thread is free. */
-  readonly #localThreads = new Set<string>();
   /** Runs that are starting here, by thread. */
   readonly #starting = new Map<string, Promise<unknown>>();
   readonly #quarantine = new Quarantine();
@@ -103,15 +101,19 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     return accepted;
   }
 
+  async takeUp(): Promise<void> {
+    this.notify();
+  }
+
   notify(): void {
     this.#wake();
-    this.#table.notify();
+    this.#context.storage.wakeups?.notify();
   }
 
   open(): void {
     if (this.#capacity === 0) return;
     this.#isOpen = true;
-    this.#stopListening = this.#table.listen(() => this.#wake());
+    this.#stopListening = this.#context.storage.wakeups?.listen(() => this.#wake());
     this.#wake();
   }
 
@@ -128,7 +130,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     const { checked, options } = submitted;
     // The run that waits for this one uses capacity already. If such runs used all of it, they would deadlock.
     const isNested = context.within !== undefined && options.isAwaited;
-    let leave = this.#isOpen ? (isNested ? () => undefined : this.#enter()) : undefined;
+    const leave = this.#isOpen ? (isNested ? () => undefined : this.#enter()) : undefined;
     if (!leave) return undefined;
     let live: LiveRun | undefined;
     try {
@@ -138,7 +140,6 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
         leave();
         return undefined;
       }
-      leave = this.#skip(checked.threadId, leave);
       made.onEnd(leave);
       await made.begin(lease, () =>
         prepareRun(context, checked, made, lease, async (patch) => {
@@ -250,47 +251,34 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
   async #claimSome(): Promise<boolean> {
     const free = this.#capacity - this.#used;
     if (free <= 0 || this.#isQuarantineActive) return false;
-    const at = performance.now();
-    for (const [id, until] of this.#skippedUntil) if (until <= at) this.#skippedUntil.delete(id);
-    const others = [...this.#skippedUntil.keys(), ...this.#localThreads];
-    const ready = await this.#readyRuns(free, others, at);
-    // If another process claims a run first, try the next one.
-    const claimNext = async () => {
-      for (let next = ready.shift(); next; next = ready.shift()) if (await this.#claim(next)) return true;
-      return false;
-    };
-    const claimed = await Promise.all(Array.from({ length: Math.min(free, ready.length) }, claimNext));
+    const ready = await this.#table.ready();
+    const choice = this.#quarantine.choose(ready, this.#used);
+    this.#isDraining = choice === "drain";
+    if (choice === "trial") {
+      const suspect = await this.#table.fetchSuspect();
+      return suspect !== undefined && this.#claim(suspect);
+    }
+    if (choice === "drain" || !ready.runs) return false;
+    const fetched = await this.#table.fetch(free, this.#recentCallers);
+    const claimed = await Promise.all(fetched.map((run) => this.#claim(run)));
     return claimed.some(Boolean);
   }
 
-  /** Runs that may start here now. */
-  async #readyRuns(free: number, except: readonly string[], at: number): Promise<ReadyRun[]> {
-    const ready = await this.#table.readyRuns(2 * free, except, this.#recentCallers);
-    const suspects = ready.filter(({ isSuspect }) => isSuspect);
-    const choice = this.#quarantine.choose(suspects, suspects.length < ready.length, this.#used, at);
-    this.#isDraining = choice === "drain";
-    if (choice === "drain") return [];
-    if (choice !== "others") return [choice.trial];
-    if (suspects.length === 0) return ready;
-    const suspectThreads = suspects.map(({ thread_id }) => thread_id);
-    const others = await this.#table.readyRuns(2 * free, [...except, ...suspectThreads], this.#recentCallers);
-    return others.filter(({ isSuspect }) => !isSuspect);
-  }
-
-  /** Claims a run by locking its thread, and starts it. Returns false if another process has the lock. */
+  /** Claims a run by locking its thread, and starts it. Returns false if that is not possible now. */
   async #claim(run: ReadyRun): Promise<boolean> {
-    let leave = run.isSuspect ? this.#enterAlone() : this.#enter();
-    if (!leave) return false;
+    const leave = run.isSuspect ? this.#enterAlone() : this.#enter();
     try {
-      const lease = await this.#context.storage.locks.acquire(run.thread_id, { wait: false });
+      const lease = leave && (await this.#lock(run));
       if (lease) {
-        leave = this.#skip(run.thread_id, leave);
         const { begun, ended, isLeft } = await resumeQueued(this.#context, run, lease);
         this.#starting.set(run.thread_id, begun);
         void begun.then(() => this.#starting.delete(run.thread_id));
         void ended.then(leave);
         if (!isLeft) return this.#serve(run);
       }
+      await this.#table.release(run);
+      // Runs accepted meanwhile took the capacity.
+      if (!leave) this.#context.storage.wakeups?.notify();
     } catch (error) {
       const { run_id } = run;
       this.#context.logger.error(
@@ -298,22 +286,20 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
         "a queued run could not be started; this will be retried",
       );
     }
-    leave();
-    this.#skippedUntil.set(run.thread_id, performance.now() + SKIP_MS);
+    leave?.();
     return false;
   }
 
-  /** Skips the thread while a run here executes on it. Returns a function that frees the thread and the capacity. */
-  #skip(threadId: string, leave: () => void): () => void {
-    this.#localThreads.add(threadId);
-    let hasLeft = false;
-    return () => {
-      if (!hasLeft) this.#localThreads.delete(threadId);
-      // If the thread was found locked in the meantime, this process held the lock.
-      if (!hasLeft) this.#skippedUntil.delete(threadId);
-      hasLeft = true;
-      leave();
-    };
+  /** Undefined if another process keeps the thread locked. */
+  async #lock({ thread_id }: ReadyRun): Promise<ThreadLease | undefined> {
+    const { locks } = this.#context.storage;
+    const signal = AbortSignal.timeout(CLAIM_MS);
+    try {
+      return await locks.acquire(thread_id, { wait: true, first: true, signal });
+    } catch (error) {
+      if (error === signal.reason) return undefined;
+      throw error;
+    }
   }
 
   #serve({ caller }: ReadyRun): true {

@@ -89,7 +89,7 @@ export async function prepareRun(
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
   // With a shared queue, interrupted runs are already ahead of this one in the queue.
-  if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue) {
+  if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue.isShared) {
     await awaitRecovery(context, threadId, lease);
     row = await requireThread(context, threadId, checked.request);
   }

@@ -58,7 +58,7 @@ class ChangeFeed {
     this.#stopping = stopping;
     this.#onIdle = onIdle;
     stopping.addEventListener("abort", this.#close);
-    this.#unsubscribe = context.storage.queue?.listen(() => void this.#look());
+    this.#unsubscribe = context.storage.wakeups?.listen(() => void this.#look());
     void this.#look();
   }
 

@@ -122,7 +122,7 @@ export function stopRun(context: EngineContext, run: RunKey, live: LiveRun | und
 /** Asks the run's process to cancel it. A queued run, or a run of a dead process, is settled immediately. */
 export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promise<void> {
   const { thread_id, run_id } = run;
-  if (context.queue && (await stopWaiting(context, run))) return;
+  if (context.queue.isShared && (await stopWaiting(context, run))) return;
   await context.storage.runs.requestCancel(run_id);
   await context.recover({ threadId: thread_id });
 }
@@ -136,7 +136,7 @@ async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey
   if (!(await runs.update(run_id, patch, leaseOf(row)))) return false;
   // An earlier run may have left the thread busy for this one.
   await context.live.results.reconcile(row);
-  context.queue?.notify();
+  context.queue.notify();
   return true;
 }
 

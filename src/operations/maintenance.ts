@@ -54,14 +54,15 @@ export class Maintenance {
     });
     this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
     const { requeues, queue } = this.#context;
-    if (requeues && !queue) this.#every(REQUEUED_MS, () => this.#context.recover({ isRequeued: true }));
+    if (requeues && !queue.isShared)
+      this.#every(REQUEUED_MS, () => this.#context.recover({ isRequeued: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
     this.#every(SWEEP_MS, () => this.#clock.check(this.#context));
     this.#every(SWEEP_MS, async () => {
       await sweep(this.#context);
       await this.#context.items.expire(now());
     });
-    queue?.open();
+    queue.open();
     if (!timers) return;
     const { Timekeeper } = await import("../scheduling/timekeeper.js");
     // Webhooks have their own timekeeper: slow receivers must not delay other timers.

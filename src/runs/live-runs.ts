@@ -39,8 +39,7 @@ export interface EngineContext extends OpsContext {
   readonly recover: (options?: RecoverOptions) => Promise<void>;
   /** Whether runs that cannot end here are requeued for other processes. */
   readonly requeues: boolean;
-  /** Distributes runs among processes. Undefined if each process executes the runs that it accepts. */
-  readonly queue?: Queue<EngineContext, LiveRun>;
+  readonly queue: Queue<EngineContext, LiveRun>;
 }
 
 /** Follows the runs of threads whose events have readers. */
@@ -284,13 +283,14 @@ export class LiveRun {
 
   /** Lets a requeued run continue at once, here or in another process. */
   #takeUp(): void {
-    const { live, queue, recover, logger } = this.#context;
+    const { live, queue, logger } = this.#context;
     const { run_id, thread_id } = this.run;
     if (live.stopping.aborted) return;
-    if (queue) return queue.notify();
-    recover({ threadId: thread_id }).catch((error: unknown) =>
-      logger.warn({ err: error, run_id }, "a requeued run could not be resumed yet"),
-    );
+    queue
+      .takeUp(thread_id)
+      .catch((error: unknown) =>
+        logger.warn({ err: error, run_id }, "a requeued run could not be resumed yet"),
+      );
   }
 
   #start(execution: Execution): void {

@@ -1,4 +1,7 @@
-/** A queue that processes share. See coordination/shared-queue.ts. */
+/**
+ * Decides where an accepted run executes. There are two engines: coordination/in-process-queue.ts, in which each process
+ * executes the runs that it accepts, and coordination/shared-queue.ts, on pg-boss.
+ */
 import { setMaxListeners } from "node:events";
 import type { Run } from "../models/run.js";
 import { ShuttingDownError } from "../support/errors.js";
@@ -45,11 +48,15 @@ export class WaiterGroup {
 
 /** `Live` is a run of this process; `Context` is the context of its caller. */
 export interface Queue<Context, Live> {
+  /** Whether other processes may execute runs that this one accepts. */
+  readonly isShared: boolean;
   /**
-   * Accepts a run. It starts here immediately if its thread is free and this process has capacity. Otherwise it waits
-   * for any process that has.
+   * Accepts a run. It starts here immediately if its thread is free and this process has capacity. Otherwise it waits for
+   * its thread, or for any process with capacity if the queue is shared.
    */
   accept(context: Context, checked: CheckedRequest, options: AcceptOptions): Promise<Accepted<Live>>;
+  /** Lets a requeued or redriven run of the thread continue, here or in another process. */
+  takeUp(threadId: string): Promise<void>;
   /** Best-effort wake-up of all workers: a run may be waiting. */
   notify(): void;
   /** Claims waiting runs, within the capacity of this process, until `stop`. */

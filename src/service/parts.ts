@@ -1,9 +1,9 @@
 /** Optional parts of a service, loaded only if a setting or option requires them. */
-import { assertQueue } from "../config/queue-settings.js";
 import { ROUTE_GROUPS, type Settings } from "../config/settings.js";
 import type { RunActivity } from "../models/run-activity.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
+import type { Storage } from "../storage/contract/storage.js";
 import { ConfigError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
@@ -48,21 +48,22 @@ export const settingsOfWorker = (settings: Settings): Settings => ({
 /** A factory for the shared queue; undefined without one. @throws ConfigError (`config_invalid`) */
 export async function queueMaker(
   settings: Settings,
-  logger: Logger,
+  storage: Storage,
+  { cwd, logger }: { cwd: string; logger: Logger },
 ): Promise<((context: EngineContext) => EngineContext["queue"]) | undefined> {
-  assertQueue(settings);
   if (settings.queue === "none") return undefined;
   if (settings.stream === "memory")
     logger.warn(
       { queue: settings.queue, stream: settings.stream },
       "another process may execute a queued run, and a client here then receives only its last frame: set stream to redis or postgres, unless this is the only process",
     );
+  const table = await storage.openQueue?.(cwd);
+  if (!table) {
+    throw new ConfigError(
+      `queue ${settings.queue} needs the storage postgres, and this one is ${storage.scheme}`,
+      { hint: "set queue to none, or open the service without the option storage" },
+    );
+  }
   const { SharedQueue } = await import("../coordination/shared-queue.js");
-  return (context) => {
-    const { queue, scheme } = context.storage;
-    if (queue) return new SharedQueue(context, queue, settings);
-    throw new ConfigError(`queue ${settings.queue} needs the storage postgres, and this one is ${scheme}`, {
-      hint: "set queue to none, or open the service without the option storage",
-    });
-  };
+  return (context) => new SharedQueue(context, table, settings);
 }

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { assertMetrics } from "../config/metrics-settings.js";
 import { parseGraphTarget } from "../config/graph-target.js";
+import { assertQueue } from "../config/queue-settings.js";
 import { defaultSettings, type Settings } from "../config/settings.js";
 import { type GraphSource, GraphSources } from "../graphs/load.js";
 import { provideSdkLogger } from "../graphs/sdk-logger.js";
@@ -13,6 +14,7 @@ import { type EngineContext, LiveRuns } from "../runs/live-runs.js";
 import { Maintenance, sweep } from "../operations/maintenance.js";
 import { Operations } from "../operations/operations.js";
 import { type RecoveryPolicy, recoverRuns } from "../coordination/recover.js";
+import { InProcessQueue } from "../coordination/in-process-queue.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
 import type { ServiceOptions } from "./options.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./info.js";
@@ -118,7 +120,7 @@ export class Service extends Operations {
       recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
       requeues: cutOffs === "resume" || cutOffs === "queue",
     }) as EngineContext;
-    if (makeQueue) Object.assign(engine, { queue: makeQueue(engine) });
+    Object.assign(engine, { queue: makeQueue?.(engine) ?? new InProcessQueue(engine) });
     addLazily(engine, "live", () => {
       this.#live = new LiveRuns(context);
       if (this.#closing) this.#live.stopAccepting();
@@ -317,13 +319,13 @@ export class Service extends Operations {
   async #close(graceSeconds: number): Promise<void> {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
-    await this.#context.queue?.stop();
+    await this.#context.queue.stop();
     await Promise.all([this.#live?.stop(graceSeconds), this.#live?.callers.abort(graceSeconds)]);
     this.#notify("closing");
     await this.#maintenance?.stop();
     // Runs that were being claimed or accepted meanwhile.
     await this.#live?.stop(0);
-    this.#context.queue?.notify();
+    this.#context.queue.notify();
     await this.#context.frames?.close();
     await this.#context.tracing?.close();
     await this.#context.storage.close();
@@ -392,7 +394,8 @@ async function open(
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
   const { metrics, tracing, ...sdks } = serves ? await optionalParts(cwd, settings) : NO_PARTS;
-  const makeQueue = serves && !passive ? await queueMaker(settings, logger) : undefined;
+  const hasQueue = serves && !passive;
+  if (hasQueue) assertQueue(settings);
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   for (const notice of opened.notices ?? []) logger.warn({ scheme: opened.scheme }, notice);
   const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
@@ -403,6 +406,7 @@ async function open(
     const priceOf = passive ? undefined : pricesOf(settings.prices, cwd);
     const served = { serves, frames, metrics, tracing, priceOf, watch };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, ...served };
+    const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
     const context = createContext(parts);
     const defaultPolicy = makeQueue ? "queue" : "resume";
     const serviceParts = {

@@ -13,6 +13,13 @@ interface Need {
   install?: readonly string[];
 }
 
+/** The package of the setting queue. Triggers write to its tables, which change with its major version. */
+export const engineNeed = (cwd: string): Need => ({
+  cwd,
+  setting: "queue postgres",
+  install: ["pg-boss@12"],
+});
+
 /**
  * Loads a module of an optional package: from the project's copy, or from one installed next to
  * this package.

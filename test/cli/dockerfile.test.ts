@@ -117,6 +117,15 @@ describe("dockerfile", () => {
     expect(stdout).not.toContain("better-sqlite3");
   });
 
+  it("warns if the package of the queue is not a dependency", async () => {
+    await project.put("package-lock.json", "{}");
+    await project.put("graph-server.config.json", {
+      ...{ graphs: { agent: "./graph.ts:graph" }, queue: "postgres", stream: "postgres" },
+      ...{ checkpointer_scheme: "postgres", checkpointer_uri: "postgresql://db/app" },
+    });
+    expect((await make()).stderr).toMatch(/the image needs .*pg-boss.*: npm install .*pg-boss/);
+  });
+
   it("--compose adds PostgreSQL with a password from the environment", async () => {
     await project.put("package-lock.json", "{}");
     const { code, stderr } = await make("--compose");

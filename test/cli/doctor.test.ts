@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isInRange, nodeCheck, tracingCheck } from "../../src/cli/doctor/check.js";
+import { isInRange, nodeCheck, queueChecks, tracingCheck } from "../../src/cli/doctor/check.js";
+import type { LoadedConfig } from "../../src/config/load.js";
 import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
 
 interface Check {
@@ -105,6 +106,27 @@ describe("problems in the project", () => {
     });
     expect(of("graph broken")).toMatchObject({ status: "fail" });
     expect(of("graph broken").fix).not.toBe("");
+  });
+
+  it("the package of the queue is checked", async () => {
+    await project.put("graph-server.config.json", {
+      ...{ graphs: { agent: "./graph.ts:graph" }, queue: "postgres", stream: "postgres" },
+      ...{ checkpointer_scheme: "postgres", checkpointer_uri: "postgresql://127.0.0.1:1/none" },
+    });
+    expect((await checks()).of("queue")).toMatchObject({
+      status: "ok",
+      detail: expect.stringMatching(/^postgres, on pg-boss 12\./) as string,
+    });
+    const config = { settings: { queue: "postgres" }, baseDir: process.cwd() } as LoadedConfig;
+    expect(queueChecks(config, { "pg-boss": "^11.0.0" })).toMatchObject([
+      {
+        status: "fail",
+        detail: expect.stringMatching(
+          /^pg-boss 12\..* is not supported: graph-serve requires \^11/,
+        ) as string,
+        fix: 'npm install "pg-boss@^11.0.0"',
+      },
+    ]);
   });
 
   it("an unreadable storage is reported", async () => {

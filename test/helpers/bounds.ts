@@ -327,7 +327,7 @@ export const BOUNDS = {
     ),
     bound(
       "Callers considered when a run is claimed from the queue",
-      "storage/postgres/queue.ts MAX_CALLERS",
+      "storage/postgres/jobs.ts MAX_CALLERS",
       "",
       "those after the last claimed caller are considered",
     ),

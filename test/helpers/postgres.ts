@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, describe, inject, it } from "vitest";
 import { openStorage } from "../../src/storage/open.js";
+import { engineSchema } from "../../src/storage/postgres/jobs.js";
 import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { POSTGRES_VARIABLE, postgresUri } from "./global-setup.js";
 
@@ -78,7 +79,7 @@ export class TestPostgres {
        ORDER BY tablename = 'gs_fact_counts'`,
       [this.schema],
     );
-    // Rows must be deleted before the table of their counts.
+    // The triggers of runs delete their jobs. Rows must be deleted before the table of their counts.
     await this.sql(tables.map(({ name }) => `DELETE FROM ${name};`).join("\n"));
   }
 
@@ -93,7 +94,7 @@ export class TestPostgres {
   }
 
   async drop(): Promise<void> {
-    await this.sql(`DROP SCHEMA IF EXISTS "${this.schema}" CASCADE`);
+    await this.sql(`DROP SCHEMA IF EXISTS "${this.schema}", "${engineSchema(this.schema)}" CASCADE`);
   }
 }
 

@@ -308,10 +308,11 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     const turns = new Turns(api);
     const run = await turns.later("later");
     const storage = await postgres.open();
+    const queue = await storage.openQueue!(process.cwd());
     const row = { ...(await storage.runs.get(turns.thread, run.run_id))!, ...queued() };
     const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
     const options = { queued: { ...queued(), resumption }, mostBefore: 9, from: delayed };
-    const accept = () => storage.queue!.accept(row, { updated_at: at(0) }, options);
+    const accept = () => queue.accept(row, { updated_at: at(0) }, options);
     const both = (await Promise.all([accept(), accept()])).map(({ became }) => became);
     expect(both.sort()).toEqual(["not_held", "queued"]);
     const thread = await storage.threads.get(turns.thread);

@@ -68,7 +68,10 @@ async function makeContainer(
     print.warn(
       "compose.yaml stores threads in PostgreSQL, and the configuration in MongoDB: edit the file, or use PostgreSQL",
     );
-  warnOfMissingPackages(session, baseDir, project.manager, flags.compose ? packagesOf(settings) : []);
+  warnOfMissingPackages(session, baseDir, project.manager, [
+    ...(flags.compose ? packagesOf(settings) : []),
+    ...(settings.queue === "none" ? [] : ["pg-boss"]),
+  ]);
   return 0;
 }
 

@@ -2,6 +2,7 @@ import type { Variables } from "../../config/environment.js";
 import type { LoadedConfig } from "../../config/load.js";
 import type { Service } from "../../service/service.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../../support/errors.js";
+import { engineNeed, loadOptional } from "../../support/optional-package.js";
 import { duplicateCoreNotice, SHARED_PACKAGES, useLangGraphOf } from "../../support/user-langgraph.js";
 import { type DevConfig, onlyGraph, openConfigured, openStorageOf } from "../session/open.js";
 import { describeGraph } from "../terminal/text.js";
@@ -155,6 +156,30 @@ export function copiesCheck(graphFiles: readonly string[]): Check {
   if (notice === undefined) return ok("one core", "graphs and server share one @langchain/core");
   const [detail = notice, fix = "npm dedupe @langchain/core"] = notice.split("; ");
   return warn("one core", detail, fix);
+}
+
+/** The package that a server with a queue loads from the project. */
+export function queueChecks(
+  { settings, baseDir }: LoadedConfig,
+  ranges: Readonly<Record<string, string>>,
+): Check[] {
+  const { queue } = settings;
+  if (queue === "none") return [];
+  const range = ranges["pg-boss"] ?? "";
+  try {
+    const { version } = loadOptional<{ version: string }>("pg-boss/package.json", engineNeed(baseDir));
+    if (isInRange(version, range)) return [ok("queue", `${queue}, on pg-boss ${version}`)];
+    return [
+      {
+        check: "queue",
+        status: "fail",
+        detail: `pg-boss ${version} is not supported: graph-serve requires ${range}`,
+        fix: `npm install "pg-boss@${range}"`,
+      },
+    ];
+  } catch (error) {
+    return [failure("queue", error, "npm install pg-boss@12")];
+  }
 }
 
 // Checks of the storage: reachable, configured correctly, and without unfinished runs of a crashed server.

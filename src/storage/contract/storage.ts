@@ -5,6 +5,7 @@ import type { JsonObject, SortOrder } from "../../models/common.js";
 import type { MultitaskStrategy, RunStatus, RunTasks, TokenUsage } from "../../models/run.js";
 import type { ItemTable } from "./items.js";
 import type { ThreadLocks } from "./locks.js";
+import type { QueueStats, ReadyQueues, Wakeups } from "./queue.js";
 import type { TimerTable } from "./timers.js";
 import type { UsageRow, UsageTable } from "./usage.js";
 import type { RunFault } from "../../support/run-fault.js";
@@ -489,12 +490,12 @@ export type Acceptance =
   | { became: "begun" | "queued"; before: number }
   | { became: "no_thread" | "thread_full" | "queue_full" | "caller_full" | "not_held" };
 
-/** A queued run that is the first unfinished run of its thread. */
+/** A queued run that is the first unfinished run of its thread, fetched by a process that is about to claim it. */
 export interface ReadyRun extends RunKey {
   /** Identifies the user on whose behalf it runs; empty without authentication. */
   caller: string;
   /** Whether a process has crashed while executing it. */
-  isSuspect?: boolean;
+  isSuspect: boolean;
 }
 
 export interface AcceptOptions {
@@ -509,15 +510,6 @@ export interface AcceptOptions {
   from?: RunHolder;
 }
 
-export interface QueueStats {
-  /** Number of queued runs. */
-  waiting: number;
-  /** Number of ready runs: each is the first of its thread and only needs a process. */
-  ready: number;
-  /** How long the oldest ready run has been ready, in seconds. */
-  oldest_seconds: number;
-}
-
 /**
  * The shared queue of all processes: the runs whose state is `queued`, without an owner. Only the first unfinished run of a
  * thread is ready, in the order in which the storage accepted the runs, whichever process accepted them.
@@ -528,18 +520,20 @@ export interface RunQueue {
    * earlier unfinished run. Otherwise it is stored as `queued` says.
    */
   accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance>;
+  /** What `fetch` and `fetchSuspect` would find. */
+  ready(): Promise<ReadyQueues>;
   /**
-   * At most `limit` ready runs, without those of the threads in `except`. Runs whose callers have the fewest runs in
-   * flight come first, then runs of callers that were served least recently, then the oldest. `recentCallers` lists the
-   * callers in the order in which they were served; callers missing from it come first.
+   * At most `limit` ready runs that are not suspect. For a few seconds, no other process gets them. Runs whose callers have
+   * the fewest runs in flight come first, then runs of callers that were served least recently, then the oldest.
+   * `recentCallers` lists the callers in the order in which they were served; callers missing from it come first.
    */
-  readyRuns(limit: number, except: readonly string[], recentCallers?: readonly string[]): Promise<ReadyRun[]>;
+  fetch(limit: number, recentCallers?: readonly string[]): Promise<ReadyRun[]>;
+  /** As `fetch`, for the oldest suspect run. */
+  fetchSuspect(): Promise<ReadyRun | undefined>;
+  /** Let any process fetch a run that was not claimed. */
+  release(run: ReadyRun): Promise<void>;
   /** Queue metrics, for example for autoscaling. */
   stats(): Promise<QueueStats>;
-  /** Best-effort wake-up of all processes when a run is ready. Never throws: polling covers lost notifications. */
-  notify(): void;
-  /** Subscribe to notifications of all processes. Returns a function that unsubscribes. */
-  listen(listener: () => void): () => void;
 }
 
 /**
@@ -644,8 +638,13 @@ export interface Storage {
   readonly usage?: UsageTable;
   /** Dead runs. Leave it out if runs do not survive their process. */
   readonly deadRuns?: DeadRunTable;
-  /** Queue shared by all processes. If left out, each process executes the runs it accepts. */
-  readonly queue?: RunQueue;
+  /** Notifications between processes. Leave them out if only one process uses the storage, or none can be sent. */
+  readonly wakeups?: Wakeups;
+  /**
+   * Open the queue shared by all processes, once; `close` closes it. If left out, each process executes the runs it accepts.
+   * @param cwd project folder, which may provide the package of the queue
+   */
+  openQueue?(cwd: string): Promise<RunQueue>;
   /** Time of the database's clock, in milliseconds since 1970. Leave it out if only this process's clock matters. */
   now?(): Promise<number>;
   /** Messages to the operator about what happened while the storage was opened. */

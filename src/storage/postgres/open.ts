@@ -1,11 +1,12 @@
 import type { Client } from "pg";
+import type * as Engine from "pg-boss";
+import { engineNeed, loadOptional } from "../../support/optional-package.js";
 import type { HeldRuns } from "../saver/saver-parts.js";
 import { SharedThreadLocks } from "../locks/shared-locks.js";
 import type { SchemaState } from "../contract/schema-state.js";
 import type {
   Checkpointer,
   RowStorage,
-  RunQueue,
   Storage,
   StorageFinding,
   StorageOptions,
@@ -15,6 +16,7 @@ import { createThreadLocks } from "../locks/thread-locks.js";
 import { createPostgresDeadRuns } from "./dead-runs.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
+import { startEngine } from "./jobs.js";
 import { LockConnection } from "./lock-session.js";
 import { PostgresLocks } from "./locks.js";
 import {
@@ -33,6 +35,7 @@ import { isMissing, migratePostgres, requireTables, POSTGRES_SCHEMA_VERSION, ver
 import { PostgresThreads } from "./threads.js";
 import { createPostgresTimers } from "./timers.js";
 import { createPostgresUsage } from "./usage.js";
+import { PostgresWakeups } from "./wakeups.js";
 
 /**
  * Open a storage in one schema of a PostgreSQL database. It uses a connection pool, and a dedicated connection for the
@@ -59,7 +62,8 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       timers: createPostgresTimers(pool, schema),
       checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
-      queue: locks.queue,
+      wakeups: locks.wakeups,
+      openQueue: locks.openQueue,
       now: () => timeOf(pool),
       findings: async () => [await lockTableFinding(pool)],
       close: async () => {
@@ -79,7 +83,7 @@ async function prepare(
   driver: PostgresDriver,
   options: PostgresOptions,
   maxWaiting: number,
-): Promise<{ threads: ThreadLocks; queue?: RunQueue; close: () => Promise<void> }> {
+): Promise<Pick<Storage, "openQueue" | "wakeups" | "close"> & { threads: ThreadLocks }> {
   const { schema } = options;
   if (options.readOnly) {
     await requireTables(pool, schema);
@@ -87,13 +91,20 @@ async function prepare(
   }
   await migratePostgres(pool, driver, schema);
   const connection = await openLocks(driver, options);
-  const queue = new PostgresQueue(pool, connection, schema);
+  const wakeups = new PostgresWakeups(connection, schema);
+  let queue: PostgresQueue | undefined;
   return {
+    wakeups,
     threads: new SharedThreadLocks(new PostgresLocks(connection, schema), { maxWaiting }),
-    queue,
-    close: () => {
-      queue.close();
-      return connection.close();
+    openQueue: async (cwd) => {
+      const { PgBoss } = loadOptional<typeof Engine>("pg-boss", engineNeed(cwd));
+      queue = new PostgresQueue(pool, await startEngine(pool, schema, PgBoss), schema);
+      return queue;
+    },
+    close: async () => {
+      wakeups.close();
+      await queue?.close();
+      await connection.close();
     },
   };
 }

@@ -41,6 +41,10 @@ export class PostgresPool {
   /** Run a statement whose plan depends on its values: it is planned for each call. */
   readonly queryOnce: Query = (text, values = []) => this.#query(text, values, undefined);
 
+  /** Run statements for pg-boss, which handles the driver's errors itself. */
+  readonly execute = async (text: string, values: unknown[] = []): Promise<{ rows: unknown[] }> =>
+    this.#pool.query({ text, values });
+
   /** Run statements in one transaction. `timeout`, in milliseconds, overrides the statement timeout. */
   async transaction<T>(work: (query: Query) => Promise<T>, timeout?: number): Promise<T> {
     return guarded(this.explain, async () => {

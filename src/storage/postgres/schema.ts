@@ -260,7 +260,7 @@ export async function migratePostgres(
   schema: string,
 ): Promise<void> {
   await pool.transaction(async (query) => {
-    await query("SELECT pg_advisory_xact_lock($1)", [lockKey("set-up", schema)]);
+    await lockSetUp(query, schema);
     await createSchema(query, schema);
     await migrateRows(query, `"${schema}"`);
     await migrateCheckpoints(query, driver, schema);
@@ -284,7 +284,11 @@ export async function requireTables({ query }: PostgresPool, schema: string): Pr
   );
 }
 
-async function createSchema(query: Query, schema: string): Promise<void> {
+/** One process at a time creates or migrates tables; the lock lasts until the transaction ends. */
+export const lockSetUp = (query: Query, schema: string): Promise<unknown> =>
+  query("SELECT pg_advisory_xact_lock($1)", [lockKey("set-up", schema)]);
+
+export async function createSchema(query: Query, schema: string): Promise<void> {
   const found = await query("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", [schema]);
   if (found.length === 0) await query(`CREATE SCHEMA "${schema}"`);
 }

@@ -1,0 +1,172 @@
+/** Each process executes the runs that it accepts. The engine of memory, SQLite and MongoDB, and of PostgreSQL without a queue. */
+import type { Run } from "../models/run.js";
+import type { ThreadLease, ThreadPatch } from "../storage/contract/storage.js";
+import { now } from "../storage/rows/rows.js";
+import { ThreadBusyError } from "../support/errors.js";
+import { nextTurn } from "../support/event-loop.js";
+import { CLOCK_WAIT_MS } from "../context/thread-heads.js";
+import type { EngineContext, LiveRun } from "../runs/live-runs.js";
+import type { Accepted, Queue } from "../runs/queue.js";
+import type { AcceptOptions } from "../runs/run-options.js";
+import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
+import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
+import {
+  beginQueued,
+  insertRun,
+  newLiveRun,
+  prepareRun,
+  requireThread,
+  stopOthers,
+  takesOverRow,
+} from "./start-run.js";
+
+/** Runs wait for their threads in this process, and need no other capacity. */
+export class InProcessQueue implements Queue<EngineContext, LiveRun> {
+  readonly isShared = false;
+  readonly #context: EngineContext;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  async accept(
+    context: EngineContext,
+    checked: CheckedRequest,
+    options: AcceptOptions,
+  ): Promise<Accepted<LiveRun>> {
+    const free = await tryLock(context, checked);
+    if (!free && !options.isAwaited) return { run: await queueRun(context, checked, options) };
+    const lease = free ?? (await waitForLock(context, checked, options.signal));
+    const live = await startHolding(context, checked, lease, options);
+    return { run: live.run, live };
+  }
+
+  async takeUp(threadId: string): Promise<void> {
+    if (this.#context.requeues) await this.#context.recover({ threadId });
+  }
+
+  notify(): void {
+    // No other process executes the runs of this one.
+  }
+
+  open(): void {
+    // A run starts when it has its thread.
+  }
+
+  async stop(): Promise<void> {
+    // Live runs are stopped one by one.
+  }
+}
+
+/** Locks a free thread; undefined if it is busy and the run may wait for it or take it over. */
+async function tryLock(context: EngineContext, checked: CheckedRequest): Promise<ThreadLease | undefined> {
+  const { threadId, request } = checked;
+  const strategy = strategyOf(context, request);
+  const lease = await context.storage.locks.acquire(threadId, { wait: false });
+  if (lease || strategy === "enqueue") return lease;
+  if (!takesOverRow(context, checked)) throw new ThreadBusyError(threadId);
+  await stopOthers(context, checked);
+  return undefined;
+}
+
+/** Waits in order of arrival. A run that takes the thread over starts before the runs queued earlier. */
+async function waitForLock(
+  context: EngineContext,
+  checked: CheckedRequest,
+  signal?: AbortSignal,
+): Promise<ThreadLease> {
+  const { threadId } = checked;
+  const { storage, live } = context;
+  const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
+  const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
+  const report = setTimeout(reportWait, LONG_WAIT_MS, context, threadId).unref();
+  const lease = await (takesOverRow(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
+    clearTimeout(report),
+  );
+  if (!lease) throw new ThreadBusyError(threadId);
+  return lease;
+}
+
+function reportWait(context: EngineContext, thread_id: string): void {
+  void runningOn(context, thread_id).then((run_id) =>
+    context.logger.info(
+      { thread_id, run_id, seconds: LONG_WAIT_MS / 1000 },
+      run_id === undefined
+        ? "a run waits for its thread, which another process has locked"
+        : "a run waits for its thread, which has a run in flight",
+    ),
+  );
+}
+
+/** Stores the row of the run and starts it, under the lease of its thread. */
+async function startHolding(
+  context: EngineContext,
+  checked: CheckedRequest,
+  lease: ThreadLease,
+  { signal, ...options }: AcceptOptions,
+): Promise<LiveRun> {
+  const live = await releasedOnThrow(lease, () => newLiveRun(context, checked, options, 1));
+  await live.begin(lease, () => {
+    signal?.throwIfAborted();
+    const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch);
+    return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
+  });
+  return live;
+}
+
+/** From `begin` on, the run owns the lease. An error before that must release it. */
+async function releasedOnThrow<T>(lease: ThreadLease, work: () => T): Promise<T> {
+  try {
+    return work();
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
+
+/**
+ * Stores the run immediately and starts it when its thread is free. If the queue turns out to be full while the run is
+ * being stored, its row is deleted again.
+ */
+async function queueRun(
+  context: EngineContext,
+  checked: CheckedRequest,
+  options: AcceptOptions,
+): Promise<Run> {
+  const live = newLiveRun(context, checked, options, 0);
+  const leaving = new AbortController();
+  const lease = waitForLock(context, checked, leaving.signal);
+  const stored = storeQueued(context, checked, live, lease).then(() => live.queue(leaving));
+  stored.catch((error: unknown) => leaving.abort(error));
+  void beginQueued(context, checked, live, lease, stored);
+  await stored;
+  return live.run;
+}
+
+/** Stores a queued run. The status of the thread stays the same: another run is in flight on it. */
+async function storeQueued(
+  context: EngineContext,
+  checked: CheckedRequest,
+  live: LiveRun,
+  lease: Promise<ThreadLease>,
+): Promise<void> {
+  const { threadId, request } = checked;
+  let refusal: ThreadBusyError | undefined;
+  lease.catch((error: unknown) => {
+    if (error instanceof ThreadBusyError) refusal = error;
+  });
+  const throwRefusal = () => {
+    if (refusal) throw refusal;
+  };
+  await nextTurn();
+  throwRefusal();
+  await requireThread(context, threadId, request);
+  await insertRun(context, checked, live, { updated_at: now() });
+  try {
+    throwRefusal();
+  } catch (error) {
+    const { run } = live;
+    await context.storage.runs.delete(run.thread_id, run.run_id);
+    throw error;
+  }
+}
