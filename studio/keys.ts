@@ -1,7 +1,9 @@
 /** Keyboard shortcuts of all screens. Single letters are ignored in text fields. */
 import { signal } from "@preact/signals";
 import { isPaletteShown } from "./parts/palette.js";
-import { go, href, place } from "./router.js";
+import { go, href, place, withQuery } from "./router.js";
+import { drafts } from "./state/fork.js";
+import { hasSingleKeys } from "./state/layout.js";
 import { TABS, tabHref } from "./screens/inspector.js";
 
 export const isHelpShown = signal(false);
@@ -29,15 +31,16 @@ export function listenForKeys(): void {
     if (event.metaKey || event.ctrlKey || event.altKey || isInDialog()) return;
     if (event.key === "Escape") return back(event);
     if (isTyping(event.target) || event.defaultPrevented) return;
-    if (act(event.key)) event.preventDefault();
+    if (hasSingleKeys.value && act(event.key)) event.preventDefault();
   });
 }
 
-/** Leaves the focused field; otherwise goes one level up. */
+/** Leaves the focused field; otherwise closes the fork, unless it has a draft. Never leaves the screen. */
 function back({ target }: KeyboardEvent): void {
   if (isTyping(target)) return target.blur();
-  const { path } = place.value;
-  if (path.length > 1) go(href(path.slice(0, 1)));
+  if (place.value.query.fork === undefined || Object.keys(drafts.value).length > 0) return;
+  go(withQuery({ fork: undefined }), { replace: true });
+  document.getElementById("steps")?.focus();
 }
 
 function act(key: string): boolean {

@@ -35,12 +35,14 @@ export function Attached() {
           {visible(notAdded.value.join(" "))}
         </p>
       )}
-      <button type="button" class="small" onClick={() => chooser.current?.click()}>
+      <button type="button" class="small" title={strings.files.hint} onClick={() => chooser.current?.click()}>
         {strings.files.add}
       </button>
-      <span class="dim small-text" aria-hidden="true">
-        {isOver ? strings.files.drop : strings.files.hint}
-      </span>
+      {isOver && (
+        <span class="dim small-text" aria-hidden="true">
+          {strings.files.drop}
+        </span>
+      )}
       <input
         ref={chooser}
         type="file"

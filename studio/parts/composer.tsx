@@ -60,11 +60,11 @@ export function Composer() {
         void send();
       }}
     >
-      <Head />
       <div class="face" id="face" role="tabpanel" aria-labelledby={`face-${shown}`}>
         {shown === "message" ? <MessageFace /> : shown === "form" ? <FormFace /> : <JsonFace />}
       </div>
       <Options />
+      <Head />
       <Breakpoints />
       {refusal.value && <Fault error={refusal.value} />}
       {brokenGraph(graphId.value) && <p class="bad">{strings.problems.noRun(visible(graphId.value))}</p>}
@@ -172,7 +172,7 @@ function MessageFace() {
         data-slash
         aria-label={strings.composer.messageHint}
         placeholder={strings.composer.messageHint}
-        rows={Math.min(8, Math.max(2, text.split("\n").length))}
+        rows={Math.min(8, text.split("\n").length)}
         value={text}
         onKeyDown={recall}
         onPaste={paste}

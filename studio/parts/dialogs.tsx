@@ -2,6 +2,7 @@
 import { useRef } from "preact/hooks";
 import { closeKeyDialog, keyAsked, storedKey, useKey } from "../api.js";
 import { isHelpShown } from "../keys.js";
+import { allowSingleKeys, hasSingleKeys } from "../state/layout.js";
 import { strings } from "../strings.js";
 import { Dialog } from "./dialog.js";
 
@@ -62,6 +63,14 @@ export function HelpDialog() {
           </div>
         ))}
       </dl>
+      <label class="single-keys">
+        <input
+          type="checkbox"
+          checked={hasSingleKeys.value}
+          onChange={({ currentTarget }) => allowSingleKeys(currentTarget.checked)}
+        />
+        {strings.help.single}
+      </label>
     </Dialog>
   );
 }

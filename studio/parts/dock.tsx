@@ -1,7 +1,6 @@
 /** Below the steps of a thread: the run in flight, the input for the next run, and earlier runs. */
 import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { href } from "../router.js";
 import { attach, readState } from "../state/conversation.js";
 import { row, threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
@@ -38,7 +37,6 @@ export function Dock() {
             {titleOf(each)}
           </button>
         ))}
-        <a href={href(["run", threadId.value])}>{strings.runs.conversation}</a>
         <Progress />
       </header>
       {part === "input" && (

@@ -1,9 +1,12 @@
-/** Command palette: actions of the current screen, and all threads. */
+/** Command palette: actions of the current screen, graphs, and all threads, which the server searches. */
 import { signal } from "@preact/signals";
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { ask } from "../api.js";
 import { go, href } from "../router.js";
-import { graphOf, type ListedThread, reload, threads } from "../state/threads.js";
+import { graphIds, graphs, loadGraphs } from "../state/graphs.js";
+import { recent } from "../state/recent.js";
+import { graphOf, type ListedThread, LONGEST_QUERY, SELECT, titleOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 import { Dialog } from "./dialog.js";
 import { visible } from "./text.js";
@@ -19,6 +22,8 @@ interface Command {
 
 /** Maximum number of visible rows. */
 const SHOWN = 12;
+const TYPING_MS = 150;
+const TITLE_SHOWN = 60;
 const THREAD_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 export function Palette() {
@@ -30,11 +35,12 @@ const close = (): void => void (isPaletteShown.value = false);
 function Open() {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
-  const screen = useMemo(commandsOfScreen, []);
-  useEffect(() => {
-    if (threads.peek().length === 0) void reload();
-  }, []);
-  const found = matching([...screen, ...threads.value.map(openThread), ...named(text)], text);
+  const known = useCommands();
+  const threads = useThreads(text);
+  const found = [...matching(known, text), ...threads.map(openThread), ...named(text, threads)].slice(
+    0,
+    SHOWN,
+  );
   const choose = (command: Command | undefined) => {
     close();
     command?.act();
@@ -86,6 +92,13 @@ function Open() {
   );
 }
 
+/** Commands that the page knows without the server. */
+function useCommands(): Command[] {
+  const screen = useMemo(commandsOfScreen, []);
+  useEffect(() => void (graphs.value.peek() ?? loadGraphs()), []);
+  return [...screen, ...graphIds.value.map(openGraphPage)];
+}
+
 const optionId = (index: number): string => `palette-${index}`;
 
 /** Visible links and buttons, except those in lists. */
@@ -102,26 +115,57 @@ function commandsOfScreen(): Command[] {
   return [...commands.values()];
 }
 
+const openGraphPage = (id: string): Command => ({
+  name: id,
+  kind: strings.palette.graph,
+  act: () => go(href(["graphs", id])),
+});
+
+/** Threads that match the text; the most recent ones if it is empty. */
+function useThreads(text: string): readonly ListedThread[] {
+  const [found, setFound] = useState<readonly ListedThread[]>(recent.value);
+  useEffect(() => {
+    const query = text.trim().slice(0, LONGEST_QUERY);
+    if (query === "") return setFound(recent.value);
+    // Until the server answers, only threads that still match can be chosen.
+    setFound((before) => before.filter((thread) => matching([openThread(thread)], query).length > 0));
+    let isStale = false;
+    const search = async () => {
+      const body = { query, limit: SHOWN, select: SELECT };
+      const answer = await ask<ListedThread[]>("POST", "/threads/search", { body });
+      if (!isStale) setFound(answer.body);
+    };
+    // Without an answer, commands and graphs can still be chosen.
+    const timer = setTimeout(() => void search().catch(() => undefined), TYPING_MS);
+    return () => {
+      isStale = true;
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return found;
+}
+
 function openThread(thread: ListedThread): Command {
   const { thread_id } = thread;
+  const title = titleOf(thread).slice(0, TITLE_SHOWN).replaceAll("\n", " ");
   return {
-    name: [graphOf(thread), thread_id].filter(Boolean).join(" "),
+    name: [title, graphOf(thread), thread_id].filter(Boolean).join(" "),
     kind: strings.palette.thread,
     act: () => go(href(["threads", thread_id])),
   };
 }
 
 /** Opens a thread that is not loaded, by its full id. */
-function named(text: string): Command[] {
+function named(text: string, threads: readonly ListedThread[]): Command[] {
   const id = text.trim().toLowerCase();
-  if (!THREAD_ID.test(id) || threads.value.some(({ thread_id }) => thread_id === id)) return [];
+  if (!THREAD_ID.test(id) || threads.some(({ thread_id }) => thread_id === id)) return [];
   return [{ name: id, kind: strings.palette.thread, act: () => go(href(["threads", id])) }];
 }
 
 /** Commands that contain every word of the text. */
 function matching(commands: readonly Command[], text: string): Command[] {
   const parts = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return commands
-    .filter(({ name, kind }) => parts.every((part) => `${name} ${kind}`.toLowerCase().includes(part)))
-    .slice(0, SHOWN);
+  return commands.filter(({ name, kind }) =>
+    parts.every((part) => `${name} ${kind}`.toLowerCase().includes(part)),
+  );
 }

@@ -1,5 +1,5 @@
 /** Graphs that failed to load, with the location of each error; and the time of the last reload. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { LoadFault } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
 import { hello } from "../state/hello.js";
@@ -89,10 +89,18 @@ export const shortFile = (file: string, place: string): string =>
 export const brokenGraph = (id: string): LoadFault | undefined =>
   hello.value?.faults.find(({ graph_id, served }) => graph_id === id && !served);
 
-/** Time of the last reload: shows that the saved code is served. */
+/** How long a reload is reported. */
+const RELOADED_MS = 15_000;
+
+/** Time of a reload, for a while: shows that the saved code is served. */
 export function Reloaded() {
   const at = hello.value?.reloaded_at;
-  if (at == null) return null;
+  const [seen, setSeen] = useState<typeof at>(undefined);
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(at), RELOADED_MS);
+    return () => clearTimeout(timer);
+  }, [at]);
+  if (at == null || at === seen) return null;
   return (
     <span class="dim small-text reloaded" role="status">
       {strings.problems.reloaded(new Date(at).toLocaleTimeString())}

@@ -12,7 +12,7 @@ import { href } from "../router.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
 import { onChange, throttled } from "../state/changes.js";
 import { load, loading } from "../state/loading.js";
-import { graphOf, type ListedThread } from "../state/threads.js";
+import { graphOf, type ListedThread, previewOf, SELECT, titleOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 
 const PAGE = 50;
@@ -20,7 +20,6 @@ const PAGE = 50;
 const MOST = 1000;
 /** Minimum interval of reloads after changes. */
 const REFRESH_MS = 1000;
-const SELECT = ["thread_id", "status", "created_at", "updated_at", "state_updated_at", "metadata", "error"];
 
 interface WaitingThreads {
   threads: ListedThread[];
@@ -63,7 +62,7 @@ export function Inbox() {
     return onChange(throttled(read, REFRESH_MS));
   }, []);
   return (
-    <main id="content" class="screen narrow" tabIndex={-1}>
+    <main id="content" class="screen list-screen is-inbox" tabIndex={-1}>
       <header class="screen-head">
         <h1>{strings.inbox}</h1>
         <button type="button" class="small" data-refresh onClick={() => void read()}>
@@ -110,6 +109,7 @@ function List() {
 
 function Asker({ thread }: { thread: ListedThread }) {
   const { thread_id: id, updated_at } = thread;
+  const [title, last] = [titleOf(thread), previewOf(thread)];
   const [state] = useState(() => loading<ThreadState>());
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
@@ -131,13 +131,20 @@ function Asker({ thread }: { thread: ListedThread }) {
   const { value: at } = state.value;
   return (
     <article class="asker">
-      <header class="facts">
+      <header class="asker-head">
         <a href={href(["run", id])}>
-          <code>{visible(id.slice(0, 13))}</code>
+          {title === "" ? (
+            <code>{visible(id.slice(0, 13))}</code>
+          ) : (
+            visible(title.slice(0, 200)).replaceAll("\n", " ")
+          )}
         </a>
-        <span>{visible(graphOf(thread))}</span>
-        <Ago at={updated_at} />
+        <span class="dim">{visible(graphOf(thread))}</span>
+        <span class="dim">
+          <Ago at={updated_at} />
+        </span>
       </header>
+      {last !== "" && <p class="asker-last dim">{visible(last)}</p>}
       {state.error.value && <Fault error={state.error.value} />}
       {at && at.interrupts.length === 0 && (
         <Pause at={at} thread={thread} isBusy={isBusy} onGo={(wish) => void answer(wish)} />

@@ -11,7 +11,9 @@ import { NodePanel } from "../graph/node-panel.js";
 import { Frames } from "../parts/frames.js";
 import type { Progress as GraphProgress } from "../graph/marks.js";
 import { LastFailure, Progress } from "../parts/progress.js";
-import { Copy, Value, visible } from "../parts/text.js";
+import { Splitter } from "../parts/splitter.js";
+import { Value, visible } from "../parts/text.js";
+import { ThreadHead } from "../parts/thread-head.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place } from "../router.js";
 import { hasMessages } from "../state/composer.js";
@@ -28,6 +30,7 @@ import {
   openGraph,
 } from "../state/graphs.js";
 import { concerns, onChange } from "../state/changes.js";
+import { conversation } from "../state/layout.js";
 import { live, picture } from "../state/live-run.js";
 import { chosenNode } from "../state/node-run.js";
 import { factsOf, marksOf, progressOf, readRunFacts, storedRun } from "../state/run-facts.js";
@@ -64,8 +67,9 @@ export function RunScreen() {
           command="graph-serve dev ./graph.ts"
         />
       ) : (
-        <div class="run-panes">
+        <div class="run-panes" style={{ "--pane": `${conversation.width.value}px` }}>
           <RunMap />
+          <Splitter pane={conversation} side="right" label={strings.layout.conversation} />
           <div class="run-main">
             <Scene />
             <Asking />
@@ -87,26 +91,27 @@ export function RunScreen() {
 function Head() {
   const id = threadId.value;
   return (
-    <header class="screen-head run-head">
-      <h1>{strings.run}</h1>
-      <Picker />
-      {id !== undefined && (
-        <p class="facts">
-          <code class="one-line">{visible(id)}</code>
-          <Copy text={() => id} />
-          <a href={href(["threads", id])}>{strings.runs.steps}</a>
-          <a href={href(["run"], { graph: graphId.value })}>{strings.runs.fresh}</a>
-        </p>
+    <header class="screen-head thread-head">
+      {id === undefined ? (
+        <>
+          <h1>{strings.runs.fresh}</h1>
+          <Picker />
+        </>
+      ) : (
+        <ThreadHead id={id} thread={row.value.value}>
+          {row.value.value && graphOf(row.value.value) === "" && <Picker />}
+          <a class="button small" href={href(["run"], { graph: graphId.value })}>
+            {strings.runs.fresh}
+          </a>
+        </ThreadHead>
       )}
     </header>
   );
 }
 
-/** A thread cannot change its graph. */
+/** For a thread without runs: later it cannot change its graph. */
 function Picker() {
   const ids = graphIds.value;
-  const isFixed = row.value.value !== undefined && graphOf(row.value.value) !== "";
-  if (isFixed) return <a href={href(["graphs", graphId.value])}>{visible(graphId.value)}</a>;
   if (ids.length < 2) return <span>{visible(graphId.value)}</span>;
   return (
     <label class="picker">

@@ -3,14 +3,17 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { userNodes } from "../../src/view/diagram.js";
 import { isReadOnly, shared } from "../api.js";
-import { Empty, Fault, Status, Waiting } from "../parts/common.js";
+import { Empty, Fault, Waiting } from "../parts/common.js";
 import { Dock } from "../parts/dock.js";
 import { ReplayNote } from "../parts/replay-note.js";
 import { SavePage, ShownSwitch } from "../parts/thread-tools.js";
 import { movedBy, rowId, Rows } from "../parts/rows.js";
-import { Ago, Copy, msText, visible } from "../parts/text.js";
+import { Splitter } from "../parts/splitter.js";
+import { msText, visible } from "../parts/text.js";
+import { ThreadHead } from "../parts/thread-head.js";
 import { go, href, place } from "../router.js";
 import { concerns, onChange } from "../state/changes.js";
+import { stepList } from "../state/layout.js";
 import { live, onProgress } from "../state/live-run.js";
 import {
   choose,
@@ -75,8 +78,9 @@ export function Thread() {
       {steps.value.length === 0 ? (
         <Nothing />
       ) : (
-        <div class="panes">
+        <div class="panes" style={{ "--pane": `${stepList.width.value}px` }}>
           <StepList />
+          <Splitter pane={stepList} side="left" label={strings.layout.steps} />
           <Inspector />
         </div>
       )}
@@ -90,32 +94,15 @@ function Head() {
   const ns = namespace.value;
   return (
     <header class="screen-head thread-head">
-      {!shared && (
-        <a class="back" href={href(["threads"])}>
-          ← {strings.threads}
-        </a>
-      )}
-      <h1>
-        <code>{threadId.value}</code>
-      </h1>
-      {thread && (
-        <p class="facts">
-          <Status status={thread.status} />
-          {shared && <span>{visible(graphOf(thread))}</span>}
-          {!shared && graphOf(thread) !== "" && (
-            <a href={href(["graphs", graphOf(thread)])}>{visible(graphOf(thread))}</a>
-          )}
-          <Ago at={thread.updated_at} />
-          <Copy text={() => thread.thread_id} />
-          <ShownSwitch />
-          <SavePage graph={graphOf(thread)} />
-          {!shared && (
-            <button type="button" class="small" data-refresh onClick={() => void refresh()}>
-              {strings.refresh}
-            </button>
-          )}
-        </p>
-      )}
+      <ThreadHead id={threadId.value} thread={thread}>
+        {thread && <ShownSwitch />}
+        {thread && <SavePage graph={graphOf(thread)} />}
+        {thread && !shared && (
+          <button type="button" class="small" data-refresh onClick={() => void refresh()}>
+            {strings.refresh}
+          </button>
+        )}
+      </ThreadHead>
       {thread && <ReplayNote threadId={thread.thread_id} metadata={thread.metadata} />}
       {thread?.error != null && <p class="bad one-line small-text">{visible(thread.error)}</p>}
       {ns !== "" && (

@@ -94,11 +94,15 @@ async function followBusy(id: string): Promise<void> {
 
 onProgress((id, isOver) => void (isOver && id === threadId.value && readEnd(id)));
 
+/** True while the final state of a run is being loaded. */
+let isEnding = false;
+
 /** Load the final state after a run. */
 async function readEnd(id: string): Promise<void> {
   const mine = generation;
   const isStale = () => mine !== generation || live.value !== undefined;
-  await readAll(id, isStale);
+  isEnding = true;
+  await readAll(id, isStale).finally(() => (isEnding = false));
   if (isStale()) return;
   settle(state.value.value?.values, rolledBack === id);
   rolledBack = undefined;
@@ -113,11 +117,12 @@ export const noteRollback = (id: string): void => void (rolledBack = id);
 export async function lookAgain(): Promise<void> {
   const id = threadId.value;
   const before = row.value.value;
-  if (id === undefined || live.value || isSending.value || !before) return;
+  if (id === undefined || live.value || isSending.value || isEnding || !before) return;
   const mine = generation;
   const isStale = () => mine !== generation || live.value !== undefined;
   const now = await readRow(id).catch(() => undefined);
-  if (!now || isStale() || now.updated_at === before.updated_at) return;
+  // The end of a run that this page followed may have been read meanwhile.
+  if (!now || isStale() || isEnding || now.updated_at === row.value.value?.updated_at) return;
   await readAll(id, isStale);
   if (isStale()) return;
   show(id, scene());

@@ -1,4 +1,4 @@
-/** Sizes of panes and the folded sidebar, remembered by the browser. */
+/** Settings of the page that the browser remembers: sizes of panes, the folded sidebar, shortcuts. */
 import { type Signal, signal } from "@preact/signals";
 
 const STORED = "graph-serve.layout";
@@ -55,4 +55,12 @@ export const isFolded = signal(
 export function fold(to: boolean): void {
   isFolded.value = to;
   keep("folded", to ? 1 : 0);
+}
+
+/** Whether shortcuts without a modifier key are active. Speech input can trigger them (WCAG 2.1.4). */
+export const hasSingleKeys = signal(stored().single_keys !== 0);
+
+export function allowSingleKeys(to: boolean): void {
+  hasSingleKeys.value = to;
+  keep("single_keys", to ? 1 : 0);
 }

@@ -12,7 +12,7 @@ import { isLeaving, removeLater } from "./undo.js";
 
 const PAGE = 50;
 /** Maximum query length accepted by the server. */
-const LONGEST_QUERY = 200;
+export const LONGEST_QUERY = 200;
 export const STATUSES = ["idle", "busy", "interrupted", "error"] as const satisfies readonly ThreadStatus[];
 
 export type ListedThread = Pick<

@@ -85,9 +85,10 @@ describeWithChromium("the run of a thread", () => {
     await expect.poll(() => stepsOf(page).count()).toBe(3);
     await page.getByRole("button", { name: "Runs", exact: true }).click();
     await page.getByRole("button", { name: "Cancel", exact: true }).waitFor();
+    // Lists are reloaded once when the stream of changes begins.
+    await page.clock.runFor(2000);
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
-    // Twice the interval at which an idle thread is polled.
     await page.clock.runFor(6500);
     expect(asked).toEqual([]);
     await page.getByRole("button", { name: "Cancel", exact: true }).click();
@@ -145,6 +146,8 @@ describeWithChromium("the run of a thread", () => {
       await setVisibility(page, "visible");
       await page.getByText(/^done/).waitFor();
       await page.getByText(`after ${name}`).waitFor();
+      // A window shows one of its tabs at a time.
+      await setVisibility(page, "hidden");
     }
     await window?.close();
   });

@@ -151,7 +151,8 @@ describeWithChromium("the thread page", () => {
     await page.reload();
     await chosen.getByText("messages[1].tool_calls[0].id").waitFor();
     expect(await page.getByRole("treeitem", { selected: true }).textContent()).toContain("call_add");
-    await page.keyboard.press("Escape");
+    await page.locator("h1").click();
+    for (const key of ["g", "t"]) await page.keyboard.press(key);
     await page.getByRole("heading", { name: "Threads" }).waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog").getByText("next thread or step").waitFor();

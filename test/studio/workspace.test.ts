@@ -1,0 +1,127 @@
+/** The window around a thread: its header, panes, shortcuts and search. */
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as fail } from "../fixtures/graphs/fail.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+
+const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+
+describeWithChromium("a thread", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, fail, steps }, settings: { list_all_assistants: true } });
+
+  it("has a title and two views, whose panes are resized and keep their width", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("Where is my order?"));
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    await page.getByRole("heading", { level: 1, name: "Where is my order?" }).waitFor();
+    const grip = page.getByRole("separator", { name: "Width of the conversation" });
+    await grip.press("ArrowLeft");
+    const wider = await grip.getAttribute("aria-valuenow");
+    expect(wider).toBe("496");
+    const { x, width } = (await page.locator(".run-main").boundingBox()) ?? { x: 0, width: 0 };
+    expect([Math.round(width), Math.round(x + width)]).toEqual([496, 1280]);
+    await page.getByRole("link", { name: "Steps" }).click();
+    await page.getByRole("listbox", { name: "Steps" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Where is my order?" }).waitFor();
+    await page.getByRole("separator", { name: "Width of the steps" }).press("ArrowRight");
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole("link", { name: "Conversation" }).click();
+    await expect.poll(() => grip.getAttribute("aria-valuenow")).toBe(wider);
+    await page.reload();
+    await expect.poll(() => grip.getAttribute("aria-valuenow")).toBe(wider);
+  });
+
+  it("does not show the outcome of a run on another thread", async () => {
+    const { service, url } = server();
+    const failed = await ranThread(service, "fail", {}).catch(() => undefined);
+    const [error] = (await service.threads.search({ status: "error" })).items;
+    const { page, visit } = await open(url);
+    await visit("#/run?graph=agent");
+    await page.getByRole("textbox", { name: "Message to the graph" }).fill("two and three");
+    await page.keyboard.press("Enter");
+    await page.getByText(/^done ·/).waitFor();
+    await page.goto(`${url}/studio/#/threads/${failed ?? error?.thread_id}`);
+    await page.locator(".thread-head").getByText("error").waitFor();
+    await page.getByRole("button", { name: "Runs", exact: true }).click();
+    await page.locator(".runs li").getByText("failed").waitFor();
+    expect(await page.locator(".dock-head").getByText(/^done/).count()).toBe(0);
+  });
+
+  it("is not left by Escape, which closes a fork unless it has a draft", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    const fork = page.getByRole("region", { name: "Fork" });
+    await page.getByRole("listbox", { name: "Steps" }).waitFor();
+    await page.keyboard.press("f");
+    await fork.waitFor();
+    await page.keyboard.press("Escape");
+    await fork.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    expect(new URL(page.url()).hash).toContain(id);
+    await page.keyboard.press("f");
+    await page.getByRole("button", { name: "Edit n" }).click();
+    const draft = page.getByLabel("Value to write to n");
+    await draft.fill("6");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    expect(await draft.inputValue()).toBe("6");
+  });
+});
+
+describeWithChromium("shortcuts without a modifier key", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { steps } });
+
+  it("can be turned off, and stay off after a reload", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/threads");
+    await page.getByText("No threads yet").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByLabel("Shortcuts without Ctrl or ⌘").uncheck();
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await page.reload();
+    await page.getByText("No threads yet").waitFor();
+    for (const key of ["g", "g", "?"]) await page.keyboard.press(key);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog", { name: "Go to" }).waitFor();
+    expect(new URL(page.url()).hash).toBe("#/threads");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Shortcuts (?)" }).click();
+    await page.getByRole("dialog").getByLabel("Shortcuts without Ctrl or ⌘").check();
+    await page.keyboard.press("Escape");
+    for (const key of ["g", "g"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { name: "Graphs" }).waitFor();
+  });
+});
+
+describeWithChromium("the search of the command palette", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, steps }, settings: { list_all_assistants: true } });
+
+  it("finds graphs, and threads that the page has not loaded", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("a word like rhubarb"));
+    for (let index = 0; index < 40; index += 1) await service.threads.create({});
+    const { page, visit } = await open(url);
+    await visit("#/store");
+    await page.keyboard.press("Control+k");
+    const options = page.getByRole("dialog").getByRole("option");
+    await page.getByRole("dialog").getByRole("combobox").fill("rhubarb");
+    await expect.poll(() => options.allTextContents()).toEqual([`a word like rhubarb agent ${id}thread`]);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash).toBe(`#/threads/${id}`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").getByRole("combobox").fill("steps graph");
+    await expect.poll(() => options.allTextContents()).toEqual(["stepsgraph"]);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).hash).toBe("#/graphs/steps");
+  });
+});
