@@ -8,7 +8,7 @@ import { startServer } from "../src/http/server.js";
 import { openService } from "../src/service/service.js";
 
 const ROOT = join(import.meta.dirname, "..");
-const SIZE = { width: 1120, height: 480 };
+const SIZE = { width: 1440, height: 640 };
 
 const service = await openService({ graphs: { agent: join(ROOT, "templates/agent-tools/graph.ts") } });
 const server = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
@@ -17,14 +17,16 @@ const browser = await chromium.launch({
   args: ["--no-sandbox"],
 });
 try {
-  const { thread_id } = await service.threads.create({});
-  const input = { messages: [{ role: "user", content: "What is 12 * 7?" }] };
-  await service.runs.create(thread_id, { assistant_id: "agent", input });
+  let id = "";
+  for (const content of ["What is 3 + 4?", "How many hours are in 12 days?", "What is 12 * 7?"]) {
+    ({ thread_id: id } = await service.threads.create({}));
+    const input = { messages: [{ role: "user", content }] };
+    await service.runs.create(id, { assistant_id: "agent", input });
+  }
   const page = await browser.newPage({ viewport: SIZE, colorScheme: "light" });
-  await page.goto(`${server.url}/studio/#/threads/${thread_id}`);
-  // The tool call is more informative than the answer.
-  await page.getByText("changed messages").nth(2).click();
-  await page.getByText("calculator").first().waitFor();
+  await page.goto(`${server.url}/studio/#/run/${id}`);
+  await page.locator(".node-line").first().waitFor();
+  await page.locator(".recent li").nth(2).waitFor();
   await page.screenshot({ path: join(ROOT, "docs/studio.png") });
 } finally {
   await browser.close();
