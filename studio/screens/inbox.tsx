@@ -133,12 +133,9 @@ function Asker({ thread }: { thread: ListedThread }) {
     <article class="asker">
       <header class="asker-head">
         <a href={href(["run", id])}>
-          {title === "" ? (
-            <code>{visible(id.slice(0, 13))}</code>
-          ) : (
-            visible(title.slice(0, 200)).replaceAll("\n", " ")
-          )}
+          {title === "" ? strings.list.noMessage : visible(title.slice(0, 200)).replaceAll("\n", " ")}
         </a>
+        <code class="dim">{visible(id.slice(0, 13))}</code>
         <span class="dim">{visible(graphOf(thread))}</span>
         <span class="dim">
           <Ago at={updated_at} />
