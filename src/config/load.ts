@@ -1,4 +1,5 @@
 /** Loads the settings. Precedence: flags, environment, file, defaults. */
+import { contradiction } from "../support/budgets/budget.js";
 import { dirname, resolve } from "node:path";
 import { validate } from "uuid";
 import { ConfigError, type SourceLocation } from "../support/errors.js";
@@ -242,6 +243,8 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
       "use a value such as https://[a-z0-9-]+\\.example\\.com",
     );
   }
+  const clash = contradiction(settings.budgets ?? {});
+  if (clash) fail("budgets", clash.message, clash.hint);
   return [
     ...deprecationWarnings(settings),
     ...queueWarnings(settings, origins),

@@ -12,7 +12,8 @@ import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
 import { processSettings } from "./process-settings.js";
 import { queueSettings } from "./queue-settings.js";
 import { storageSettings } from "./storage-settings.js";
-import { switchSettings, usageSettings } from "./switch-settings.js";
+import { switchSettings } from "./switch-settings.js";
+import { usageSettings } from "./usage-settings.js";
 import { watchdogSettings } from "./watchdog-settings.js";
 import { webhookSettings } from "./webhook-settings.js";
 

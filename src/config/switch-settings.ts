@@ -56,27 +56,3 @@ export const switchSettings = {
     }),
   ),
 };
-
-// Usage and costs.
-
-const price = (description: string) => Type.Number({ minimum: 0, description });
-
-const ModelPrice = Type.Object(
-  {
-    input: price("Input tokens."),
-    output: price("Output tokens."),
-    cache_read: Type.Optional(price("Input tokens that the provider read from its cache. Default: input.")),
-    cache_write: Type.Optional(price("Input tokens that the provider wrote to its cache. Default: input.")),
-  },
-  { additionalProperties: false },
-);
-
-export const usageSettings = {
-  prices: Type.Optional(
-    Type.Record(Type.String({ minLength: 1 }), ModelPrice, {
-      default: {},
-      description:
-        "Prices of models in US dollars per million tokens, by model or provider/model; other models have the prices of the package @pydantic/genai-prices, if it is installed.",
-    }),
-  ),
-};

@@ -8,6 +8,7 @@ import { createMemoryItems } from "../storage/rows/items-in-memory.js";
 import type { ItemTable, Storage } from "../storage/contract/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
+import type { Budgets } from "../support/budgets/budget.js";
 import type { Metrics } from "../support/metrics.js";
 import type { PriceOf } from "../models/model-calls.js";
 import type { Tracing } from "../tracing/tracing.js";
@@ -58,6 +59,8 @@ export interface OpsContext {
   readonly within?: { readonly thread_id: string };
   /** Exports traces; undefined unless the environment or the user's program sets them up. */
   readonly tracing?: Tracing;
+  /** Undefined without the setting `budgets`. */
+  readonly budgets?: Budgets;
   /** Prices of models; undefined if no runs are executed. */
   readonly priceOf?: PriceOf;
   /** The span of the request: a `traceparent`. */
@@ -77,7 +80,7 @@ type RegistrySettings = Pick<
 
 interface ContextParts extends Pick<
   OpsContext,
-  "storage" | "logger" | "frames" | "metrics" | "tracing" | "priceOf" | "watch"
+  "storage" | "logger" | "frames" | "metrics" | "tracing" | "priceOf" | "budgets" | "watch"
 > {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
@@ -92,7 +95,7 @@ const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
   const { settings, graphs, storage, logger, standIns, unfiltered, serves } = parts;
-  const { frames, metrics, tracing, priceOf, watch } = parts;
+  const { frames, metrics, tracing, priceOf, budgets, watch } = parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants, graph_version } = settings;
   if (!("items" in storage))
@@ -139,6 +142,7 @@ export function createContext(parts: ContextParts): OpsContext {
     metrics,
     tracing,
     priceOf,
+    budgets,
     watch,
   };
   const context = eager as OpsContext;

@@ -1,6 +1,7 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
 import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
+import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
@@ -99,7 +100,8 @@ export async function prepareRun(
   refuseUnfiltered(context, checked, bound);
   const written = { status: row.status, graphs: origin.graphs };
   await guardGraph(context, written, { threadId, bound, input: checked.input, configurable });
-  const input = await addressedResume(bound, checked.input, configurable);
+  const asked = await withoutBudgetAnswers(context, bound, checked.input, configurable);
+  const input = await addressedResume(bound, asked, configurable);
   const refusal = await refusalOf(context, { ...checked, bound }, run);
   const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };

@@ -452,3 +452,36 @@ class QuietRun extends CallbackManagerForChainRun {
     this.#handler.times.fail(this.#task, error);
   }
 }
+
+/**
+ * Calls `check` before each model call below this manager, also where LangChain creates managers of its own. Unlike a
+ * handler that throws, it can stop the call without a line on the console.
+ */
+export function guardModelCalls<Manager extends CallbackManager>(
+  manager: Manager,
+  check: () => Promise<void>,
+): Manager {
+  const { handleChatModelStart, handleLLMStart, handleChainStart, handleToolStart, copy } = manager;
+  const below = <Parent extends { getChild(tag?: string): CallbackManager }>(parent: Parent): Parent => {
+    const { getChild } = parent;
+    return Object.assign(parent, {
+      getChild: (tag?: string) => guardModelCalls(getChild.call(parent, tag), check),
+    });
+  };
+  return Object.assign(manager, {
+    handleChatModelStart: async (...start: Parameters<CallbackManager["handleChatModelStart"]>) => {
+      await check();
+      return handleChatModelStart.apply(manager, start);
+    },
+    handleLLMStart: async (...start: Parameters<CallbackManager["handleLLMStart"]>) => {
+      await check();
+      return handleLLMStart.apply(manager, start);
+    },
+    handleChainStart: async (...start: Parameters<CallbackManager["handleChainStart"]>) =>
+      below(await handleChainStart.apply(manager, start)),
+    handleToolStart: async (...start: Parameters<CallbackManager["handleToolStart"]>) =>
+      below(await handleToolStart.apply(manager, start)),
+    copy: (...options: Parameters<CallbackManager["copy"]>) =>
+      guardModelCalls(copy.apply(manager, options), check),
+  });
+}

@@ -6,7 +6,7 @@ import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
 import { previewOf } from "../graphs/thread-preview.js";
-import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
+import { guardModelCalls, ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import type { ModelUsage } from "../models/model-calls.js";
@@ -21,6 +21,7 @@ import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/run-checkpointer.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
+import { budgetCheck } from "./budget-guard.js";
 import { RunAborted } from "./run-aborted.js";
 import { HOLD_MS } from "../frames/held-checkpoints.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
@@ -347,7 +348,9 @@ export class Execution {
     const { watch } = this.#options;
     if (watch) callbacks.addHandler(watch, true);
     this.#frames.attach(callbacks);
-    return callbacks;
+    const { run, holder } = this.#options;
+    const check = budgetCheck(this.#context, { run, attempt: holder.attempt, calls: this.#usage.calls });
+    return check ? guardModelCalls(callbacks, check) : callbacks;
   }
 
   /** Whether chunks carry the namespace of their graph. */

@@ -25,6 +25,7 @@ import type { Storage, StorageFinding, UnfinishedRun } from "../storage/contract
 import { ConfigError, type GraphLoadError } from "../support/errors.js";
 import { type Logger, silentLogger, safeLogger } from "../support/log.js";
 import { type Metrics, openMetrics } from "../support/metrics.js";
+import { budgetsOf } from "../support/budgets/budget.js";
 import { pricesOf } from "../context/prices.js";
 import { openTracing, type Tracing } from "../tracing/tracing.js";
 import { currentRun } from "../support/event-loop.js";
@@ -404,7 +405,12 @@ async function open(
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
     const priceOf = passive ? undefined : pricesOf(settings.prices, cwd);
-    const served = { serves, frames, metrics, tracing, priceOf, watch };
+    const budgets = settings.budgets && budgetsOf(settings.budgets);
+    if (budgets && !storage.usage)
+      throw new ConfigError(`budgets need a storage that records usage, and ${storage.scheme} does not`, {
+        hint: "remove budgets, or use a storage of graph-serve",
+      });
+    const served = { serves, frames, metrics, tracing, priceOf, budgets, watch };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, ...served };
     const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
     const context = createContext(parts);

@@ -126,7 +126,7 @@ export function openMetrics(cwd: string): Metrics {
       runs.inc({ graph, status });
       tokens.inc({ graph, kind: "input" }, inputTokens);
       tokens.inc({ graph, kind: "output" }, outputTokens);
-      for (const { model, usd } of own) costs.inc({ graph, model }, usd);
+      for (const { model, usd } of own) if (usd > 0) costs.inc({ graph, model }, usd);
       if (seconds === undefined) return;
       active.dec();
       duration.observe({ graph, status }, seconds);

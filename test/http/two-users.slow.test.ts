@@ -108,6 +108,10 @@ const naming: Record<string, Cases> = {
   update_cron: ({ cron }) => body(`PATCH /runs/crons/${cron}`, {}, { enabled: false }),
   delete_cron: ({ cron }) => ({ request: `DELETE /runs/crons/${cron}` }),
   list_webhooks: () => ({ request: "GET /webhooks?status=failed" }),
+  list_usage: ({ thread }) => [
+    { request: "GET /usage?group_by=user,day,model" },
+    { request: `GET /usage?thread_id=${thread}` },
+  ],
   send_webhook: ({ hooked }) => ({ request: `POST /webhooks/${hooked}/send` }),
   delete_webhook: ({ hooked }) => ({ request: `DELETE /webhooks/${hooked}` }),
   search_threads: ({ thread }) =>

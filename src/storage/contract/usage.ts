@@ -79,6 +79,7 @@ export interface UsageQuery {
   since?: string;
   until?: string;
   day?: string;
+  runId?: string;
   threadId?: string;
   userId?: string;
   /** Only rows with this scope. */

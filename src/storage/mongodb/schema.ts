@@ -58,6 +58,7 @@ export async function migrateMongodb(db: Db): Promise<void> {
   await usage.createIndex({ at: 1 });
   await usage.createIndex({ user_id: 1, day: 1 });
   await usage.createIndex({ thread_id: 1 });
+  await usage.createIndex({ run_id: 1, attempt: 1, seq: 1 });
   if (stored && stored.version < 5)
     await runs.updateMany({ status: "error", resumption: { $ne: null } }, { $set: { resumption: null } });
   if (stored && stored.version < STATE_VERSION) await addStates(db);

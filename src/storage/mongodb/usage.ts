@@ -41,11 +41,12 @@ export function createMongodbUsage(db: Db): UsageTable {
 const idOf = ({ run_id, attempt, seq }: UsageRow): string => `${run_id} ${attempt} ${seq}`;
 
 function pipelineOf(query: UsageQuery): Document[] {
-  const { by, since, until, day, threadId, userId, scope, limit, offset } = query;
+  const { by, since, until, day, runId, threadId, userId, scope, limit, offset } = query;
   const at = { ...(since !== undefined && { $gte: since }), ...(until !== undefined && { $lt: until }) };
   const wanted = {
     ...(Object.keys(at).length > 0 && { at }),
     ...(day !== undefined && { day }),
+    ...(runId !== undefined && { run_id: runId }),
     ...(threadId !== undefined && { thread_id: threadId }),
     ...(userId !== undefined && { user_id: userId }),
     ...(scope !== undefined && { scope }),

@@ -29,10 +29,14 @@ export function createMemoryUsage(): UsageTable {
   };
 }
 
-const isWanted = (row: UsageRow, { since, until, day, threadId, userId, scope }: UsageQuery): boolean =>
+const isWanted = (
+  row: UsageRow,
+  { since, until, day, runId, threadId, userId, scope }: UsageQuery,
+): boolean =>
   (since === undefined || row.at >= since) &&
   (until === undefined || row.at < until) &&
   (day === undefined || row.day === day) &&
+  (runId === undefined || row.run_id === runId) &&
   (threadId === undefined || row.thread_id === threadId) &&
   (userId === undefined || row.user_id === userId) &&
   (scope === undefined || row.scope === scope);

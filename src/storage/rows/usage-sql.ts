@@ -16,6 +16,7 @@ const TESTS = {
   since: "at >= ",
   until: "at < ",
   day: "day = ",
+  runId: "run_id = ",
   threadId: "thread_id = ",
   userId: "user_id = ",
   scope: "scope = ",

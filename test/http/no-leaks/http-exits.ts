@@ -221,6 +221,7 @@ export async function walkWebhooks(walker: Walker, { id, input }: Walked): Promi
   const run = { assistant_id: id, input, webhook: "http://127.0.0.1:9/hook?token=1" };
   const { run_id } = (await ask(`POST ${await newThread(walker, id)}/runs`, run)).body as { run_id: string };
   await ask("GET /webhooks");
+  await ask("GET /usage");
   await ask(`POST /webhooks/${run_id}/send`);
   await ask(`DELETE /webhooks/${run_id}`);
 }

@@ -82,6 +82,7 @@ export function usageTests(storage: () => Storage): void {
       expect(await tokens({ since: late.at })).toBe(7);
       expect(await tokens({ until: late.at })).toBe(100);
       expect(await tokens({ day: "2026-01-02" })).toBe(7);
+      expect(await tokens({ runId: late.run_id })).toBe(7);
       expect(await tokens({ threadId: early.thread_id })).toBe(100);
       expect(await tokens({ userId: "bob", day: "2026-01-02" })).toBe(7);
       expect(await tokens({ scope: '{"owner":"ada"}' })).toBe(100);
