@@ -76,11 +76,12 @@ const columns = (print: Printer): Column<GraphVersion>[] => [
   { title: "GRAPH", cell: ({ graph_id }) => graph_id },
   { title: "VERSION", cell: ({ version }) => shortVersion(version) },
   { title: "SERVED", cell: ({ is_current }) => (is_current ? "yes" : "") },
-  { title: "THREADS", cell: ({ threads }) => String(threads) },
-  { title: "INTERRUPTED", cell: ({ interrupted }) => String(interrupted) },
-  { title: "OPEN RUNS", cell: ({ open_runs }) => String(open_runs) },
+  { title: "THREADS", cell: ({ threads }) => String(threads), spare: 1 },
+  { title: "INTERRUPTED", cell: ({ interrupted }) => String(interrupted), spare: 3 },
+  { title: "OPEN RUNS", cell: ({ open_runs }) => String(open_runs), spare: 2 },
   {
     title: "LAST USED",
+    spare: 4,
     cell: ({ last_used_at }) => (last_used_at === null ? "" : shownTime(print, last_used_at)),
   },
 ];
