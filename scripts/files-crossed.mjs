@@ -101,7 +101,7 @@ async function shared() {
   } finally {
     const client = new pg.Client(POSTGRES);
     await client.connect();
-    await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+    await client.query(`DROP SCHEMA IF EXISTS "${schema}", "${schema}_pgboss" CASCADE`);
     await client.end();
   }
 }

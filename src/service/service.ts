@@ -98,6 +98,7 @@ export class Service extends Operations {
   readonly #context: EngineContext;
   /** Undefined until the first use of runs. */
   #live: LiveRuns | undefined;
+  #queue: EngineContext["queue"] | undefined;
   readonly #sources: GraphSources;
   /** Undefined for a `passive` service. */
   readonly #maintenance: Maintenance | undefined;
@@ -121,7 +122,7 @@ export class Service extends Operations {
       recover: (options?: RecoverOptions) => recoverRuns(engine, policy, options),
       requeues: cutOffs === "resume" || cutOffs === "queue",
     }) as EngineContext;
-    Object.assign(engine, { queue: makeQueue?.(engine) ?? new InProcessQueue(engine) });
+    addLazily(engine, "queue", () => (this.#queue = makeQueue?.(engine) ?? new InProcessQueue(engine)));
     addLazily(engine, "live", () => {
       this.#live = new LiveRuns(context);
       if (this.#closing) this.#live.stopAccepting();
@@ -320,13 +321,13 @@ export class Service extends Operations {
   async #close(graceSeconds: number): Promise<void> {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
-    await this.#context.queue.stop();
+    await this.#queue?.stop();
     await Promise.all([this.#live?.stop(graceSeconds), this.#live?.callers.abort(graceSeconds)]);
     this.#notify("closing");
     await this.#maintenance?.stop();
     // Runs that were being claimed or accepted meanwhile.
     await this.#live?.stop(0);
-    this.#context.queue.notify();
+    this.#queue?.notify();
     await this.#context.frames?.close();
     await this.#context.tracing?.close();
     await this.#context.storage.close();
