@@ -169,6 +169,7 @@ describe("dockerfile", () => {
       const { code, stderr } = await make("--compose");
       expect(code).toBe(0);
       expect(stderr.includes("redis")).toBe(stream === "redis");
+      expect(stderr).toContain("pg-boss");
       const { services, volumes } = await readCompose();
       expect(Object.keys(services)).toEqual(["api", "worker", ...databases]);
       expect(Object.keys(volumes)).toEqual(["database"]);

@@ -132,6 +132,7 @@ const packagesOf = (settings: Settings): string[] => {
   return [
     ...(!isRedis || stream === "postgres" ? ["pg"] : []),
     ...(isRedis ? [] : ["@langchain/langgraph-checkpoint-postgres"]),
+    ...(settings.queue === "postgres" ? ["pg-boss"] : []),
     ...(isRedis || stream === "redis" ? ["redis"] : []),
   ];
 };
