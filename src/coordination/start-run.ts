@@ -159,7 +159,7 @@ export const stampOf = (
 ): GraphStamp => ({
   graph_id: id,
   assistant_id: registry.uuidOf(id),
-  ...(version !== undefined && { graph_version: version }),
+  ...(version != null && { graph_version: version }),
 });
 
 // The thread of a run that starts. The caller holds its lease.

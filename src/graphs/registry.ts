@@ -50,8 +50,8 @@ export interface BoundGraph {
   id: string;
   graph: ServedGraph;
   filter: OutputFilter;
-  /** Undefined for a graph that does not list its nodes, and for a placeholder. */
-  version?: string;
+  /** Undefined until the first run: reading needs no version. Null for a graph that has none. */
+  version?: string | null;
 }
 
 export class GraphRegistry {
@@ -179,14 +179,29 @@ export class GraphRegistry {
     const loaded = this.#graphs.get(graphId);
     if (!loaded) throw new NotFoundError("assistant", graphId);
     if (loaded.kind === "fault") throw new GraphNotLoadedError(graphId, loaded.fault);
-    if (loaded.kind === "factory") {
-      const made = await loaded.factory(config, access);
-      this.#brokenFactories.delete(graphId);
-      return this.#bind(graphId, made);
-    }
+    const bound = await (loaded.kind === "factory"
+      ? this.#made(graphId, loaded.factory(config, access))
+      : this.#kept(graphId, loaded.graph));
+    if (access === "threads.create_run" && bound.version === undefined) await this.versionOf(bound);
+    return bound;
+  }
+
+  /** The version of a bound graph; null for one that does not list its nodes, and for a placeholder. */
+  async versionOf(bound: BoundGraph): Promise<string | null> {
+    bound.version ??= (await this.#fingerprints.of(bound.graph)) ?? null;
+    return bound.version;
+  }
+
+  async #made(graphId: string, graph: Promise<ServedGraph>): Promise<BoundGraph> {
+    const made = await graph;
+    this.#brokenFactories.delete(graphId);
+    return this.#bind(graphId, made);
+  }
+
+  #kept(graphId: string, graph: ServedGraph): Promise<BoundGraph> {
     let bound = this.#bound.get(graphId);
     if (!bound) {
-      bound = this.#bind(graphId, loaded.graph);
+      bound = this.#bind(graphId, graph);
       this.#bound.set(graphId, bound);
     }
     return bound;
@@ -197,12 +212,11 @@ export class GraphRegistry {
     const graph = original.withConfig({});
     graph.checkpointer = this.#options.checkpointer;
     graph.store ??= this.#options.store;
-    const version = await this.#fingerprints.of(graph);
-    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL, version };
+    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
     const filter = await createOutputFilter(graph, (path) => this.#warn(graphId, path));
     if (!filter.known) this.#warn(graphId, []);
     this.#reportIfHeld(graphId, filter);
-    return { id: graphId, graph, filter, version };
+    return { id: graphId, graph, filter };
   }
 
   /**

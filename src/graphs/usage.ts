@@ -461,27 +461,30 @@ export function guardModelCalls<Manager extends CallbackManager>(
   manager: Manager,
   check: () => Promise<void>,
 ): Manager {
-  const { handleChatModelStart, handleLLMStart, handleChainStart, handleToolStart, copy } = manager;
+  const startChat = manager.handleChatModelStart.bind(manager);
+  const startModel = manager.handleLLMStart.bind(manager);
+  const startChain = manager.handleChainStart.bind(manager);
+  const startTool = manager.handleToolStart.bind(manager);
+  const copy = manager.copy.bind(manager);
   const below = <Parent extends { getChild(tag?: string): CallbackManager }>(parent: Parent): Parent => {
-    const { getChild } = parent;
+    const getChild = parent.getChild.bind(parent);
     return Object.assign(parent, {
-      getChild: (tag?: string) => guardModelCalls(getChild.call(parent, tag), check),
+      getChild: (tag?: string) => guardModelCalls(getChild(tag), check),
     });
   };
   return Object.assign(manager, {
     handleChatModelStart: async (...start: Parameters<CallbackManager["handleChatModelStart"]>) => {
       await check();
-      return handleChatModelStart.apply(manager, start);
+      return startChat(...start);
     },
     handleLLMStart: async (...start: Parameters<CallbackManager["handleLLMStart"]>) => {
       await check();
-      return handleLLMStart.apply(manager, start);
+      return startModel(...start);
     },
     handleChainStart: async (...start: Parameters<CallbackManager["handleChainStart"]>) =>
-      below(await handleChainStart.apply(manager, start)),
+      below(await startChain(...start)),
     handleToolStart: async (...start: Parameters<CallbackManager["handleToolStart"]>) =>
-      below(await handleToolStart.apply(manager, start)),
-    copy: (...options: Parameters<CallbackManager["copy"]>) =>
-      guardModelCalls(copy.apply(manager, options), check),
+      below(await startTool(...start)),
+    copy: (...options: Parameters<CallbackManager["copy"]>) => guardModelCalls(copy(...options), check),
   });
 }

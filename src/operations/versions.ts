@@ -30,9 +30,10 @@ export class Versions {
       found.set(key, entry);
       return entry;
     };
-    for (const id of this.#context.registry.ids) {
-      const { version } = await this.#context.registry.reader(id);
-      if (version !== undefined) at(id, version).is_current = true;
+    const { registry } = this.#context;
+    for (const id of registry.ids) {
+      const version = await registry.versionOf(await registry.reader(id));
+      if (version !== null) at(id, version).is_current = true;
     }
     for await (const { metadata, status, updated_at } of this.#threads()) {
       if (typeof metadata.graph_id !== "string") continue;
@@ -55,9 +56,9 @@ export class Versions {
    */
   async *check({ since, graphId }: { since?: string; graphId?: string } = {}): AsyncGenerator<ThreadCheck> {
     const checks = new Map<string, Promise<StateCheck>>();
-    const stateCheck = ({ id, graph, version }: BoundGraph) => {
-      const key = JSON.stringify([id, version]);
-      const made = checks.get(key) ?? StateCheck.of(graph);
+    const stateCheck = async (bound: BoundGraph) => {
+      const key = JSON.stringify([bound.id, await this.#context.registry.versionOf(bound)]);
+      const made = checks.get(key) ?? StateCheck.of(bound.graph);
       checks.set(key, made);
       return made;
     };

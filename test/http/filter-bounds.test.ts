@@ -131,6 +131,6 @@ describe("metadata of a thread", () => {
     await request("POST", `${path}/runs`, { assistant_id: "chat", input: { messages: [] } });
     expect((await request("PATCH", path, { metadata: { k1: 2 } })).status).toBe(200);
     const { body } = await request("GET", path);
-    expect(Object.keys((body as { metadata: object }).metadata)).toHaveLength(1002);
+    expect(Object.keys((body as { metadata: object }).metadata)).toHaveLength(1003);
   });
 });

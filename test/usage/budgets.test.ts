@@ -84,7 +84,7 @@ describe("a budget of a run", () => {
   it("refuses an answer without an amount, and keeps the question", async () => {
     const { run, questions } = await opened(3, { run: "0.30 USD" });
     await run({ input });
-    await expect(run({ command: { resume: "go on" } })).rejects.toMatchObject({
+    await expect(run({ command: { resume: "continue" } })).rejects.toMatchObject({
       code: "invalid_request",
       hint: 'answer with {"raise_by":"0.3 USD"}, or another amount in USD or tokens',
     });

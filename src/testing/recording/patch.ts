@@ -132,9 +132,9 @@ function patch(prototype: Patched, methods: readonly string[], prepare: (instanc
 /** Prototypes in copies loaded by CommonJS graphs, which are different objects than those of ES modules. */
 function commonJsCopies(base: BaseName): Patched[] {
   const { cache } = createRequire(import.meta.url);
-  return Object.values(cache).flatMap((module) => {
-    const path = module?.filename.replaceAll("\\", "/") ?? "";
-    if (!path.endsWith(`@langchain/core/dist/${FILES[base]}.cjs`)) return [];
+  // By key: a module that another loader has put into the cache may have no file name.
+  return Object.entries(cache).flatMap(([file, module]) => {
+    if (!file.replaceAll("\\", "/").endsWith(`@langchain/core/dist/${FILES[base]}.cjs`)) return [];
     const found: unknown = (module?.exports as Record<string, unknown> | undefined)?.[base];
     return found === undefined ? [] : [prototypeOf(found)];
   });
