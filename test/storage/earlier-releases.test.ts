@@ -178,6 +178,8 @@ withOwnSchema("postgres", (postgres) => {
     expect(delayed).toMatchObject({ status: "pending" });
     await service.runs.cancel(threadOf("delayed"), String(delayed?.run_id));
     expect((await (await service.deadRuns).list({})).items).toMatchObject([{ thread_id: threadOf("dead") }]);
+    // Before its schema is dropped: its queue would create the schema again.
+    await service.close(0);
   });
 
   it("runs of 0.1.0 have ended, or are interrupted", async () => {
