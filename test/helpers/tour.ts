@@ -127,11 +127,13 @@ async function addressOf(server: ChildProcess): Promise<string> {
 
 /** Removes ids, times and durations, which differ between runs. */
 export function settled(text: string): string {
-  return text
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID")
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-    .replace(/\b[0-9a-f]{32}\b/g, "HASH")
-    // The version of a graph depends on the release of LangGraph.
-    .replace(/\b[0-9a-f]{12}\b/g, "VERSION")
-    .replace(/\b\d+ ms\b/g, "N ms");
+  return (
+    text
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID")
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+      .replace(/\b[0-9a-f]{32}\b/g, "HASH")
+      // The version of a graph depends on the release of LangGraph.
+      .replace(/\b[0-9a-f]{12}\b/g, "VERSION")
+      .replace(/\b\d+ ms\b/g, "N ms")
+  );
 }
