@@ -6,6 +6,7 @@ import * as exported from "./no-leaks/graphs.js";
 import {
   walkAnswers,
   walkAssistant,
+  walkChanges,
   walkCrons,
   walkWebhooks,
   walkEvents,
@@ -48,6 +49,7 @@ describe.each(WALKED)("hidden values of $id", (walked) => {
     ["the graph description", walkAssistant],
     ["a thread, its history and its copies", walkThread],
     ["the result of a write", walkWrites],
+    ["the stream of changes", walkChanges],
     ["a cron", walkCrons],
     ["an undeliverable webhook", walkWebhooks],
   ];

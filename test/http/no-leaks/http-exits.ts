@@ -226,6 +226,12 @@ export async function walkWebhooks(walker: Walker, { id, input }: Walked): Promi
   await ask(`DELETE /webhooks/${run_id}`);
 }
 
+/** The stream of changes while a run starts and ends. */
+export async function walkChanges(walker: Walker, { id, input }: Walked): Promise<void> {
+  const thread = await newThread(walker, id);
+  await walker.changes(() => walker.ask(`POST ${thread}/runs/wait`, { assistant_id: id, input }));
+}
+
 /** Routes that do not depend on a graph. */
 export async function walkTheRest(walker: Walker): Promise<void> {
   const { ask } = walker;

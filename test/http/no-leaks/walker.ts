@@ -1,6 +1,8 @@
 /** Sends requests to a server and records every mark in the answers. */
 import { ROUTES } from "../../../src/http/route-table.js";
+import type { Changes } from "../../../src/models/changes.js";
 import type { Answer, TestServer } from "../../helpers/app.js";
+import { readEvents } from "../../helpers/sse.js";
 import { openEvents, type OpenEvents } from "../../helpers/thread-events.js";
 import { leaksIn } from "./mark.js";
 
@@ -67,6 +69,24 @@ export class Walker {
   follow(path: string): Promise<OpenEvents> {
     this.routes.add("stream_thread_events");
     return openEvents(this.#server, path.slice("/threads/".length));
+  }
+
+  /** Reads the stream of changes until a run that `work` starts has ended. */
+  async changes(work: () => Promise<unknown>): Promise<void> {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const events = readEvents(await this.#server.fetch("GET", "/changes", undefined, { signal }));
+    this.routes.add("stream_changes");
+    // The first event says that the stream has begun.
+    await events.next();
+    await work();
+    for (let isEnded = false; !isEnded;) {
+      const { value } = await events.next();
+      const data = value?.data as Changes;
+      this.look("changes", JSON.stringify(data));
+      isEnded = data.runs.some(({ status }) => status !== "pending" && status !== "running");
+    }
+    leaving.abort();
   }
 
   /** Like `ask`, but returns a function that reads the body later. */
