@@ -203,8 +203,8 @@ const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_stateless_runs: (ask) => ask("POST /runs/batch", [{ ...run, on_completion: "keep" }]),
 };
 
-/** Streams that never end by themselves: see thread-events-access.test.ts and thread-socket.test.ts. */
-const ENDLESS = ["stream_thread_events", "open_thread_socket"];
+/** Streams that never end by themselves: see thread-events-access, thread-socket and changes.test.ts. */
+const ENDLESS = ["stream_thread_events", "open_thread_socket", "stream_changes"];
 
 /** Requests of LangGraph's clients to routes that do not exist here. */
 const ABSENT = ["PATCH /threads/THREAD/state", "PUT /threads/THREAD/runs/RUN", "POST /runs/RUN/stream"];
