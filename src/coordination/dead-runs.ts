@@ -11,7 +11,7 @@ import {
   StorageUnavailableError,
   ThreadBusyError,
 } from "../support/errors.js";
-import { inPages } from "../support/read-ahead.js";
+import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { guardGraph } from "../runs/graph-guard.js";
@@ -101,24 +101,20 @@ export async function forgetDead({ storage: { deadRuns }, logger }: OpsContext, 
     logger.info({ runs: forgotten }, "old dead runs were removed from the list of dead runs");
 }
 
-/** Yields each run once, even if a redriven run shifts the pages in the meantime. */
 async function* ownRows(context: OpsContext): AsyncGenerator<RunRow, void, undefined> {
   const { deadRuns } = context.storage;
   // Without this table, runs do not outlive their process.
   if (!deadRuns) return;
-  const yielded = new Set<string>();
   const own = new Set<string>();
-  let offset = 0;
-  const rows = inPages<RunRow>(async (_, limit) => {
-    const page = await deadRuns.list({ limit, offset });
-    offset += page.length;
-    for (const id of await ownThreads(context, page)) own.add(id);
-    return page;
-  });
-  for await (const row of rows) {
-    if (own.has(row.thread_id) && !yielded.has(row.run_id)) yield row;
-    yielded.add(row.run_id);
-  }
+  const rows = inPagesByOffset(
+    async (place) => {
+      const page = await deadRuns.list(place);
+      for (const id of await ownThreads(context, page)) own.add(id);
+      return page;
+    },
+    ({ run_id }) => run_id,
+  );
+  for await (const row of rows) if (own.has(row.thread_id)) yield row;
 }
 
 /** Ids of the rows' threads that belong to the caller. */

@@ -5,7 +5,7 @@ import { containing } from "../storage/rows/rows.js";
 import { searchRuns } from "../storage/run-search.js";
 import type { RunRow, RunSearch } from "../storage/contract/storage.js";
 import { canonicalUuid, requireUuid } from "../support/ids.js";
-import { inPages } from "../support/read-ahead.js";
+import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import { assertFilter } from "../context/request-limits.js";
 import { ownThread, runModel, scopeFilter } from "../threads/thread-origin.js";
@@ -106,22 +106,16 @@ async function passes(run: RunRow, tests: readonly Test[]): Promise<boolean> {
   return true;
 }
 
-/** Yields runs from the offset `start`, each once: a run created in the meantime shifts the pages. */
+/** Runs from the offset `start`. */
 async function* runsOf(
   { storage }: OpsContext,
   query: Query,
   start: number,
 ): AsyncGenerator<RunRow, void, undefined> {
   if (query.threadIds?.length === 0) return;
-  const yielded = new Set<string>();
-  let offset = start;
-  const rows = inPages<RunRow>(async (_, limit) => {
-    const page = await searchRuns(storage, { ...query, limit, offset });
-    offset += page.length;
-    return page;
-  });
-  for await (const run of rows) {
-    if (!yielded.has(run.run_id)) yield run;
-    yielded.add(run.run_id);
-  }
+  yield* inPagesByOffset(
+    (page) => searchRuns(storage, { ...query, ...page }),
+    ({ run_id }) => run_id,
+    start,
+  );
 }

@@ -27,7 +27,7 @@ import { runModel, runRow, visibleThread } from "../threads/thread-origin.js";
 import type { RunKey, RunRow } from "../storage/contract/storage.js";
 import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
-import { collect, inPages } from "../support/read-ahead.js";
+import { collect, inPagesByOffset } from "../support/read-ahead.js";
 import { acceptRun } from "../coordination/accept-run.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
@@ -267,21 +267,17 @@ export class Runs {
       yield selectFields(runModel(row), select, RUN_FIELDS);
   }
 
-  /** Yields each run once, even if a run created in the meantime shifts the pages. */
-  async *#rows(threadId: string, filter: RunFilter): AsyncGenerator<RunRow> {
+  #rows(threadId: string, filter: RunFilter): AsyncGenerator<RunRow, void, undefined> {
     const { limit = DEFAULT_LIMIT, offset = 0, status } = filter;
-    const yielded = new Set<string>();
-    let read = 0;
-    const rows = inPages<RunRow>(async (_, size) => {
-      const place = { limit: Math.min(size, limit - read), offset: offset + read };
-      const page = await this.#context.storage.runs.list({ threadId, ...(status && { status }), ...place });
-      read += page.length;
-      return page;
-    });
-    for await (const row of rows) {
-      if (!yielded.has(row.run_id)) yield row;
-      yielded.add(row.run_id);
-    }
+    const { runs } = this.#context.storage;
+    return inPagesByOffset(
+      (page) => {
+        const left = offset + limit - page.offset;
+        return runs.list({ threadId, ...(status && { status }), ...page, limit: Math.min(page.limit, left) });
+      },
+      ({ run_id }) => run_id,
+      offset,
+    );
   }
 
   /** @throws NotFoundError (`run_not_found`), also for a run of another thread */

@@ -2,9 +2,10 @@
 import { type LostValue, StateCheck } from "../graphs/versions/stored-state.js";
 import { type LostTask, lostTasks } from "../graphs/versions/lost-tasks.js";
 import type { OpsContext } from "../context/context.js";
+import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import type { GraphVersion, ThreadCheck, VersionProblem } from "../models/version.js";
-import { inPages } from "../support/read-ahead.js";
+import { inPagesByOffset } from "../support/read-ahead.js";
 import { errorMessage } from "../support/errors.js";
 import { searchRuns } from "../storage/run-search.js";
 import type { RunRow, ThreadRow } from "../storage/contract/storage.js";
@@ -80,13 +81,16 @@ export class Versions {
     const { graph_id: id } = row.metadata;
     if (typeof id !== "string") return { problems: [], unchecked: "no graph has run on the thread" };
     if (!registry.ids.includes(id)) return { problems: [], unchecked: `the graph ${id} is not configured` };
-    const read = storage.checkpointer.getTuple.bind(storage.checkpointer);
     try {
       const bound = await registry.graph(id, "threads.read", configOf(this.#context, row));
       const { thread_id } = row;
-      const tuple = await read({ configurable: { thread_id, checkpoint_ns: "" } });
+      const { checkpointer } = storage;
+      const tuple = await checkpointer.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
       if (!tuple) return { problems: [], unchecked: null };
       const values = (await stateCheck(bound)).lostIn(tuple);
+      // The state of the root graph is read once.
+      const read = (config: GraphConfig) =>
+        config.configurable?.checkpoint_ns === "" ? Promise.resolve(tuple) : checkpointer.getTuple(config);
       // Another served graph may have the tasks.
       const shared = row.graphs?.some((other) => other !== id && registry.ids.includes(other));
       const tasks = shared ? [] : await lostTasks(read, bound.graph, { thread_id });
@@ -99,25 +103,18 @@ export class Versions {
   #threads(): AsyncGenerator<ThreadRow, void, undefined> {
     const filter = scopeFilter(this.#context, {});
     const order = { sortBy: "updated_at", sortOrder: "desc" } as const;
-    return byOffset(
+    return inPagesByOffset(
       async (page) => (await this.#context.storage.threads.search({ ...filter, ...order, ...page })).rows,
+      ({ thread_id }) => thread_id,
     );
   }
 
   #runs(status: (typeof OPEN)[number]): AsyncGenerator<RunRow, void, undefined> {
-    return byOffset((page) => searchRuns(this.#context.storage, { status, ...page }));
+    return inPagesByOffset(
+      (page) => searchRuns(this.#context.storage, { status, ...page }),
+      ({ run_id }) => run_id,
+    );
   }
-}
-
-function byOffset<Row>(
-  read: (page: { limit: number; offset: number }) => Promise<Row[]>,
-): AsyncGenerator<Row, void, undefined> {
-  let offset = 0;
-  return inPages<Row>(async (_, limit) => {
-    const page = await read({ limit, offset });
-    offset += page.length;
-    return page;
-  });
 }
 
 const versionIn = ({ graph_version }: { graph_version?: unknown }): string | null =>

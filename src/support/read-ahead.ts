@@ -52,6 +52,26 @@ export async function* inPages<Item>(
   }
 }
 
+/** Yields the items of a list that is read by offset, each once: an item added in the meantime shifts the pages. */
+export async function* inPagesByOffset<Item>(
+  read: (page: { limit: number; offset: number }) => Promise<Item[]>,
+  idOf: (item: Item) => string,
+  start = 0,
+): AsyncGenerator<Item, void, undefined> {
+  const yielded = new Set<string>();
+  let offset = start;
+  const items = inPages<Item>(async (_, limit) => {
+    const page = await read({ limit, offset });
+    offset += page.length;
+    return page;
+  });
+  for await (const item of items) {
+    const id = idOf(item);
+    if (!yielded.has(id)) yield item;
+    yielded.add(id);
+  }
+}
+
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

@@ -33,11 +33,11 @@ export const screenTitle = (screen: string): string =>
   SCREENS.filter((each) => each === screen).map((each) => TITLES[each])[0] ?? "";
 
 export function Sidebar() {
-  const told = server.value.value;
+  const info = server.value.value;
   return (
     <header class="bar">
       <div class="brand-row">
-        <span class="brand">{told ? visible(told.name) : "graph-serve"}</span>
+        <span class="brand">{info ? visible(info.name) : "graph-serve"}</span>
         {!shared && <FoldButton />}
       </div>
       {!shared && <Find />}

@@ -8,13 +8,7 @@ import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { didYouMean } from "../../support/nearest.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../session/command.js";
-import {
-  createConsoleLogger,
-  openConfigured,
-  requireGraphs,
-  storageConfig,
-  withRememberedGraphs,
-} from "../session/open.js";
+import { openStorageOf, requireGraphs, storageConfig, withRememberedGraphs } from "../session/open.js";
 import { isEphemeral } from "../session/open-client.js";
 import { addStorageOptions, type StorageFlags, timeOf } from "../session/options.js";
 import type { Session } from "../session/session.js";
@@ -89,7 +83,7 @@ const columns = (print: Printer): Column<GraphVersion>[] => [
 async function listVersions(session: Session, flags: StorageFlags): Promise<number> {
   const { print } = session;
   const config = await versionsConfig(session, flags);
-  const items = await withStorage(session, config, async (service) => (await service.versions).list());
+  const items = await withStorage(config, async (service) => (await service.versions).list());
   if (print.isJson) print.json({ items, next: null });
   else printColumns(print, columns(print), items);
   return 0;
@@ -103,7 +97,7 @@ async function checkVersions(session: Session, flags: CheckFlags): Promise<numbe
   const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
   const counts = { checked: 0, failed: 0, unchecked: 0 };
   const reported = flags.junit === undefined ? undefined : ([] as ThreadCheck[]);
-  await withStorage(session, config, async (service) => {
+  await withStorage(config, async (service) => {
     const fault = flags.against !== undefined && service.graphFaults().get(graphId ?? "");
     if (fault) throw fault;
     const versions = await service.versions;
@@ -186,13 +180,8 @@ const unknownGraph = (graph: string, known: readonly string[]) =>
     hint: didYouMean(graph, known) ?? `use one of: ${known.join(", ")}`,
   });
 
-async function withStorage<T>(
-  { print }: Session,
-  config: LoadedConfig,
-  work: (service: Service) => Promise<T>,
-): Promise<T> {
-  const options = { readOnly: true, passive: true, standIns: true };
-  const service = await openConfigured(config, createConsoleLogger(print, "error"), options);
+async function withStorage<T>(config: LoadedConfig, work: (service: Service) => Promise<T>): Promise<T> {
+  const service = await openStorageOf(config, "read");
   try {
     return await work(service);
   } finally {
