@@ -12,6 +12,7 @@ import { compileGraphs, type BenchGraph, type GraphName } from "./graphs.js";
 import { Counters, type Counts } from "./counters.js";
 import { loadDist } from "./dist-modules.js";
 import { countQueries, queryCount } from "./postgres.js";
+import { profiling } from "./profiler.js";
 import { answerCalls, cpuMs, sharedClock } from "./rpc.js";
 
 export interface FloorUnit {
@@ -116,6 +117,8 @@ const api = {
   timeState({ graph, thread, count }: { graph: GraphName; thread: string; count: number }) {
     return times(count, async () => JSON.stringify(await graphs[graph].getState(configOf(thread))));
   },
+
+  ...profiling,
 };
 
 export type FloorApi = typeof api;

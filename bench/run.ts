@@ -14,6 +14,8 @@ import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
 import { largeStates, longThreads, search } from "./goals/reads.js";
 import { offline } from "./goals/offline.js";
+import { peer } from "./goals/peer.js";
+import { processes } from "./goals/processes.js";
 import { queue } from "./goals/queue.js";
 import { ready } from "./goals/ready.js";
 import { firstEvents, pacedEvents } from "./goals/response.js";
@@ -26,7 +28,7 @@ import { digits, isMet, table, type Row } from "./report.js";
 
 const HELP = `npm run bench -- [options]
 
-  --only P1,P7     measure only these goals
+  --only P1,P7     measure only these goals; peer: LangGraph's own server, which npm installs
   --quick          short phases and small counts, for development only
   --rounds <n>     rounds of load, of which the median is reported (default 3)
   --dist <folder>  compiled sources to measure (default: runs the build)
@@ -53,6 +55,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   offline,
   commands,
   L1: locks,
+  processes,
   Q1: queue,
   T1: suite,
   studio,
@@ -61,6 +64,9 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   live,
   counts,
 };
+
+/** Measured only by name. */
+const ON_REQUEST: typeof GOALS = { peer };
 
 /** Without a collection of garbage, allocations can be counted. */
 const NODE_OPTIONS: Record<string, readonly string[]> = {
@@ -102,7 +108,7 @@ async function measure(goals: readonly string[]): Promise<Row[]> {
 async function measureGoal(goal: string, options: BenchOptions): Promise<Row[]> {
   const stage = new Stage(options, NODE_OPTIONS[goal]);
   try {
-    const rows = await GOALS[goal]?.(goal, stage);
+    const rows = await { ...GOALS, ...ON_REQUEST }[goal]?.(goal, stage);
     if (!rows) throw new Error(`unknown goal ${goal}; goals: ${Object.keys(GOALS).join(", ")}`);
     for (const row of rows) note(row);
     return rows;

@@ -1,5 +1,4 @@
 /** The measured server, in a separate process. Loads the compiled sources, as users do. */
-import { Session } from "node:inspector/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
 import type * as ServerModule from "../src/http/server.js";
@@ -12,7 +11,7 @@ import { compileGraphs, inFlight, QUESTION, type GraphName } from "./graphs.js";
 import { Counters, type Counts } from "./counters.js";
 import { loadDist } from "./dist-modules.js";
 import { countQueries, queryCount } from "./postgres.js";
-import { readProfile, type ProfileEntry } from "./read-profile.js";
+import { profiling } from "./profiler.js";
 import { answerCalls, cpuMs } from "./rpc.js";
 
 export interface OpenArguments {
@@ -30,7 +29,6 @@ export interface OpenArguments {
 const MAINTENANCE_MS = 7_000;
 
 let service: ServiceModule.Service;
-const profiler = new Session();
 const counters = new Counters();
 
 const api = {
@@ -149,16 +147,7 @@ const api = {
 
   stopCounting: (): Promise<Counts> => counters.stop(),
 
-  async startProfile(): Promise<void> {
-    profiler.connect();
-    await profiler.post("Profiler.enable");
-    await profiler.post("Profiler.start");
-  },
-
-  async stopProfile(): Promise<ProfileEntry[]> {
-    const { profile } = await profiler.post("Profiler.stop");
-    return readProfile(profile);
-  },
+  ...profiling,
 };
 
 export type ServerApi = typeof api;

@@ -2,6 +2,7 @@
 export { defineConfig } from "./config/define.js";
 export type { Settings, SettingsInput } from "./config/settings.js";
 export type { AccessContext, FactoryRuntime } from "./graphs/graph.js";
+export type { Migration } from "./graphs/versions/migrations.js";
 export * from "./support/errors.js";
 export { createApp } from "./http/app.js";
 export { startServer } from "./http/server.js";

@@ -51,6 +51,7 @@ function act(key: string): boolean {
   else if (isPair && key === "t") go(href(["threads"]));
   else if (isPair && key === "u") go(href(["runs"]));
   else if (isPair && key === "m") go(href(["store"]));
+  else if (isPair && key === "c") go(href(["usage"]));
   else if (isPair && key === "g") go(href(["graphs"]));
   else if (key === "?") isHelpShown.value = true;
   else if (key === "/") document.querySelector<HTMLElement>("[data-slash]")?.focus();

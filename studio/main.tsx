@@ -105,6 +105,7 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
   if (screen === "compare") return <Compare key={place.value.path.join("/")} />;
   if (screen === "runs") return <Runs />;
   if (screen === "store") return <Memory />;
+  if (screen === "usage") return <Usage />;
   if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph id={id} key={id} />;
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
@@ -117,6 +118,7 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
 
 const Runs = later(async () => (await import("./screens/runs.js")).Runs);
 const Memory = later(async () => (await import("./screens/memory.js")).Memory);
+const Usage = later(async () => (await import("./screens/usage.js")).UsageScreen);
 
 listenForKeys();
 keepTimes();

@@ -2,8 +2,8 @@
 import type { FloorUnit } from "../floor-process.js";
 import type { Floor, RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
-import { median, medianRatio } from "../stats.js";
-import { CLIENTS, floorRound, ourRound, type Round } from "./throughput.js";
+import { compared, measureRounds, type Round } from "../rounds.js";
+import { CLIENTS, floorRound, ourRound } from "./throughput.js";
 
 const UNIT: FloorUnit = { graph: "g2", input: { n: 0 } };
 
@@ -43,17 +43,9 @@ function compareSavers(stage: Stage, saver: Floor, floor: Floor) {
   return rounds(stage, floor, (ms) => floorRound(saver, UNIT, ms));
 }
 
-async function rounds(stage: Stage, floor: Floor, ourRoundOf: (ms: number) => Promise<Round>) {
-  const [ours, base]: [number[], number[]] = [[], []];
-  for (let round = 0; round <= stage.options.rounds; round += 1) {
-    const ms = stage.options.phaseMs * (round === 0 ? 2 : 1);
-    const [own, other] = [await floorRound(floor, UNIT, ms), await ourRoundOf(ms)];
-    // The first round warms up the processes.
-    if (round === 0) continue;
-    base.push(own.perSecond);
-    ours.push(other.perSecond);
-  }
-  return { floor: median(base), ours: median(ours), unit: "runs/s", ratio: medianRatio(ours, base) };
+async function rounds(stage: Stage, floor: Floor, ours: (ms: number) => Promise<Round>) {
+  const measured = await measureRounds(stage, { floor: (ms) => floorRound(floor, UNIT, ms), ours });
+  return compared("perSecond", measured.ours, measured.floor);
 }
 
 /** Statements per run, including the creation of its thread. */

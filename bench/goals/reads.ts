@@ -79,6 +79,7 @@ export async function search(goal: string, stage: Stage): Promise<Row[]> {
   const pages = {
     "the newest": () => ({}),
     "by metadata": () => ({ metadata: { team: "team 3" } }),
+    "by creation": () => ({ sort_by: "created_at" }),
     "the last page": (threads: number) => ({ offset: threads - 10 }),
   };
   for (const scheme of SCHEMES) {

@@ -155,6 +155,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./versions/versions.js")).versionsCommand,
     },
     {
+      name: "shadow",
+      summary: "Execute stored runs again on a changed graph, in memory, and list what differs.",
+      load: async () => (await import("./shadow/command.js")).shadowCommand,
+    },
+    {
       name: "export",
       summary: "Export a thread with all its checkpoints to one JSON file, from a storage or a server.",
       load: async () => (await import("./commands/transfer.js")).exportCommand,

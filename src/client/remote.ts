@@ -1,5 +1,6 @@
 /** A client of a server, based on the LangGraph SDK. The SDK is loaded on first use. */
 import type { Client as Sdk } from "@langchain/langgraph-sdk/client";
+import type { JsonObject } from "../models/common.js";
 import type { RunCreateRequest } from "../models/run.js";
 import type { ThreadState } from "../models/state.js";
 import type { Thread } from "../models/thread.js";
@@ -23,7 +24,12 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       dead: (filter) => answer(ask(server, "GET", `/runs/dead?${queryOf(filter)}`)),
       redrive: (threadId, runId) =>
         answer(ask(server, "POST", `/threads/${threadId}/runs/${encodeURIComponent(runId)}/redrive`)),
-      stream: (threadId, request, signal) => eventsOfRun({ sdk, server, threadId, request, signal }),
+      stream: (threadId, request, signal) => {
+        const { budget } = request;
+        // The SDK does not send this field.
+        const own = budget == null ? sdk : connect({}, { budget });
+        return eventsOfRun({ sdk: own, server, threadId, request, signal });
+      },
     },
     assistants: {
       search: ({ graph_id, sort_by, sort_order, ...query }) =>
@@ -61,12 +67,12 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
   };
 }
 
-/** Creates an SDK client; `query` is added to the URL of every request. */
-type Connect = (query?: Readonly<Record<string, string>>) => Sdk;
+/** Creates an SDK client; `query` is added to the URL of every request, `fields` to its body. */
+type Connect = (query?: Readonly<Record<string, string>>, fields?: JsonObject) => Sdk;
 
 async function connector(server: ServerAddress): Promise<Connect> {
   const { Client: SdkClient } = await import("@langchain/langgraph-sdk/client");
-  return (query = {}) =>
+  return (query = {}, fields) =>
     new SdkClient({
       apiUrl: server.url,
       // Null, because the variables of LangSmith contain keys of other servers.
@@ -74,7 +80,8 @@ async function connector(server: ServerAddress): Promise<Connect> {
       callerOptions: { maxRetries: 0, fetch: fetchOf(server) },
       onRequest: (url, init) => {
         for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-        return init;
+        if (!fields || typeof init.body !== "string") return init;
+        return { ...init, body: JSON.stringify({ ...(JSON.parse(init.body) as JsonObject), ...fields }) };
       },
     });
 }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ConfigError } from "../support/errors.js";
+import { parseModuleTarget } from "../support/module-target.js";
 import {
   expandVariables,
   hasReference,
@@ -12,6 +13,7 @@ import { findConfig, isLangGraphJson, readConfig } from "./find.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 import { corsFields } from "./langgraph-cors.js";
 import { isFields, unknownFields } from "./langgraph-fields.js";
+import { ttlSetting } from "./langgraph-ttl.js";
 import type { ROUTE_GROUPS, SettingName } from "./settings.js";
 import { issuesOf, settingErrors } from "./validate.js";
 
@@ -113,9 +115,17 @@ function readLangGraphJson(document: ConfigDocument): LangGraphProject {
   };
   take("graphs", fields.graphs, ["graphs"]);
   take("env", fields.env, ["env"]);
+  take("auth", authTarget(fields.auth), ["auth", "path"]);
   const http = objectAt(document, ["http"], fields.http);
   take("http_app", http.app, ["http", "app"]);
+  take("mount_prefix", mountPrefix(http.mount_prefix), ["http", "mount_prefix"]);
+  take("configurable_headers", headerPatterns(http.configurable_headers), ["http", "configurable_headers"]);
   take("disabled_routes", disabledRoutes(document, http), ["http"]);
+  const ttl = ttlSetting({
+    checkpointer: ttlOf(document, "checkpointer", fields.checkpointer),
+    store: ttlOf(document, "store", fields.store),
+  });
+  take("ttl", ttl?.value, ["checkpointer", "ttl"]);
   const unknown = unknownFields(fields);
   for (const { key, setting, value } of corsFields(objectAt(document, ["http", "cors"], http.cors))) {
     const path = ["http", "cors", key];
@@ -125,8 +135,34 @@ function readLangGraphJson(document: ConfigDocument): LangGraphProject {
   return {
     settings,
     warnings: unknown.map((path) => unknownField(document, path)),
-    pathOf: ([name, ...rest]) => [...(origins.get(String(name)) ?? [String(name)]), ...rest],
+    pathOf: ([name, ...rest]) =>
+      (name === "ttl" ? ttl?.paths.get(rest.join(".")) : undefined) ?? [
+        ...(origins.get(String(name)) ?? [String(name)]),
+        ...rest,
+      ],
   };
+}
+
+/** The field `ttl` of `checkpointer` or `store`. */
+const ttlOf = (document: ConfigDocument, key: string, parent: unknown): Record<string, unknown> =>
+  objectAt(document, [key, "ttl"], isFields(parent) ? parent.ttl : undefined);
+
+/** `auth.path`; without an export, LangGraph reads the default export. */
+function authTarget(auth: unknown): unknown {
+  const path = isFields(auth) ? auth.path : undefined;
+  if (typeof path !== "string" || parseModuleTarget(path).exportName !== undefined) return path;
+  return `${path}:default`;
+}
+
+/** LangGraph's server accepts a final slash, and ignores `/` and an empty prefix. */
+const mountPrefix = (prefix: unknown): unknown =>
+  typeof prefix === "string" ? prefix.replace(/\/$/, "") || undefined : (prefix ?? undefined);
+
+/** LangGraph's server also accepts `include` and `exclude`. */
+function headerPatterns(patterns: unknown): unknown {
+  if (!isFields(patterns)) return patterns ?? undefined;
+  const { include, exclude, includes = include, excludes = exclude, ...others } = patterns;
+  return { ...others, ...(includes != null && { includes }), ...(excludes != null && { excludes }) };
 }
 
 /** Rejects values that are not booleans: a misspelled `true` must not leave a route group enabled. */

@@ -27,16 +27,34 @@ interface Rule {
 }
 
 const TAKE_OUT = "remove the field";
+const hasMoreThanTtl = (value: unknown): boolean =>
+  !isFields(value) || Object.keys(value).some((key) => key !== "ttl");
 const hasApp = (http: Fields): boolean => http.app !== undefined;
 
 const RULES: readonly Rule[] = [
   {
     path: ["auth"],
-    matters: (auth) => !isFields(auth) || auth.path !== undefined,
+    matters: (auth) => !isFields(auth),
     protects: true,
     unless: ["auth", "api_keys"],
     what: "is not applied: every caller could access every thread",
-    hint: "set auth to a function that verifies who sends a request (GRAPH_SERVE_AUTH=./auth.ts:authenticate), or set api_keys",
+    hint: 'name the Auth object as "auth": { "path": "./auth.ts:auth" }, or set api_keys',
+  },
+  {
+    path: ["auth", "disable_studio_auth"],
+    matters: (disabled) => disabled !== true,
+    what: "is not applied: requests of LangSmith's Studio authenticate like all others",
+    hint: "set it to true, or remove the field",
+  },
+  {
+    path: ["auth", "openapi"],
+    what: "is not applied: /openapi.json does not describe how to authenticate",
+    hint: TAKE_OUT,
+  },
+  {
+    path: ["auth", "cache"],
+    what: "is not applied: every request is authenticated",
+    hint: "cache in the authenticate handler, and remove the field",
   },
   {
     path: ["encryption"],
@@ -51,9 +69,9 @@ const RULES: readonly Rule[] = [
     hint: "mount them in one app, and set http.app to it",
   },
   {
-    path: ["http", "mount_prefix"],
-    what: "is not applied: paths are served without the prefix",
-    hint: "strip the prefix in a reverse proxy, or embed the server with createApp",
+    path: ["http", "lifespan"],
+    what: "is not applied: a lifespan exists only for apps in Python",
+    hint: "open resources in the module of http.app, and remove the field",
   },
   {
     path: ["http", "middleware_order"],
@@ -67,11 +85,6 @@ const RULES: readonly Rule[] = [
     what: "is not applied: the app's routes require API keys and auth like all others",
     hint: TAKE_OUT,
   },
-  {
-    path: ["http", "configurable_headers"],
-    what: "is not applied: headers are not copied into a run's config",
-    hint: "send such values in config.configurable, or return them from auth as part of the identity",
-  },
   { path: ["http", "logging_headers"], what: "is not applied: headers are not logged", hint: TAKE_OUT },
   {
     path: ["ui"],
@@ -81,13 +94,20 @@ const RULES: readonly Rule[] = [
   { path: ["ui_config"], what: "is not applied: UI components are not served", hint: TAKE_OUT },
   {
     path: ["store"],
-    what: "is not applied: items are searched by field only, without embeddings, and expire only by their own ttl",
+    matters: hasMoreThanTtl,
+    what: "is not applied: items are searched by field only, without embeddings; its ttl is applied",
     hint: "compile the graph with your own store",
   },
   {
     path: ["checkpointer"],
-    what: "is not applied: checkpoints stay until their thread is deleted",
-    hint: "choose the storage with checkpointer_scheme, and set a ttl when you create threads",
+    matters: hasMoreThanTtl,
+    what: "is not applied: only its ttl is",
+    hint: "choose the storage with checkpointer_scheme",
+  },
+  {
+    path: ["checkpointer", "ttl", "sweep_limit"],
+    what: "is not applied: each sweep removes everything that has expired",
+    hint: TAKE_OUT,
   },
   {
     path: ["webhooks"],
@@ -103,11 +123,12 @@ const SILENT = new Set([
   "dockerfile_lines", "image_distro", "internal_docker_tag", "keep_pkg_tools", "node_version", "pip_config_file",
   "pip_installer", "python_version", "source",
 ]);
+const SILENT_AUTH = new Set(["path"]);
 /** Fields of `http` that map to settings, and switches for features that are not served. */
 // prettier-ignore
 const SILENT_HTTP = new Set([
-  "app", "cors", "disable_a2a", "disable_assistants", "disable_mcp", "disable_meta", "disable_runs", "disable_store",
-  "disable_threads", "disable_ui", "disable_webhooks",
+  "app", "configurable_headers", "cors", "disable_a2a", "disable_assistants", "disable_mcp", "disable_meta",
+  "disable_runs", "disable_store", "disable_threads", "disable_ui", "disable_webhooks", "mount_prefix",
 ]);
 
 export const isFields = (value: unknown): value is Fields =>
@@ -134,6 +155,7 @@ export function unknownFields(fields: Fields): SettingPath[] {
   const { graphs: _graphs, env: _env, http, ...others } = fields;
   return [
     ...unknownIn(others, SILENT, []),
+    ...(isFields(fields.auth) ? unknownIn(fields.auth, SILENT_AUTH, ["auth"]) : []),
     ...(isFields(http) ? unknownIn(http, SILENT_HTTP, ["http"]) : []),
   ];
 }

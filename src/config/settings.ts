@@ -11,8 +11,10 @@ import { metricsSettings } from "./metrics-settings.js";
 import { type CompatChoice, compatDefaults, compatSettings } from "./compat.js";
 import { processSettings } from "./process-settings.js";
 import { queueSettings } from "./queue-settings.js";
+import { recordingSettings } from "./recording-settings.js";
 import { storageSettings } from "./storage-settings.js";
 import { switchSettings } from "./switch-settings.js";
+import { ttlSettings } from "./ttl-settings.js";
 import { usageSettings } from "./usage-settings.js";
 import { watchdogSettings } from "./watchdog-settings.js";
 import { webhookSettings } from "./webhook-settings.js";
@@ -41,6 +43,10 @@ const OPENABLE_ROUTES = [
 
 export const ROUTE_GROUPS = ["assistants", "threads", "runs", "store", "meta"] as const;
 
+const text = (description: string, options = {}) => Type.Optional(Type.String({ description, ...options }));
+const texts = (description: string, value: string[]) =>
+  Type.Optional(Type.Array(Type.String(), { description, default: value }));
+
 const accessSettings = {
   api_keys: Type.Optional(
     Type.Array(Type.Union([Key, NamedKey]), {
@@ -53,7 +59,7 @@ const accessSettings = {
     Type.String({
       minLength: 1,
       description:
-        "Function that authenticates requests, such as ./auth.ts:authenticate; each user then has separate threads and memory.",
+        "Function that authenticates requests, such as ./auth.ts:authenticate, or an Auth object of LangGraph; each user then has separate threads and memory.",
     }),
   ),
   auth_timeout_seconds: Type.Optional(
@@ -61,7 +67,8 @@ const accessSettings = {
       exclusiveMinimum: 0,
       maximum: 300,
       default: 10,
-      description: "Timeout of the auth function, in seconds; beyond it, the request is rejected with 503.",
+      description:
+        "Timeout of the auth function and of each auth handler, in seconds; beyond it, the request is rejected with 503.",
     }),
   ),
   open_routes: Type.Optional(
@@ -80,6 +87,29 @@ const accessSettings = {
         "App that handles every request before the server's routes, such as ./app.ts:app: a Hono or Express app, or any fetch handler.",
     }),
   ),
+  mount_prefix: Type.Optional(
+    Type.String({
+      pattern: "^(/[A-Za-z0-9._~-]+)+$",
+      description:
+        "Path below which the server serves everything, such as /agents; /ok and /ready are also served without it.",
+    }),
+  ),
+  configurable_headers: Type.Optional(
+    Type.Object(
+      {
+        includes: texts(
+          "Names of headers, with * for any characters. Authorization, cookie and x-api-key must be named in full.",
+          ["x-*", "user-agent"],
+        ),
+        excludes: texts("Names of headers that are not copied, with * for any characters.", []),
+      },
+      {
+        additionalProperties: false,
+        description:
+          "Request headers that are copied to config.configurable of the runs that a request starts.",
+      },
+    ),
+  ),
   disabled_routes: Type.Optional(
     Type.Array(Type.Unsafe<(typeof ROUTE_GROUPS)[number]>({ type: "string", enum: [...ROUTE_GROUPS] }), {
       default: [],
@@ -87,10 +117,6 @@ const accessSettings = {
     }),
   ),
 };
-
-const text = (description: string, options = {}) => Type.Optional(Type.String({ description, ...options }));
-const texts = (description: string, value: string[]) =>
-  Type.Optional(Type.Array(Type.String(), { description, default: value }));
 
 const corsSettings = {
   cors_origins: texts(
@@ -163,6 +189,13 @@ export const SettingsSchema = Type.Object(
     graph_version: text(
       "Name of the graphs' code, such as a commit. It becomes part of the version of every graph, which otherwise changes only with nodes, edges, state keys and schemas.",
     ),
+    migrations: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          "File whose default export is a list of migrations, such as ./migrations.ts: they convert stored threads to the current version of their graph.",
+      }),
+    ),
     welcome_message: text("Text returned by the initial-message endpoint.", {
       default: "Hello! How can I help you today?",
     }),
@@ -188,6 +221,8 @@ export const SettingsSchema = Type.Object(
     ...metricsSettings,
     ...webhookSettings,
     ...usageSettings,
+    ...ttlSettings,
+    ...recordingSettings,
     run_timeout_seconds: Type.Optional(
       Type.Number({
         exclusiveMinimum: 0,

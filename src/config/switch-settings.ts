@@ -19,7 +19,7 @@ export const switchSettings = {
     Type.Boolean({
       default: false,
       description:
-        "Serve the graphs as tools at /mcp (Model Context Protocol); needs the package @modelcontextprotocol/sdk.",
+        "Serve the graphs as tools at /mcp (Model Context Protocol); needs the package @modelcontextprotocol/sdk, and for version 2026-07-28 also @modelcontextprotocol/server.",
     }),
   ),
   a2a: Type.Optional(

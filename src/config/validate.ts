@@ -2,7 +2,13 @@
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
 import type { Issue } from "../support/errors.js";
 import type { SettingPath } from "./document.js";
-import { didYouMean } from "../support/nearest.js";
+import {
+  pointerKeys,
+  requirement,
+  shownValue,
+  unknownKeyOf,
+  withoutBranches,
+} from "../support/schema/schema-errors.js";
 import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
 import { PROCESSES_HINT } from "./process-settings.js";
 import { isSurelyValid } from "./surely-valid.js";
@@ -55,22 +61,12 @@ export async function settingErrors(values: object): Promise<SettingError[]> {
   if (isSurelyValid(SettingsSchema, values)) return [];
   const validate = await validatorOf(names);
   if (validate(values)) return [];
-  const errors = validate.errors ?? [];
-  const unions = errors.filter((error) => error.keyword === "anyOf").map((error) => error.instancePath);
-  return errors
-    .filter(
-      (error) => error.keyword === "anyOf" || !unions.some((path) => isInside(error.instancePath, path)),
-    )
-    .map(toSettingError);
+  return withoutBranches(validate.errors ?? []).map(toSettingError);
 }
 
 /** Converts the errors to the issues of an error response. */
 export function issuesOf(errors: readonly SettingError[]): Issue[] {
   return errors.map(({ path, message }) => ({ loc: [...path], msg: message, type: "config_invalid" }));
-}
-
-function isInside(path: string, parent: string): boolean {
-  return path === parent || path.startsWith(`${parent}/`);
 }
 
 /** How to fix settings whose requirement alone does not say it. */
@@ -81,56 +77,38 @@ const HINTS: Readonly<Record<string, string>> = {
 };
 
 function toSettingError(error: ErrorObject): SettingError {
-  const path = pointerPath(error.instancePath);
+  const path = pointerKeys(error.instancePath);
   if (error.keyword === "additionalProperties") return unknownKey(error, path);
   const name = path.length > 0 ? path.join(".") : "the configuration";
   const isSecret = path[0] === "api_keys" || path[0] === "metrics_key";
-  const found = isSecret ? "" : `, it is ${shown(error.data)}`;
+  const found = isSecret ? "" : `, it is ${shownValue(error.data)}`;
   const hint = HINTS[name];
   return {
     path,
-    message: `${name} ${requirement(error, path)}${found}`,
+    message: `${name} ${settingRequirement(error, path)}${found}`,
     ...(hint !== undefined && { hint }),
   };
 }
 
 function unknownKey(error: ErrorObject, path: SettingPath): SettingError {
-  const key = (error.params as { additionalProperty: string }).additionalProperty;
-  const parent = path.length > 0 ? (error.parentSchema as { properties?: object }) : SettingsSchema;
-  const known = Object.keys(parent.properties ?? {});
-  return {
-    path: [...path, key],
-    message: path.length > 0 ? `unknown key "${key}" in ${path.join(".")}` : `unknown setting "${key}"`,
-    hint: didYouMean(key, known) ?? `known keys: ${known.join(", ")}`,
-  };
-}
-
-function requirement(error: ErrorObject, path: SettingPath): string {
-  if (error.keyword === "anyOf" && path[0] === "graphs")
-    return 'must be "path:export" or {"path": "path:export"}';
-  if (error.keyword === "anyOf" && path[0] === "env")
-    return "must be the path of an env file, or an object of strings";
-  if (error.keyword === "anyOf" && path[0] === "api_keys")
-    return "must be a key of at least 8 printable characters without spaces, or {name, key}";
-  if (error.keyword === "enum") {
-    return `must be one of ${(error.params as { allowedValues: unknown[] }).allowedValues.join(", ")}`;
+  if (path.length > 0) {
+    const { key, hint } = unknownKeyOf(error);
+    return { path: [...path, key], message: `unknown key "${key}" in ${path.join(".")}`, hint };
   }
-  if (path[0] === "metrics_key" && error.keyword !== "type")
+  // The validated schema has the given settings only.
+  const { key, hint } = unknownKeyOf({ ...error, parentSchema: SettingsSchema });
+  return { path: [key], message: `unknown setting "${key}"`, hint };
+}
+
+/** Requirements that the schema states less clearly. */
+function settingRequirement(error: ErrorObject, [name]: SettingPath): string {
+  if (error.keyword === "anyOf" && name === "graphs")
+    return 'must be "path:export" or {"path": "path:export"}';
+  if (error.keyword === "anyOf" && name === "env")
+    return "must be the path of an env file, or an object of strings";
+  if (error.keyword === "anyOf" && name === "api_keys")
+    return "must be a key of at least 8 printable characters without spaces, or {name, key}";
+  if (name === "metrics_key" && error.keyword !== "type")
     return "must be at least 8 printable characters without spaces";
-  const article =
-    { integer: "an", object: "an", array: "an" }[String((error.params as { type?: string }).type)] ?? "a";
-  if (error.keyword === "type") return `must be ${article} ${(error.params as { type: string }).type}`;
-  return error.message ?? "is not valid";
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}
-
-function pointerPath(pointer: string): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return requirement(error);
 }

@@ -1,6 +1,7 @@
 /** The context that every operation uses: settings, storage, registry, logger and metrics. */
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
+import type { Migrations } from "../graphs/versions/migrations.js";
 import type { Caller } from "../models/caller.js";
 import type { MultitaskStrategy, Run } from "../models/run.js";
 import { ItemStore } from "../storage/item-store.js";
@@ -11,8 +12,10 @@ import type { Logger } from "../support/log.js";
 import type { Budgets } from "../support/budgets/budget.js";
 import type { Metrics } from "../support/metrics.js";
 import type { PriceOf } from "../models/model-calls.js";
+import type { DefaultTtl } from "../models/thread.js";
 import type { Tracing } from "../tracing/tracing.js";
 import { type Timers, type TimerSettings, timersOf } from "./timers.js";
+import { UsageRecorder } from "./usage-recorder.js";
 import { RunCheckpointer } from "./run-checkpointer.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
 
@@ -37,6 +40,7 @@ interface OpsSettings extends TimerSettings {
   max_active_runs: number;
   interrupted_run_status: "interrupted" | "success";
   on_graph_changed: "refuse" | "drop";
+  ttl?: DefaultTtl;
 }
 
 export interface OpsContext {
@@ -61,6 +65,10 @@ export interface OpsContext {
   readonly tracing?: Tracing;
   /** Undefined without the setting `budgets`. */
   readonly budgets?: Budgets;
+  /** Undefined if the storage does not record usage. */
+  readonly recorder?: UsageRecorder;
+  /** Undefined without the setting `migrations`. */
+  readonly migrations?: Migrations;
   /** Prices of models; undefined if no runs are executed. */
   readonly priceOf?: PriceOf;
   /** The span of the request: a `traceparent`. */
@@ -71,6 +79,8 @@ export interface OpsContext {
   readonly metrics?: Metrics;
   /** Returns an observer for a run; undefined if runs are not observed. */
   readonly watch?: (run: Run) => RunWatch;
+  /** Called with each thread that this process has deleted. */
+  readonly onThreadRemoved?: (threadId: string) => void;
 }
 
 type RegistrySettings = Pick<
@@ -80,7 +90,16 @@ type RegistrySettings = Pick<
 
 interface ContextParts extends Pick<
   OpsContext,
-  "storage" | "logger" | "frames" | "metrics" | "tracing" | "priceOf" | "budgets" | "watch"
+  | "storage"
+  | "logger"
+  | "frames"
+  | "metrics"
+  | "tracing"
+  | "priceOf"
+  | "budgets"
+  | "watch"
+  | "onThreadRemoved"
+  | "migrations"
 > {
   settings: OpsSettings & RegistrySettings;
   graphs: RegistryOptions["graphs"];
@@ -95,7 +114,7 @@ const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
   const { settings, graphs, storage, logger, standIns, unfiltered, serves } = parts;
-  const { frames, metrics, tracing, priceOf, budgets, watch } = parts;
+  const { frames, metrics, tracing, priceOf, budgets, watch, migrations, onThreadRemoved } = parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants, graph_version } = settings;
   if (!("items" in storage))
@@ -138,16 +157,19 @@ export function createContext(parts: ContextParts): OpsContext {
     timers: crons || delayed_runs || webhooks ? timersOf(settings, storage) : undefined,
     logger,
     ownerId: newId(),
+    recorder: storage.usage && new UsageRecorder(storage.usage, logger),
     frames,
     metrics,
     tracing,
     priceOf,
     budgets,
     watch,
+    migrations,
+    ...(onThreadRemoved && { onThreadRemoved }),
   };
   const context = eager as OpsContext;
   addLazily(context, "items", () => storage.items ?? createMemoryItems());
-  addLazily(context, "store", () => new ItemStore(context.items));
+  addLazily(context, "store", () => new ItemStore(context.items, settings.ttl?.store));
   return context;
 }
 

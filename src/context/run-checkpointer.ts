@@ -15,8 +15,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { callSafely } from "../support/call-safely.js";
 import { nextTurn } from "../support/event-loop.js";
-import { ORIGIN_KEY } from "../storage/saver/checkpointer.js";
-import { isNeeded, type NeededChannels, readingOf } from "../storage/saver/saver-parts.js";
+import { isNeeded, type NeededChannels, ORIGIN_KEY, readingOf } from "../storage/saver/saver-parts.js";
 import { assertPlainData } from "../graphs/coerce.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { CheckpointSelector } from "../models/state.js";

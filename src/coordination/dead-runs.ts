@@ -4,7 +4,7 @@ import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
 import type { Run } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
-import type { DeadRunTable, Resumption, RunRow } from "../storage/contract/storage.js";
+import type { DeadRunTable, Resumption, RunRow, ThreadLease } from "../storage/contract/storage.js";
 import {
   errorMessage,
   GraphServeError,
@@ -14,7 +14,7 @@ import {
 import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { guardGraph } from "../runs/graph-guard.js";
+import { guardGraph, migrated } from "../runs/graph-guard.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
@@ -71,7 +71,7 @@ export class DeadRuns {
     if (!lease) throw new ThreadBusyError(thread_id);
     try {
       await assertUnmoved(context, row);
-      if (checked) await assertGraph(context, row, checked);
+      if (checked) await assertGraph(context, row, checked, lease);
       await withWebhook(context, row, () => revive(context, table, row));
     } finally {
       await lease.release();
@@ -169,13 +169,23 @@ async function callable(context: EngineContext, row: DeadRow): Promise<CheckedRe
 }
 
 /** @throws GraphChangedError if the run would die again, because its graph lacks nodes that it resumes (`graph_changed`) */
-async function assertGraph(context: OpsContext, row: DeadRow, checked: CheckedRequest): Promise<void> {
+async function assertGraph(
+  context: OpsContext,
+  row: DeadRow,
+  checked: CheckedRequest,
+  lease: ThreadLease,
+): Promise<void> {
   const { threadId, bound } = checked;
   const { input, configurable } = (await hasWritten(context, row))
     ? { input: null, ...rootOf(row) }
     : checked;
-  const { graphs = null } = (await context.storage.threads.get(row.thread_id)) ?? {};
-  await guardGraph(context, { status: "idle", graphs }, { threadId, bound, input, configurable });
+  const thread = await context.storage.threads.get(row.thread_id);
+  const use =
+    context.migrations && thread
+      ? await migrated(context, thread, bound, lease, { input, configurable })
+      : { input, configurable };
+  const { graphs = null } = thread ?? {};
+  await guardGraph(context, { status: "idle", graphs }, { threadId, bound, ...use });
 }
 
 /**

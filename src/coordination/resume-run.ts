@@ -23,6 +23,7 @@ import { type OpsContext, withParts } from "../context/context.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
+import { migrated, withBreakpoints } from "../runs/graph-guard.js";
 import { originalRequest } from "../runs/resumption.js";
 import { checkRequest } from "../runs/check-request.js";
 import type { CheckedRequest } from "../runs/run-request.js";
@@ -69,7 +70,8 @@ export async function callAgain(
   resumption: Resumption,
 ): Promise<Pick<InterruptedRun, "context" | "checked">> {
   const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
-  return { context: own, checked: await checkRequest(own, row.thread_id, originalRequest(row), "again") };
+  const request = await withBreakpoints(own, row, originalRequest(row));
+  return { context: own, checked: await checkRequest(own, row.thread_id, request, "again") };
 }
 
 /** Wraps an error as `run_failed`, except errors that the run did not cause. */
@@ -200,7 +202,7 @@ async function begin(run: InterruptedRun, live: LiveRun, lease: ThreadLease): Pr
   const { thread_id } = row;
   try {
     await live.begin(lease, async () => {
-      const start = await startOf(run);
+      const start = await startOf(run, lease);
       return prepareRun(context, { ...checked, ...start }, live, lease, async (patch) => {
         if (await context.storage.threads.update(thread_id, patch)) return true;
         throw new NotFoundError("thread", thread_id);
@@ -282,13 +284,14 @@ type Start = Pick<CheckedRequest, "input" | "configurable" | "earlier">;
  * input: a run that writes its checkpoints at its end has none yet.
  * @throws GraphServeError if the thread was written to after the last write of the run (`run_failed`)
  */
-async function startOf(run: InterruptedRun): Promise<Start> {
+async function startOf(run: InterruptedRun, lease: ThreadLease): Promise<Start> {
   const { row, context, checked } = run;
   const { run_id } = row;
   const { checkpointer } = context.storage;
-  const latest = await checkpointer.getTuple(rootOf(row));
+  let latest = await checkpointer.getTuple(rootOf(row));
   const spentMs = spentOf(run);
   if (latest && writerOf(latest) === run_id) {
+    if (context.migrations) latest = await migratedHead(run, latest, lease);
     const { checkpoint_id: _1, checkpoint_map: _2, ...others } = checked.configurable;
     const configurable = { ...others, checkpoint_ns: "" };
     const { bound, options } = checked;
@@ -299,6 +302,18 @@ async function startOf(run: InterruptedRun): Promise<Start> {
     throw new GraphServeError("run_failed", "its thread was written to after the run stopped");
   await requireCheckpoint(context, checked.configurable);
   return { ...checked, earlier: { checkpointId: undefined, spentMs } };
+}
+
+/** The latest checkpoint after its thread was converted. Its writer stays the same. */
+async function migratedHead(
+  { row, context, checked }: InterruptedRun,
+  latest: CheckpointTuple,
+  lease: ThreadLease,
+): Promise<CheckpointTuple> {
+  const thread = await context.storage.threads.get(row.thread_id);
+  if (!thread) return latest;
+  await migrated(context, thread, checked.bound, lease, { input: null, ...rootOf(row) });
+  return (await context.storage.checkpointer.getTuple(rootOf(row))) ?? latest;
 }
 
 export const rootOf = ({ thread_id }: RunKey) => ({ configurable: { thread_id, checkpoint_ns: "" } });

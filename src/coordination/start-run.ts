@@ -18,7 +18,7 @@ import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/run-checkpointer.js";
 import { clockPastRow } from "../context/thread-heads.js";
 import { Execution } from "../runs/execute.js";
-import { guardGraph } from "../runs/graph-guard.js";
+import { guardGraph, migrated } from "../runs/graph-guard.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import { requeuedResumption, resumptionOf } from "../runs/resumption.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
@@ -33,7 +33,7 @@ import {
 } from "../runs/run-request.js";
 import { claimed, queued, started } from "../runs/state.js";
 import { ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
-import { createThread } from "../threads/thread-state.js";
+import { createThread, renewedTtl } from "../threads/thread-state.js";
 import { onEnd } from "./stateless-runs.js";
 
 /** Stops the runs that are in flight or queued on the thread, according to the strategy of the new run. */
@@ -86,7 +86,7 @@ export async function prepareRun(
   store: (patch: ThreadPatch) => Promise<boolean>,
   clockWaitMs?: number,
 ): Promise<Execution> {
-  const { threadId, configurable, earlier } = checked;
+  const { threadId, earlier } = checked;
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
   // With a shared queue, interrupted runs are already ahead of this one in the queue.
@@ -96,13 +96,18 @@ export async function prepareRun(
   }
   const caughtUp = clockPastRow(row, clockWaitMs);
   if (caughtUp) await caughtUp;
-  const { bound, origin } = await openRunThread(context, row, checked.bound, { configurable });
+  const { bound, origin } = await openRunThread(context, row, checked.bound, {
+    configurable: checked.configurable,
+  });
   refuseUnfiltered(context, checked, bound);
+  const { configurable, input: given } = context.migrations
+    ? await migrated(context, row, bound, lease, checked)
+    : checked;
   const written = { status: row.status, graphs: origin.graphs };
-  await guardGraph(context, written, { threadId, bound, input: checked.input, configurable });
-  const asked = await withoutBudgetAnswers(context, bound, checked.input, configurable);
-  const input = await addressedResume(bound, asked, configurable);
-  const refusal = await refusalOf(context, { ...checked, bound }, run);
+  const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
+  const answers = asked === false ? given : await withoutBudgetAnswers(bound, given, configurable);
+  const input = await addressedResume(bound, answers, configurable);
+  const refusal = await refusalOf(context, { ...checked, configurable, bound }, run);
   const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
@@ -111,6 +116,7 @@ export async function prepareRun(
   const busy = () => ({
     ...busyThread(context, checked.request, stamp, origin.graphs),
     ...(preview && { preview }),
+    ...(context.settings.ttl && renewedTtl(context, row)),
   });
   const isBegun = await store(refusal ? { updated_at: now() } : busy());
   const own = { run, request, origin, holder, earlier, isBegun };

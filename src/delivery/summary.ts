@@ -1,7 +1,8 @@
 /** The summary of a run whose frames are not available: `metadata` for each attempt, then its end. */
 import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
-import { firstIdOf, type RunFrame, withoutNul } from "../models/run-stream.js";
+import { withoutNul } from "../models/json.js";
+import { firstIdOf, type RunFrame } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import { attemptFrame } from "../runs/execute.js";
 import { isFinished } from "../storage/rows/rows.js";

@@ -1,12 +1,6 @@
 /** In-memory logs of frames, such as the frames of one run. Late readers get the retained frames first. */
-import {
-  firstIdOf,
-  FramesLostError,
-  type RunFrame,
-  type SplitJson,
-  withoutNul,
-} from "../models/run-stream.js";
-import { isRecord } from "../models/common.js";
+import { firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
+import { isRecord, type SplitJson, withoutNul } from "../models/json.js";
 import type { Run } from "../models/run.js";
 import { type CountedLog, type FrameBudget, LOG_BYTES, type Loss, memoryOf } from "./frame-budget.js";
 

@@ -1,15 +1,13 @@
 /** The next tasks of a stored checkpoint, derived from its channels without the graph. */
-import { type CheckpointTuple, uuid5 } from "@langchain/langgraph-checkpoint";
-import { isStateChannel } from "../models/channels.js";
+import { type CheckpointTuple, INTERRUPT, uuid5 } from "@langchain/langgraph-checkpoint";
+import { isStateChannel, SENDS } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { SnapshotTask } from "./graph.js";
 
 const START = "__start__";
-const SENDS = "__pregel_tasks";
-const TO_NODE = "branch:to:";
-const JOIN = "join:";
+export const TO_NODE = "branch:to:";
+export const JOIN = "join:";
 const ERROR = "__error__";
-const INTERRUPT = "__interrupt__";
 /** Channels of writes that LangGraph stores about a task; not results of the task. */
 const MARKS = new Set([ERROR, INTERRUPT, "__scheduled__", "__resume__"]);
 

@@ -187,7 +187,7 @@ export class GraphRegistry {
   }
 
   /** The version of a bound graph; null for one that does not list its nodes, and for a placeholder. */
-  async versionOf(bound: BoundGraph): Promise<string | null> {
+  async versionOf(bound: Pick<BoundGraph, "graph" | "version">): Promise<string | null> {
     bound.version ??= (await this.#fingerprints.of(bound.graph)) ?? null;
     return bound.version;
   }

@@ -1,7 +1,6 @@
 /** Graph values -> client values: the only serializer, used by every endpoint, stream mode and command. */
 import { errorMessage, errorName } from "../support/errors.js";
-import { isRecord, type JsonObject } from "../models/common.js";
-import { type SplitJson, withoutNul } from "../models/run-stream.js";
+import { isRecord, type JsonObject, type SplitJson, withoutNul } from "../models/json.js";
 import { maskSecrets } from "../support/secrets.js";
 import {
   reasonOf,

@@ -1,9 +1,9 @@
 /** Stored checkpoints in exported files: filters their values for export, and validates them on import. */
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError, type Issue } from "../support/errors.js";
-import { isStateChannel } from "../models/channels.js";
+import { isStateChannel, SENDS } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { mapSends, SENDS, type StoredCheckpoint } from "../models/thread-file.js";
+import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
 import { PASS_ALL, type OutputFilter } from "./output-filter.js";
 import { withoutStateValues } from "./thrown.js";
 

@@ -8,6 +8,7 @@ import { NO_TOKENS, type TokenCounts, UNITS_PER_USD } from "../models/token-coun
 import { errorName } from "../support/errors.js";
 import { afterWrites, dueYield } from "../support/event-loop.js";
 import { type CalledModel, ModelCalls, nodeOf, type PriceOf } from "../models/model-calls.js";
+import type { CallGuard } from "./budgets/call-guard.js";
 import { taskNamespace } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 import { handlesToolsOnly } from "./tool-handlers.js";
@@ -97,8 +98,9 @@ function detailsOf({ generations }: LLMResult) {
 
 // Start and end times of the tasks of a run.
 
-/** Maximum number of tasks recorded per run; further ones are only counted. */
-const MAX_TASKS = 1000;
+/** Maximum number of tasks recorded per run: the first ones, and the last, which include a late failure. */
+const MAX_FIRST_TASKS = 200;
+const MAX_LAST_TASKS = 800;
 
 /** A task while the run is active; times in milliseconds since 1970. */
 interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
@@ -109,12 +111,11 @@ interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
 const timeOf = (at: number): string => new Date(at).toISOString();
 
 export class RunTimes {
-  readonly #tasks: Timed[] = [];
+  readonly #first: Timed[] = [];
+  readonly #last: Timed[] = [];
   #omitted = 0;
 
-  /** Record the start of a task; undefined if there are too many. */
-  begin(kind: RunTask["kind"], name: string, metadata: unknown, call?: string): Timed | undefined {
-    if (this.#tasks.length >= MAX_TASKS) return void (this.#omitted += 1);
+  begin(kind: RunTask["kind"], name: string, metadata: unknown, call?: string): Timed {
     const step = isRecord(metadata) ? metadata.langgraph_step : undefined;
     const task: Timed = {
       kind,
@@ -127,23 +128,28 @@ export class RunTimes {
       from: Date.now(),
       to: undefined,
     };
-    this.#tasks.push(task);
+    if (this.#first.length < MAX_FIRST_TASKS) this.#first.push(task);
+    else if (this.#last.push(task) > MAX_LAST_TASKS) {
+      this.#last.shift();
+      this.#omitted += 1;
+    }
     return task;
   }
 
-  end(task: Timed | undefined, state: RunTask["state"], usage?: TokenCounts): void {
+  end(task: Timed | undefined, state: RunTask["state"], details?: Partial<RunTask>): void {
     if (!task || task.to !== undefined) return;
     task.to = Date.now();
     task.state = state;
-    if (usage && usage.total_tokens > 0) task.usage = usage;
+    if (details) Object.assign(task, details);
   }
 
   fail(task: Timed | undefined, error: unknown): void {
-    this.end(task, isBubble(error) ? "waits" : "failed");
+    if (isBubble(error)) this.end(task, "waits");
+    else this.end(task, "failed", { error: errorName(error) });
   }
 
   list(): RunTasks {
-    const tasks = this.#tasks.map(({ from, to, state, usage, ...task }) => ({
+    const tasks = [...this.#first, ...this.#last].map(({ from, to, state, usage, ...task }) => ({
       ...task,
       started_at: timeOf(from),
       ended_at: to === undefined ? null : timeOf(to),
@@ -175,6 +181,7 @@ interface Known {
   readonly calls: ModelCalls;
   /** Models that are called, by call id. */
   readonly called: Map<string, CalledModel>;
+  guard?: CallGuard;
   /** Whether the run has had a token. */
   hasToken?: boolean;
 }
@@ -198,6 +205,7 @@ export class RunUsage extends BaseCallbackHandler {
     super();
     this.#known = typeof known === "object" ? known : nothingYet(known);
     this.#others = others;
+    this.raiseError = this.#known.guard !== undefined;
   }
 
   get times(): RunTimes {
@@ -206,6 +214,12 @@ export class RunUsage extends BaseCallbackHandler {
 
   get calls(): ModelCalls {
     return this.#known.calls;
+  }
+
+  /** Lets `guard` stop model calls; called before the first one. */
+  guardCalls(guard: CallGuard): void {
+    this.#known.guard = guard;
+    this.raiseError = true;
   }
 
   /** A copy that also forwards tool events to `other`. */
@@ -248,12 +262,14 @@ export class RunUsage extends BaseCallbackHandler {
 
   override handleChatModelStart(
     ...[model, , id, , , , metadata, name]: HandlerArgs<"handleChatModelStart">
-  ): void {
-    this.#call(id, name ?? String(model.id?.at(-1) ?? "model"), metadata);
+  ): Promise<void> | undefined {
+    return this.#startCall(id, name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
-  override handleLLMStart(...[model, , id, , , , metadata, name]: HandlerArgs<"handleLLMStart">): void {
-    this.#call(id, name ?? String(model.id?.at(-1) ?? "model"), metadata);
+  override handleLLMStart(
+    ...[model, , id, , , , metadata, name]: HandlerArgs<"handleLLMStart">
+  ): Promise<void> | undefined {
+    return this.#startCall(id, name ?? String(model.id?.at(-1) ?? "model"), metadata);
   }
 
   /**
@@ -270,15 +286,27 @@ export class RunUsage extends BaseCallbackHandler {
     const tokens = tokensOf(result);
     this.#known.counts = add(this.#known.counts, tokens);
     if (id === undefined) return;
-    this.#end(id, "done", tokens);
     const called = this.#known.called.get(id);
-    if (called) this.calls.add(called, { ...tokens, ...detailsOf(result) });
     this.#known.called.delete(id);
+    const details = detailsOf(result);
+    const cost = called && this.calls.add(called, { ...tokens, ...details });
+    const usage = { ...tokens, ...(cost !== undefined && { cost_usd: cost / UNITS_PER_USD }) };
+    this.#end(id, "done", {
+      ...(called?.provider != null && { provider: called.provider }),
+      ...(tokens.total_tokens > 0 && { usage }),
+      ...Object.fromEntries(Object.entries(details).filter(([, count]) => count > 0)),
+    });
   }
 
   override handleLLMError(error: unknown, id: string): void {
     this.#known.called.delete(id);
     this.#fail(error, id);
+  }
+
+  #startCall(id: string, name: string, metadata: unknown): Promise<void> | undefined {
+    const start = () => this.#call(id, name, metadata);
+    const checked = this.#known.guard?.byHandler();
+    return checked ? checked.then(start) : void start();
   }
 
   #call(id: string, name: string, metadata: unknown): void {
@@ -292,8 +320,8 @@ export class RunUsage extends BaseCallbackHandler {
     this.#known.open.set(id, this.times.begin(kind, name, metadata, call));
   }
 
-  #end(id: string, state: RunTask["state"], usage?: TokenCounts): void {
-    this.times.end(this.#known.open.get(id), state, usage);
+  #end(id: string, state: RunTask["state"], details?: Partial<RunTask>): void {
+    this.times.end(this.#known.open.get(id), state, details);
     this.#known.open.delete(id);
   }
 
@@ -451,40 +479,4 @@ class QuietRun extends CallbackManagerForChainRun {
   override async handleChainError(error: unknown): Promise<void> {
     this.#handler.times.fail(this.#task, error);
   }
-}
-
-/**
- * Calls `check` before each model call below this manager, also where LangChain creates managers of its own. Unlike a
- * handler that throws, it can stop the call without a line on the console.
- */
-export function guardModelCalls<Manager extends CallbackManager>(
-  manager: Manager,
-  check: () => Promise<void>,
-): Manager {
-  const startChat = manager.handleChatModelStart.bind(manager);
-  const startModel = manager.handleLLMStart.bind(manager);
-  const startChain = manager.handleChainStart.bind(manager);
-  const startTool = manager.handleToolStart.bind(manager);
-  const copy = manager.copy.bind(manager);
-  const below = <Parent extends { getChild(tag?: string): CallbackManager }>(parent: Parent): Parent => {
-    const getChild = parent.getChild.bind(parent);
-    return Object.assign(parent, {
-      getChild: (tag?: string) => guardModelCalls(getChild(tag), check),
-    });
-  };
-  return Object.assign(manager, {
-    handleChatModelStart: async (...start: Parameters<CallbackManager["handleChatModelStart"]>) => {
-      await check();
-      return startChat(...start);
-    },
-    handleLLMStart: async (...start: Parameters<CallbackManager["handleLLMStart"]>) => {
-      await check();
-      return startModel(...start);
-    },
-    handleChainStart: async (...start: Parameters<CallbackManager["handleChainStart"]>) =>
-      below(await startChain(...start)),
-    handleToolStart: async (...start: Parameters<CallbackManager["handleToolStart"]>) =>
-      below(await startTool(...start)),
-    copy: (...options: Parameters<CallbackManager["copy"]>) => guardModelCalls(copy(...options), check),
-  });
 }

@@ -5,12 +5,15 @@ import cors from "cors";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
 import type { Service } from "../service/service.js";
 import { ConfigError, GraphServeError } from "../support/errors.js";
+import type { Caller } from "../models/caller.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
-import { callerGuard, keyGuard, openRoutes } from "./middleware/api-keys.js";
+import { agentGuard, callerGuard, keyGuard, openRoutes } from "./middleware/api-keys.js";
+import { headersFor } from "./core/configurable-headers.js";
+import { authorizeRoute, commandEvents } from "./core/auth-events.js";
 import { docs } from "./docs.js";
 import { errorHandler } from "./middleware/error-handler.js";
-import { inProcessSender } from "./in-process/sender.js";
+import { type InProcessSender, inProcessSender } from "./in-process/sender.js";
 import { mountedApp } from "./in-process/mounted-app.js";
 import { isMetricsPath, onlyOnOwnPort } from "./metrics-server.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
@@ -26,7 +29,7 @@ import {
 } from "./core/request.js";
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./core/respond.js";
 import { enabledRoutes, isReadOnly } from "./route-table.js";
-import type { Call, Reply, Route } from "./core/route.js";
+import type { Call, CommandService, Reply, Route } from "./core/route.js";
 import { studio, type StudioOptions } from "./studio/studio.js";
 import { upgradeOf } from "./websocket/upgrades.js";
 
@@ -100,6 +103,7 @@ export function createApp(
     app.use(mountedApp(service, isOpen));
   }
   const unread = new WriteBudget(settings, logger);
+  if (service.authorize) app.use(["/mcp", "/a2a"], agentGuard(service.authorize));
   if (service.mcpSdk && !readOnly) app.use("/mcp", mcp(service, unread));
   if (service.a2aSdk && !readOnly) app.use(a2a(service, unread));
   const routes = enabledRoutes(settings);
@@ -381,15 +385,21 @@ const refuseChange: RequestHandler = () => {
 
 /** Handles one request: validates query and body, calls the route and sends its reply. */
 function requestHandler(service: Service, route: Route, unread: WriteBudget): RequestHandler {
+  const copyHeaders = headersFor(route, service.settings.configurable_headers);
   return async (req, res) => {
     const query = route.query && (await readQuery(route.query, req.query));
-    const body = route.body && (await readBody(route.body, req, service.settings.body_limit));
+    const sent = route.body && (await readBody(route.body, req, service.settings.body_limit));
+    const body = copyHeaders ? copyHeaders(sent, req.headers) : sent;
     const disconnected = () => disconnectSignal(res);
     const params = req.params as Call["params"];
-    const { caller } = requestContext(req);
+    const { caller: sender } = requestContext(req);
+    const { authorize } = service;
+    const caller =
+      authorize && sender ? await authorizeRoute(authorize, sender, route, { params, query, body }) : sender;
     const within = inProcessSender(req)?.within;
     const trace = service.tracing && traceRequest(service.tracing, route, req, res);
     const call: Call = {
+      ...(authorize && caller && { serviceFor: commandService(authorize, caller, service, within, trace) }),
       service: caller || within || trace ? service.as(caller, within, trace) : service,
       params,
       query,
@@ -398,6 +408,21 @@ function requestHandler(service: Service, route: Route, unread: WriteBudget): Re
       disconnected,
     };
     await answer(route, call, (reply) => send(res, reply, service, unread));
+  };
+}
+
+/** The service for a command, which can start a run. A command that reads has the scope of its request. */
+function commandService(
+  authorize: NonNullable<Service["authorize"]>,
+  caller: Caller,
+  service: Service,
+  ...within: [InProcessSender["within"], string | undefined]
+): CommandService {
+  return async (method, threadId, params) => {
+    const events = commandEvents(method, threadId, params);
+    const acting = events.length === 0 ? caller : await authorize(caller, events);
+    for (const { accept, value } of events) accept?.(value);
+    return service.as(acting, ...within);
   };
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
+import express, { type Express } from "express";
 import { addFetchTarget } from "../support/sdk-fetch.js";
 import type { Service } from "../service/service.js";
 import { createApp } from "./app.js";
@@ -65,7 +66,9 @@ const DRAIN_STEP_MS = 20;
 export async function startServer(service: Service, options: ListenOptions): Promise<RunningServer> {
   const checkHost = mustCheckHost(options.host, service);
   const { studio, readOnly } = options;
-  const app = createApp(service, { checkHost, studio, readOnly });
+  const { mount_prefix: prefix = "" } = service.settings;
+  const inner = createApp(service, { checkHost, studio, readOnly });
+  const app = prefix === "" ? inner : below(prefix, inner);
   let closing: Promise<void> | undefined;
   const server = createServer(app);
   const upgrades = handleUpgrades(server, app);
@@ -73,12 +76,12 @@ export async function startServer(service: Service, options: ListenOptions): Pro
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.headersTimeout = KEEP_ALIVE_MS + 1_000;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
-  const metrics = await serveMetrics(service, { app, host: options.host });
+  const metrics = await serveMetrics(service, { app: inner, host: options.host });
   const port = await listen(server, options).catch(async (error: unknown) => {
     await metrics?.close();
     throw error;
   });
-  const url = `http://${reachable(options.host)}:${port}`;
+  const url = `http://${reachable(options.host)}:${port}${prefix}`;
   const withdrawFetch = addFetchTarget({
     url,
     fetch: inProcessFetch(server, service),
@@ -94,6 +97,18 @@ export async function startServer(service: Service, options: ListenOptions): Pro
         .finally(() => metrics?.close())
         .finally(withdrawFetch)),
   };
+}
+
+/** Serves `app` below `prefix` (`mount_prefix`), and the health checks of load balancers without it. */
+function below(prefix: string, app: Express): Express {
+  const outer = express();
+  outer.disable("x-powered-by").set("case sensitive routing", true).set("strict routing", true);
+  outer.use(prefix, app);
+  outer.get(["/ok", "/ready"], app);
+  return outer.use(({ method, path }, res) => {
+    const detail = `route ${method} ${path} does not exist: this server serves only paths below ${prefix}`;
+    res.status(404).json({ detail, code: "route_not_found" });
+  });
 }
 
 /**

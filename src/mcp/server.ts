@@ -36,6 +36,25 @@ export interface MessageSender {
   isReading?: () => boolean;
 }
 
+/** The names, capabilities and instructions that a client gets first. */
+export function introductionOf(service: Service) {
+  const showsThreads = !service.settings.disabled_routes.includes("threads");
+  const capabilities = { tools: { listChanged: true }, ...(showsThreads && { resources: {} }) };
+  const info = { name: "graph-serve", version: VERSION };
+  return { info, options: { capabilities, instructions: INSTRUCTIONS }, showsThreads };
+}
+
+/** The service on behalf of the sender's caller. */
+export const serviceFor = (service: Service, { caller }: MessageSender): CallerService =>
+  caller ? service.as(caller) : service;
+
+/** Status and message of an error for clients. Logs internal errors, whose details clients do not get. */
+export function describeError(service: Service, thrown: unknown): { status: number; text: string } {
+  const error = asServiceError(thrown);
+  if (error.status >= 500) service.logger.error({ err: thrown }, "request failed");
+  return { status: error.status, text: publicMessage(error) };
+}
+
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const senderOf = ({ authInfo }: Extra): MessageSender => authInfo?.extra ?? {};
@@ -50,11 +69,8 @@ export class McpServer {
     this.#sdk = sdk;
     this.#service = service;
     this.#tools = tools;
-    const showsThreads = !service.settings.disabled_routes.includes("threads");
-    const capabilities = { tools: { listChanged: true }, ...(showsThreads && { resources: {} }) };
-    const info = { name: "graph-serve", version: VERSION };
-    const jsonSchemaValidator = sdk.validator;
-    this.server = new sdk.Server(info, { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator });
+    const { info, options, showsThreads } = introductionOf(service);
+    this.server = new sdk.Server(info, { ...options, jsonSchemaValidator: sdk.validator });
     this.server.onerror = (error) => service.logger.debug({ err: error }, "mcp");
     this.#serveTools();
     if (showsThreads) this.#serveThreads();
@@ -73,13 +89,13 @@ export class McpServer {
   #serveThreads(): void {
     const { types } = this.#sdk;
     this.server.setRequestHandler(types.ListResourcesRequestSchema, ({ params }, extra) =>
-      this.#guarded(() => listThreads(this.#serviceFor(extra), params?.cursor)),
+      this.#guarded(() => listThreads(serviceFor(this.#service, senderOf(extra)), params?.cursor)),
     );
     this.server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({
       resourceTemplates: [THREAD_TEMPLATE],
     }));
     this.server.setRequestHandler(types.ReadResourceRequestSchema, ({ params }, extra) =>
-      this.#guarded(() => readThreadResource(this.#serviceFor(extra), params.uri)),
+      this.#guarded(() => readThreadResource(serviceFor(this.#service, senderOf(extra)), params.uri)),
     );
   }
 
@@ -93,7 +109,7 @@ export class McpServer {
     } catch (error) {
       // Report the error as a tool result, not as a protocol error, so that the calling model sees
       // it.
-      return { content: [{ type: "text", text: this.#describe(error).text }], isError: true };
+      return { content: [{ type: "text", text: describeError(this.#service, error).text }], isError: true };
     }
   }
 
@@ -117,18 +133,13 @@ export class McpServer {
       );
     };
     return {
-      service: this.#serviceFor(extra),
+      service: serviceFor(this.#service, senderOf(extra)),
       signal,
       resume: toolNames(this.#service.graphIds).resume,
       ...(disconnected && { disconnected }),
       ...(canAsk && { ask }),
       ...(token !== undefined && { progress }),
     };
-  }
-
-  #serviceFor(extra: Extra): CallerService {
-    const { caller } = senderOf(extra);
-    return caller ? this.#service.as(caller) : this.#service;
   }
 
   /**
@@ -141,15 +152,9 @@ export class McpServer {
       return await answer();
     } catch (error) {
       if (error instanceof McpError) throw error;
-      const { status, text } = this.#describe(error);
+      const { status, text } = describeError(this.#service, error);
       if (status === 404) throw new McpError(RESOURCE_NOT_FOUND, text);
       throw new McpError(status < 500 ? ErrorCode.InvalidParams : ErrorCode.InternalError, text);
     }
-  }
-
-  #describe(thrown: unknown): { status: number; text: string } {
-    const error = asServiceError(thrown);
-    if (error.status >= 500) this.#service.logger.error({ err: thrown }, "request failed");
-    return { status: error.status, text: publicMessage(error) };
   }
 }

@@ -61,4 +61,22 @@ export type Authenticate = (
 export interface Caller {
   user: Identity;
   scope: Readonly<JsonObject>;
+  /**
+   * Set for users of LangGraph's `Auth`: what owns their crons, webhooks and usage, in the format of scopes. Their `scope`
+   * is a filter on the metadata of threads instead, and handlers can return another one for each request.
+   */
+  owner?: string;
 }
+
+/**
+ * What a request does, as handlers of LangGraph's `Auth` see it. They may change `value`.
+ * @internal
+ */
+export interface AuthEvent {
+  /** Resource and action, such as `threads:create`. */
+  event: string;
+  value: JsonObject;
+}
+
+/** Asks the handlers of LangGraph's `Auth` about everything that a request does. @internal */
+export type Authorize = (caller: Caller, events: readonly AuthEvent[]) => Promise<Caller>;

@@ -2,7 +2,7 @@ import type { SchemaOptions, Static, TObject, TSchema, TUnsafe } from "@sinclair
 import { Type } from "../support/schema-builder.js";
 import type { JsonObject } from "./json.js";
 
-export { byKey, isRecord, type JsonObject } from "./json.js";
+export { byKey, isMessageLike, isRecord, type JsonObject } from "./json.js";
 
 /** A string that must be one of `values`. A single `enum`, so an invalid value produces only one error. */
 export function StringEnum<const T extends readonly string[]>(

@@ -32,6 +32,7 @@ const runFields = {
   stream_subgraphs: run.stream_subgraphs,
   stream_resumable: run.stream_resumable,
   durability: run.durability,
+  budget: run.budget,
   multitask_strategy: run.multitask_strategy,
   checkpoint_during: run.checkpoint_during,
 };

@@ -37,13 +37,18 @@ export interface ModelUsage extends CalledModel, CallTokens {
 export class ModelCalls {
   readonly #usage = new Map<string, ModelUsage>();
   readonly #priceOf: PriceOf | undefined;
+  /** Called after each call. */
+  onAdd: (() => void) | undefined;
 
   constructor(priceOf: PriceOf | undefined) {
     this.#priceOf = priceOf;
   }
 
-  /** @param tokens tokens that the call reported; 0 if it reported none */
-  add(called: CalledModel, tokens: CallTokens): void {
+  /**
+   * @param tokens tokens that the call reported; 0 if it reported none
+   * @returns the cost of the call in billionths of a US dollar, if its price is known
+   */
+  add(called: CalledModel, tokens: CallTokens): number | undefined {
     const { node, provider, model } = called;
     const day = new Date().toISOString().slice(0, 10);
     const key = JSON.stringify([node, provider, model, day]);
@@ -60,6 +65,8 @@ export class ModelCalls {
     const cost = input_tokens + output_tokens > 0 ? this.#priceOf?.(provider, model, tokens) : undefined;
     if (cost === undefined) usage.unpriced_calls += 1;
     else usage.cost += cost;
+    this.onAdd?.();
+    return cost;
   }
 
   /** In the order of the first calls: an entry keeps its place. */

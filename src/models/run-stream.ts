@@ -26,23 +26,6 @@ export interface RunFrame {
   at?: number;
 }
 
-/**
- * JSON text in two parts. The tail is the same for many frames, such as the fields and the metadata that all chunks of a
- * message have in common, and longer than most chunks: a log keeps it once. The tail has passed `withoutNul`.
- */
-export interface SplitJson {
-  readonly head: string;
-  readonly tail: string;
-}
-
-/**
- * Replaces U+0000 with U+FFFD in JSON text. Requests must not contain NUL, so a client could not
- * send such a value back or subscribe to such a name. In JSON text it can only be an escape after
- * an even number of backslashes.
- */
-export const withoutNul = (json: string): string =>
-  json.includes("\\u0000") ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\uFFFD") : json;
-
 /** Size of the id range of one attempt's frames. */
 const IDS_AN_ATTEMPT = 1e9;
 
@@ -53,6 +36,10 @@ export const firstIdOf = (attempt: number): number => (Math.max(attempt, 1) - 1)
 export const attemptOf = (id: number): number => Math.floor(Math.max(id, 0) / IDS_AN_ATTEMPT) + 1;
 
 export type Frame = Omit<RunFrame, "id"> & { readonly id: number | string };
+
+/** What a stream of a thread's runs contains: all frames, or the start and the end of each run. */
+export const THREAD_STREAM_MODES = ["run_modes", "lifecycle"] as const;
+export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
 /** A stream of frames for one subscriber. */
 export interface FrameStream {

@@ -1,4 +1,5 @@
 import type { Static } from "@sinclair/typebox";
+import { BUDGET_PATTERN } from "../support/budgets/budget.js";
 import { Type } from "../support/schema-builder.js";
 import {
   AnyObject,
@@ -70,7 +71,7 @@ export const TokenUsage = Type.Object(
     total_tokens: Type.Integer({ description: "All tokens." }),
     cost_usd: Type.Optional(
       Type.Number({
-        description: "Cost of the model calls of this run in US dollars, if the prices of all are known.",
+        description: "Cost of the model calls in US dollars, if the prices of all are known.",
       }),
     ),
     source: Type.Optional(
@@ -182,6 +183,10 @@ export const RunCreateRequest = Type.Object(
     checkpoint_during: Opt(Type.Boolean(), {
       description: "Deprecated, use durability: false is exit, true is async.",
     }),
+    budget: Opt(Type.String({ pattern: BUDGET_PATTERN }), {
+      description:
+        "What the run may use, such as `0.50 USD` or `200k tokens`: it asks before the next model call when this is used up. A lower one of the setting budgets applies.",
+    }),
     feedback_keys: Opt(Type.Array(Type.String()), { description: "Accepted and ignored." }),
     on_completion: Opt(StringEnum(["delete", "keep"]), { description: "Accepted and ignored on threads." }),
     langsmith_tracer: Opt(AnyObject(), { description: "Accepted and ignored." }),
@@ -268,6 +273,8 @@ export const RUN_FIELDS = [
   "attempt",
 ] as const satisfies readonly (keyof Run)[];
 
+const count = (description: string) => Type.Optional(Type.Integer({ description }));
+
 export const RunTaskModel = Type.Object(
   {
     kind: StringEnum(["node", "model", "tool"], {
@@ -288,8 +295,13 @@ export const RunTaskModel = Type.Object(
       description: "State of the task: `waits` was interrupted or handed over to a node of another graph.",
     }),
     usage: Nullable(TokenUsage, {
-      description: "Tokens reported by a model call; null for other kinds.",
+      description: "Tokens reported by a model call, and its cost; null for other kinds.",
     }),
+    provider: Type.Optional(Type.String({ description: "Provider of a model, as its class names it." })),
+    cache_read_tokens: count("Input tokens that the provider read from its cache, if any."),
+    cache_write_tokens: count("Input tokens that the provider wrote to its cache, if any."),
+    reasoning_tokens: count("Output tokens used for reasoning, if any."),
+    error: Type.Optional(Type.String({ description: "Class of the error of a failed task." })),
   },
   { title: "RunTask", description: "A step inside a run with its start and end time." },
 );
@@ -298,7 +310,9 @@ export type RunTask = Static<typeof RunTaskModel>;
 export const RunTasksModel = Type.Object(
   {
     tasks: Type.Array(RunTaskModel, { description: "Steps in the order of their start." }),
-    omitted: Type.Integer({ description: "Number of further steps that were not recorded." }),
+    omitted: Type.Integer({
+      description: "Number of steps that are not listed: those after the first 200 and before the last 800.",
+    }),
   },
   { title: "RunTasks", description: "Steps inside a run: names and times only." },
 );

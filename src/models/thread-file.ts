@@ -1,3 +1,4 @@
+import { SENDS } from "./channels.js";
 import { isRecord, type JsonObject } from "./json.js";
 import type { Run } from "./run.js";
 import type { ThreadState } from "./state.js";
@@ -40,9 +41,6 @@ export interface StoredCheckpoint {
   /** Task id, channel, value. */
   writes: [string, string, unknown][];
 }
-
-/** Channel of the calls that nodes make to other nodes. */
-export const SENDS = "__pregel_tasks";
 
 /** Maps the arguments of node calls; accepts one call or a list. */
 export function mapSends(sends: unknown, map: (args: unknown, node: string) => unknown): unknown {

@@ -37,6 +37,13 @@ const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
 export type TtlStrategy = (typeof TTL_STRATEGIES)[number];
 /** Maximum time to live: 365 days, in minutes. */
 export const MAX_TTL_MINUTES = 525_600;
+/** The setting `ttl`: defaults for threads and store items that have no ttl of their own. */
+export interface DefaultTtl {
+  threads?: { minutes: number; strategy?: TtlStrategy };
+  store?: { minutes?: number; refresh_on_read?: boolean };
+  usage?: { days: number };
+  sweep_interval_minutes?: number;
+}
 /** Maximum number of values that one search can extract. */
 export const MOST_EXTRACTED = 10;
 
@@ -152,7 +159,9 @@ export type TtlRequest = Static<typeof TtlRequest>;
 /** Time to live after the last run, in minutes, of a thread created by an MCP tool call or an A2A task. */
 export const CONVERSATION_TTL_MINUTES = 10_080;
 
-const ttlField = Opt(TtlRequest, { description: "Time to live: minutes, or {strategy, ttl}." });
+const ttlField = Opt(TtlRequest, {
+  description: "Time to live: minutes, or {strategy, ttl}. Default: the setting `ttl`.",
+});
 
 const SuperstepModel = Type.Object(
   {

@@ -20,7 +20,9 @@ const REQUEUED_MS = 1000;
 const RECOVERY_MS = 10_000;
 /** How long a recovery waits for a locked thread. */
 const RECOVERY_PATIENCE_MS = 5_000;
-const SWEEP_MS = 60_000;
+/** Interval of the clock check, and of sweeps unless the setting `ttl` has another. */
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Expired threads per query of a sweep. */
 const SWEEP_BATCH = 100;
 
@@ -57,8 +59,8 @@ export class Maintenance {
     if (requeues && !queue.isShared)
       this.#every(REQUEUED_MS, () => this.#context.recover({ isRequeued: true }));
     this.#every(RECOVERY_MS, () => this.#context.recover({ patience: RECOVERY_PATIENCE_MS }));
-    this.#every(SWEEP_MS, () => this.#clock.check(this.#context));
-    this.#every(SWEEP_MS, async () => {
+    this.#every(MINUTE_MS, () => this.#clock.check(this.#context));
+    this.#every((settings.ttl?.sweep_interval_minutes ?? 1) * MINUTE_MS, async () => {
       await sweep(this.#context);
       await this.#context.items.expire(now());
     });
@@ -135,9 +137,10 @@ async function warnOfDelayed({ settings, storage, logger }: OpsContext): Promise
   );
 }
 
-/** Removes what has expired by `at` (ISO 8601): threads, dead runs and idempotency keys. */
+/** Removes what has expired by `at` (ISO 8601): threads, usage, dead runs and idempotency keys. */
 export async function sweep(context: OpsContext, at: string = now()): Promise<void> {
   await sweepThreads(context, at);
+  await sweepUsage(context, at);
   if (context.storage.deadRuns) await (await import("../coordination/dead-runs.js")).forgetDead(context, at);
   const { timers } = context.storage;
   if (!timers) return;
@@ -145,12 +148,30 @@ export async function sweep(context: OpsContext, at: string = now()): Promise<vo
   await forgetKeys(timers, at);
 }
 
-/** Deletes or prunes the threads whose time to live has ended by `at`. Busy threads wait for the next sweep. */
+/** Removes usage of whole UTC days, never of the current one, which budgets of users count. */
+async function sweepUsage({ settings, storage: { usage } }: OpsContext, at: string): Promise<void> {
+  const days = settings.ttl?.usage?.days;
+  if (days === undefined || !usage) return;
+  const first = new Date(Date.parse(at.slice(0, 10)) - days * DAY_MS).toISOString();
+  for (let removed = 1; removed > 0;) removed = await usage.forget(first);
+}
+
+/**
+ * Deletes or prunes the threads whose time to live has ended by `at`. Threads with a run that is active, queued or delayed,
+ * or with a cron, wait for a later sweep.
+ */
 async function sweepThreads(context: OpsContext, at: string): Promise<void> {
-  for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH;) {
-    const expired = await context.storage.threads.expired(at, SWEEP_BATCH);
-    swept = 0;
-    for (const row of expired) if (await sweepThread(context, row)) swept += 1;
+  const seen = new Set<string>();
+  let kept = 0;
+  for (;;) {
+    // Threads that must wait come first again, so the batch has room for the others.
+    const expired = await context.storage.threads.expired(at, SWEEP_BATCH + kept);
+    const unseen = expired.filter(({ thread_id }) => !seen.has(thread_id));
+    for (const row of unseen) {
+      seen.add(row.thread_id);
+      if (!(await sweepThread(context, row))) kept += 1;
+    }
+    if (unseen.length < SWEEP_BATCH) return;
   }
 }
 
@@ -161,7 +182,7 @@ async function sweepThread(context: OpsContext, { thread_id, updated_at }: Threa
   if (!lease) return false;
   try {
     const row = await storage.threads.get(thread_id);
-    if (!row?.ttl || row.updated_at !== updated_at) return false;
+    if (!row?.ttl || row.updated_at !== updated_at || (await isNeeded(context, row))) return false;
     if (row.ttl.strategy === "delete") await removeThread(context, thread_id);
     else await prune(context, row);
     return true;
@@ -171,6 +192,15 @@ async function sweepThread(context: OpsContext, { thread_id, updated_at }: Threa
   } finally {
     await lease.release();
   }
+}
+
+/** Whether something will still run on the thread. A run that waits for an answer does not count. */
+async function isNeeded({ storage }: OpsContext, { thread_id, status }: ThreadRow): Promise<boolean> {
+  const only = { threadId: thread_id, limit: 1, offset: 0 };
+  if (status === "busy" || (await storage.runs.list({ ...only, status: "pending" })).length > 0) return true;
+  for (const kind of ["run", "cron"] as const)
+    if (((await storage.timers?.list({ ...only, kind })) ?? []).length > 0) return true;
+  return false;
 }
 
 async function prune(context: OpsContext, row: ThreadRow): Promise<void> {

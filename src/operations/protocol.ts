@@ -13,15 +13,17 @@ import {
   type StateGetParams,
 } from "../models/protocol.js";
 import type { RunCreateRequest } from "../models/run.js";
+import type { FrameStream } from "../models/run-stream.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
-import { requireTasks } from "../runs/graph-guard.js";
+import { migrated, requireTasks } from "../runs/graph-guard.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { pendingInterrupts, resumeOf } from "../threads/pending-interrupts.js";
 import type { LogReader } from "../frames/run-log.js";
 import { acceptRun } from "../coordination/accept-run.js";
 import { States } from "../threads/states.js";
+import { joinThreadStream, type ThreadStreamOptions } from "../delivery/thread-stream.js";
 import { ThreadFeeds } from "../delivery/thread-feeds.js";
 import { assertNotForeign, ownThread } from "../threads/thread-origin.js";
 import { readerOf } from "../threads/thread-state.js";
@@ -57,6 +59,14 @@ export class Protocol {
     return { thread_id: id, frames: own, lastSeq, retained: () => frames.retained(), disconnect };
   }
 
+  /**
+   * The frames of the runs of a thread, one run after the other.
+   * @throws the same errors as `joinThreadStream`
+   */
+  joinThread(threadId: string, options: ThreadStreamOptions): Promise<FrameStream> {
+    return joinThreadStream(this.#context, threadId, options);
+  }
+
   /** Checks that the caller may access the thread, whether it exists or not. @throws the same errors as `events` */
   async reach(threadId: string): Promise<void> {
     await this.#reachable(threadId);
@@ -71,8 +81,9 @@ export class Protocol {
   async start(threadId: string, params: RunStartParams): Promise<CommandResult> {
     const id = await this.#reachable(threadId);
     const { assistant_id, input = null, config, context, metadata } = params;
-    const strategy = params.multitask_strategy ?? params.multitaskStrategy;
     const checkpoint_id = checkpointOf(config);
+    await this.#migrate(id, checkpoint_id);
+    const strategy = params.multitask_strategy ?? params.multitaskStrategy;
     const pending = input === null ? [] : await pendingInterrupts(this.#context, id, checkpoint_id);
     const [only, ...others] = pending;
     // The interrupt of a node that is gone is not listed, and the input would silently replace it.
@@ -102,6 +113,7 @@ export class Protocol {
         "invalid_argument",
         `thread "${id}" has no pending interrupts: it does not exist`,
       );
+    await this.#migrate(id);
     await this.#requireTasks(id, { isAsked: false });
     const resume = resumeOf(params, await pendingInterrupts(this.#context, id));
     const { update, goto, config, context, metadata, strict_resume } = params;
@@ -161,6 +173,22 @@ export class Protocol {
     const bound = await readerOf(this.#context, row);
     const configurable = { thread_id: threadId, ...(checkpoint_id !== undefined && { checkpoint_id }) };
     await requireTasks(this.#context, row, bound, { configurable, isAsked });
+  }
+
+  /** Converts the thread before its questions are read, for projects with migrations. A run that holds the thread does it. */
+  async #migrate(threadId: string, checkpoint_id?: string): Promise<void> {
+    const context = this.#context;
+    if (!context.migrations) return;
+    const lease = await context.storage.locks.acquire(threadId, { wait: false });
+    try {
+      const row = lease && (await ownThread(context, threadId));
+      if (!row || row.status !== "interrupted") return;
+      const selected = checkpoint_id === undefined ? {} : { checkpoint_id };
+      const use = { input: null, configurable: { thread_id: threadId, ...selected } };
+      await migrated(context, row, await readerOf(context, row, { writes: true }), lease, use);
+    } finally {
+      await lease?.release();
+    }
   }
 
   async #run(threadId: string, request: RunCreateRequest): Promise<CommandResult> {

@@ -49,6 +49,7 @@ import {
   noteWriter,
   ownThread,
   scopeOf,
+  stampScope,
   visibleThread,
   withoutScope,
   writersOf,
@@ -272,7 +273,7 @@ async function copyThread(
     const copy: ThreadRow = {
       ...fresh,
       ...(preview && { preview }),
-      metadata: { ...source.metadata, forked_from: source.thread_id },
+      metadata: stampScope(context, { ...source.metadata, forked_from: source.thread_id }),
       scope: scopeOf(context) ?? source.scope,
       // Read again: a run of another graph may have written to the source before it was copied.
       graphs: await writersOf(context, await visibleThread(context, source.thread_id)),

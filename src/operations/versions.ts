@@ -1,16 +1,27 @@
 /** Versions of graphs, and whether stored threads can continue on the graphs that are served now (docs/deploys.md). */
 import { type LostValue, StateCheck } from "../graphs/versions/stored-state.js";
 import { type LostTask, lostTasks } from "../graphs/versions/lost-tasks.js";
+import { previewOfState } from "../graphs/thread-preview.js";
+import type { StoredGraph } from "../graphs/versions/stored-graph.js";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { OpsContext } from "../context/context.js";
 import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import type { GraphVersion, ThreadCheck, VersionProblem } from "../models/version.js";
+import {
+  type GraphVersion,
+  type ThreadCheck,
+  type ThreadMigration,
+  type ThreadVersion,
+  versionIn,
+  type VersionProblem,
+} from "../models/version.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
-import { errorMessage } from "../support/errors.js";
+import { errorMessage, GraphChangedError } from "../support/errors.js";
 import { searchRuns } from "../storage/run-search.js";
-import type { RunRow, ThreadRow } from "../storage/contract/storage.js";
-import { configOf } from "../threads/thread-state.js";
-import { scopeFilter } from "../threads/thread-origin.js";
+import type { RunRow, ThreadLease, ThreadRow } from "../storage/contract/storage.js";
+import { configOf, latestSnapshot, readerOf } from "../threads/thread-state.js";
+import type { PlannedMigration } from "../threads/thread-migration.js";
+import { scopeFilter, visibleThread, writersWith } from "../threads/thread-origin.js";
 
 const OPEN = ["pending", "running"] as const;
 
@@ -73,30 +84,148 @@ export class Versions {
     }
   }
 
+  /**
+   * Checks one thread of the caller. Messages name neither state keys nor values, which clients may not see.
+   * @throws NotFoundError (`thread_not_found`)
+   */
+  async checkOne(threadId: string): Promise<ThreadVersion> {
+    const row = await visibleThread(this.#context, threadId);
+    const { registry } = this.#context;
+    const { graph_id: id } = row.metadata;
+    const isServed = typeof id === "string" && registry.ids.includes(id);
+    const served = isServed ? await registry.reader(id, configOf(this.#context, row)) : undefined;
+    const found = {
+      thread_id: row.thread_id,
+      graph_id: typeof id === "string" ? id : null,
+      version: versionIn(row.metadata),
+      served_version: served ? await registry.versionOf(served) : null,
+    };
+    if (row.state_updated_at === null) return { ...found, problems: [], migrations: [], unchecked: null };
+    const { problems, migrations, unchecked } = await this.#checkThread(row, ({ graph }) =>
+      StateCheck.of(graph),
+    );
+    const shown = new Map(problems.map(shownProblem).map((problem) => [problem.message, problem]));
+    const reason = isServed ? "its graph cannot be loaded, or its state cannot be read" : unchecked;
+    return { ...found, problems: [...shown.values()], migrations, unchecked: unchecked && reason };
+  }
+
   async #checkThread(
     row: ThreadRow,
     stateCheck: (bound: BoundGraph) => Promise<StateCheck>,
-  ): Promise<Pick<ThreadCheck, "problems" | "unchecked">> {
+  ): Promise<Pick<ThreadCheck, "problems" | "unchecked" | "migrations">> {
+    const unchecked = (why: string) => ({ problems: [], migrations: [], unchecked: why });
     const { registry, storage } = this.#context;
     const { graph_id: id } = row.metadata;
-    if (typeof id !== "string") return { problems: [], unchecked: "no graph has run on the thread" };
-    if (!registry.ids.includes(id)) return { problems: [], unchecked: `the graph ${id} is not configured` };
+    if (typeof id !== "string") return unchecked("no graph has run on the thread");
+    if (!registry.ids.includes(id)) return unchecked(`the graph ${id} is not configured`);
     try {
       const bound = await registry.graph(id, "threads.read", configOf(this.#context, row));
       const { thread_id } = row;
       const { checkpointer } = storage;
-      const tuple = await checkpointer.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
-      if (!tuple) return { problems: [], unchecked: null };
+      const plan = await this.#plan(row, bound);
+      const tuple = plan
+        ? plan.converted.tuple
+        : await checkpointer.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
+      const migrations = plan?.path.map(({ key }) => key) ?? [];
+      if (!tuple) return { problems: [], migrations, unchecked: null };
       const values = (await stateCheck(bound)).lostIn(tuple);
+      const converted = plan && tuplesOf(plan.converted);
       // The state of the root graph is read once.
-      const read = (config: GraphConfig) =>
-        config.configurable?.checkpoint_ns === "" ? Promise.resolve(tuple) : checkpointer.getTuple(config);
+      const read = (config: GraphConfig) => {
+        const namespace = String(config.configurable?.checkpoint_ns);
+        if (namespace === "") return Promise.resolve(tuple);
+        return converted ? Promise.resolve(converted.get(namespace)) : checkpointer.getTuple(config);
+      };
       // Another served graph may have the tasks.
       const shared = row.graphs?.some((other) => other !== id && registry.ids.includes(other));
       const tasks = shared ? [] : await lostTasks(read, bound.graph, { thread_id });
-      return { problems: [...tasks.map(problemOf), ...values.map(valueProblem)], unchecked: null };
+      const problems = [...tasks.map(problemOf), ...values.map(valueProblem)];
+      return { problems, migrations, unchecked: null };
     } catch (error) {
-      return { problems: [], unchecked: errorMessage(error) };
+      if (!(error instanceof GraphChangedError)) return unchecked(errorMessage(error));
+      const problem = { kind: "migration", place: "", message: error.message } as const;
+      return { problems: [problem], migrations: [], unchecked: null };
+    }
+  }
+
+  /** @throws GraphChangedError if the migration fails */
+  async #plan(row: ThreadRow, bound: BoundGraph): Promise<PlannedMigration | undefined> {
+    if (!this.#context.migrations) return undefined;
+    const { planMigration } = await import("../threads/thread-migration.js");
+    return planMigration(this.#context, row, bound, { mayLose: true, writers: row.graphs });
+  }
+
+  /**
+   * Converts the threads that a migration applies to, last changed first. Can be repeated: converted threads are left out.
+   * @param since only threads changed since this time, ISO 8601
+   * @param graphId only threads of this graph
+   * @param isDryRun whether nothing is stored
+   */
+  async *migrate({
+    since,
+    graphId,
+    isDryRun,
+  }: {
+    since?: string;
+    graphId?: string;
+    isDryRun: boolean;
+  }): AsyncGenerator<ThreadMigration> {
+    const { registry } = this.#context;
+    for await (const { thread_id, updated_at, state_updated_at, metadata } of this.#threads()) {
+      if (since !== undefined && updated_at < since) return;
+      const { graph_id: id } = metadata;
+      if (state_updated_at === null || typeof id !== "string" || !registry.ids.includes(id)) continue;
+      if (graphId !== undefined && id !== graphId) continue;
+      const migrated = await this.#migrateThread(thread_id, id, isDryRun);
+      if (migrated) yield migrated;
+    }
+  }
+
+  /** Undefined if no migration applies. */
+  async #migrateThread(
+    thread_id: string,
+    graph_id: string,
+    isDryRun: boolean,
+  ): Promise<ThreadMigration | undefined> {
+    const { storage } = this.#context;
+    const lease = isDryRun ? undefined : await storage.locks.acquire(thread_id, { wait: false });
+    try {
+      const row = await storage.threads.get(thread_id);
+      return row && (await this.#migrateRow(row, graph_id, lease ?? (isDryRun ? "dry" : "busy")));
+    } finally {
+      await lease?.release();
+    }
+  }
+
+  async #migrateRow(
+    row: ThreadRow,
+    graph_id: string,
+    lease: ThreadLease | "dry" | "busy",
+  ): Promise<ThreadMigration | undefined> {
+    const { thread_id } = row;
+    const reader = await readerOf(this.#context, row, { writes: true });
+    const to = (await this.#context.registry.versionOf(reader)) ?? "none";
+    const found = { thread_id, graph_id, from: versionIn(row.metadata), to, migrations: [], error: null };
+    const { planMigration, storeMigration } = await import("../threads/thread-migration.js");
+    const writers = await writersWith(this.#context, row, graph_id);
+    try {
+      const plan = await planMigration(this.#context, row, reader, { mayLose: false, writers });
+      if (!plan) return undefined;
+      const planned = { ...found, from: plan.from, migrations: plan.path.map(({ key }) => key) };
+      if (lease === "dry") return { ...planned, outcome: "pending" };
+      if (lease === "busy") return { ...planned, outcome: "busy" };
+      await storeMigration(this.#context, row, plan, { lease, writers });
+      const preview = previewOfState(await latestSnapshot(reader, thread_id), await reader.filter());
+      await this.#context.storage.threads.update(thread_id, {
+        // The thread keeps its place in lists.
+        updated_at: row.updated_at,
+        mergeMetadata: { graph_version: to },
+        ...(preview && { preview }),
+      });
+      return { ...planned, outcome: "migrated" };
+    } catch (error) {
+      if (!(error instanceof GraphChangedError)) throw error;
+      return { ...found, outcome: "failed", error: error.message };
     }
   }
 
@@ -117,8 +246,9 @@ export class Versions {
   }
 }
 
-const versionIn = ({ graph_version }: { graph_version?: unknown }): string | null =>
-  typeof graph_version === "string" ? graph_version : null;
+/** The checkpoints by their namespaces. */
+const tuplesOf = ({ tuple, namespace, children }: StoredGraph): Map<string, CheckpointTuple> =>
+  new Map([[namespace, tuple], ...[...children.values()].flatMap((child) => [...tuplesOf(child)])]);
 
 function problemOf({ node, namespace, missing, nodes }: LostTask): VersionProblem {
   const place = namespace === "" ? node : `${namespace.replace(/:[0-9a-f-]{36}/g, "")}|${node}`;
@@ -130,6 +260,13 @@ function problemOf({ node, namespace, missing, nodes }: LostTask): VersionProble
         ? `waits in node "${place}", which is gone; the nodes are ${nodes.join(", ")}`
         : `waits for node "${place}" by an edge that is gone`,
   };
+}
+
+function shownProblem({ kind, message }: VersionProblem): ThreadVersion["problems"][number] {
+  if (kind === "node" || kind === "edge") return { kind, message };
+  return kind === "migration"
+    ? { kind, message: "a migration that applies to it fails" }
+    : { kind: "state", message: "its state has values that the graph cannot read" };
 }
 
 const valueProblem = ({ path, missing, message }: LostValue): VersionProblem => ({

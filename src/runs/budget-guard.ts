@@ -1,5 +1,6 @@
 /** Stops a run before a model call that its budgets no longer allow, with a question that a person can answer. */
 import { Command, GraphInterrupt } from "@langchain/langgraph";
+import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { OpsContext } from "../context/context.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { openInterrupts } from "../graphs/snapshot.js";
@@ -9,8 +10,8 @@ import type { Run } from "../models/run.js";
 import { type Budget, type Budgets, budgetText, parseBudget } from "../support/budgets/budget.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
+import type { UsageSource } from "../context/usage-recorder.js";
 import type { UsageQuery } from "../storage/contract/storage.js";
-import { usageRows } from "./usage-rows.js";
 
 /** The value of the interrupt. */
 const TYPE = "budget_exceeded";
@@ -21,34 +22,36 @@ export interface GuardedRun {
   run: Run;
   attempt: number;
   calls: ModelCalls;
+  usage: UsageSource;
 }
 
-/** A check to be called before each model call; undefined without budgets. */
+/** A check to be called before each model call; undefined for a run without budgets. */
 export function budgetCheck(
   context: OpsContext,
-  { run, attempt, calls }: GuardedRun,
+  { run, attempt, calls, usage: source }: GuardedRun,
 ): (() => Promise<void>) | undefined {
-  const { budgets, storage, caller } = context;
-  if (!budgets) return undefined;
+  const { budgets, storage, caller, recorder } = context;
+  const { budget, command } = run.kwargs;
+  if (!budgets && budget == null && command == null) return undefined;
+  const requested = parseBudget(budget);
+  const raised = raiseIn(command);
+  if (!budgets && !requested && !raised) return undefined;
+  const { thread, userDay } = budgets ?? {};
+  const ofRun = runLimits(budgets?.run, requested, raised);
   const { usage } = storage;
-  const raised = raiseIn(run.kwargs.command);
   /** Stored first, so that the sums include the calls of this run. */
   const sum = async (query: Partial<UsageQuery>): Promise<Spent> => {
     const [all] = (await usage?.sum({ by: [], limit: 1, offset: 0, ...query })) ?? [];
     return all ? { tokens: all.input_tokens + all.output_tokens, USD: all.cost } : spentBy(calls);
   };
   return async () => {
-    const { run: ofRun, thread, userDay } = budgets;
-    const rows =
-      thread || userDay || attempt > 1 ? usageRows(context, run, attempt, calls.list()) : undefined;
-    if (rows) await usage?.store(rows);
+    if (thread || userDay || attempt > 1) await recorder?.store(source);
     const own = attempt > 1 ? await sum({ runId: run.run_id }) : spentBy(calls);
     const isRaised = ({ unit }: Budget) => raised?.unit === unit && own[unit] < raised.amount;
     const stop = (name: keyof typeof NAMES, limit: Budget, spent: Spent): never => {
       throw new GraphInterrupt([{ id: newId().replaceAll("-", ""), value: question(name, limit, spent) }]);
     };
-    const runLimit = ofRun && raised?.unit === ofRun.unit ? raised : ofRun;
-    if (runLimit && own[runLimit.unit] >= runLimit.amount) stop("run", runLimit, own);
+    for (const limit of ofRun) if (own[limit.unit] >= limit.amount) stop("run", limit, own);
     if (thread) {
       const spent = await sum({ threadId: run.thread_id });
       if (spent[thread.unit] >= thread.amount && !isRaised(thread)) stop("thread", thread, spent);
@@ -60,6 +63,12 @@ export function budgetCheck(
     }
   };
 }
+
+/** An answer replaces the budget of the settings. Of two budgets in the same unit, the lower one is reached first. */
+const runLimits = (setting?: Budget, requested?: Budget, raised?: Budget): Budget[] =>
+  [raised?.unit === setting?.unit ? undefined : setting, raised, requested]
+    .filter((limit) => limit !== undefined)
+    .sort((a, b) => a.amount - b.amount);
 
 const NAMES = { run: "run", thread: "thread", userDay: "user.day" } as const satisfies Record<
   keyof Budgets,
@@ -97,20 +106,26 @@ function raiseIn(command: unknown): Budget | undefined {
   return answers.map(({ raise_by }) => parseBudget(raise_by)).find((raise) => raise !== undefined);
 }
 
+/** Whether pending writes of a checkpoint contain a question of this file. */
+export const asksForBudget = (writes: readonly (readonly unknown[])[] = []): boolean =>
+  writes.some(([, channel, value]) => channel === INTERRUPT && [value].flat().some(isQuestion));
+
+const isQuestion = (interrupt: unknown): boolean =>
+  isRecord(interrupt) && isRecord(interrupt.value) && interrupt.value.type === TYPE;
+
 /**
  * Removes the answers to budget questions from the input of a run: the graph did not ask them, and executes the model
  * call again.
  * @throws InvalidRequestError if an answer does not name an amount (`invalid_request`)
  */
 export async function withoutBudgetAnswers(
-  { budgets }: OpsContext,
   { graph }: Pick<BoundGraph, "graph">,
   input: unknown,
   configurable: JsonObject,
 ): Promise<unknown> {
-  if (!budgets || !(input instanceof Command) || input.resume === undefined) return input;
+  if (!(input instanceof Command) || input.resume === undefined) return input;
   const open = Object.values(openInterrupts(await graph.getState({ configurable }))).flat();
-  const asked = open.filter(({ value }) => isRecord(value) && value.type === TYPE);
+  const asked = open.filter(isQuestion);
   if (asked.length === 0) return input;
   const { update, goto, resume } = input as Command<unknown, JsonObject>;
   const others = isRecord(resume)

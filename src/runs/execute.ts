@@ -6,7 +6,8 @@ import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
 import { previewOf } from "../graphs/thread-preview.js";
-import { guardModelCalls, ModelCallbacks, RunUsage } from "../graphs/usage.js";
+import { CallGuard, guardModelCalls } from "../graphs/budgets/call-guard.js";
+import { ModelCallbacks, RunUsage } from "../graphs/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import type { ModelUsage } from "../models/model-calls.js";
@@ -19,9 +20,11 @@ import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, consume, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/run-checkpointer.js";
+import type { UsageSource } from "../context/usage-recorder.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { budgetCheck } from "./budget-guard.js";
+import { usageRows } from "./usage-rows.js";
 import { RunAborted } from "./run-aborted.js";
 import { HOLD_MS } from "../frames/held-checkpoints.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
@@ -60,6 +63,7 @@ export class Execution {
   hasStarted = false;
   /** The answer for a waiting caller, unless the run fails. */
   answer: JsonObject = {};
+  readonly usage: UsageSource;
 
   readonly #context: OpsContext;
   readonly #options: ExecutionOptions;
@@ -106,6 +110,8 @@ export class Execution {
     );
     // Each task of a superstep listens to it.
     setMaxListeners(0, this.#controller.signal);
+    this.usage = { rows: () => usageRows(context, run, options.holder.attempt, this.models()) };
+    this.#usage.calls.onAdd = () => context.recorder?.changed(this.usage);
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
     const requestContext = { run_id, thread_id, graph_id: String(metadata.graph_id), ownerId, caller };
@@ -133,6 +139,8 @@ export class Execution {
     } finally {
       this.#isOver = true;
       clearTimeout(this.#abandonTimer);
+      const writing = this.#context.recorder?.leave(this.usage);
+      if (writing) await writing;
     }
   }
 
@@ -344,13 +352,16 @@ export class Execution {
   }
 
   #callbacks(): ModelCallbacks {
+    const { run, holder, watch } = this.#options;
+    const { usage } = this;
+    const { calls } = this.#usage;
+    const check = budgetCheck(this.#context, { run, attempt: holder.attempt, calls, usage });
+    const guard = check && new CallGuard(check);
+    if (guard) this.#usage.guardCalls(guard);
     const callbacks = new ModelCallbacks(this.#usage);
-    const { watch } = this.#options;
     if (watch) callbacks.addHandler(watch, true);
     this.#frames.attach(callbacks);
-    const { run, holder } = this.#options;
-    const check = budgetCheck(this.#context, { run, attempt: holder.attempt, calls: this.#usage.calls });
-    return check ? guardModelCalls(callbacks, check) : callbacks;
+    return guard ? guardModelCalls(callbacks, guard) : callbacks;
   }
 
   /** Whether chunks carry the namespace of their graph. */

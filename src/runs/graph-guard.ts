@@ -1,15 +1,20 @@
 /**
  * Keeps a run from skipping tasks that its thread waits for and that the graph no longer has, after a deploy
- * (docs/deploys.md).
+ * (docs/deploys.md). Threads that a migration covers are converted first.
  */
 import { Command } from "@langchain/langgraph";
+import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import type { GraphConfig } from "../graphs/graph.js";
 import { lostTasks, type LostTask } from "../graphs/versions/lost-tasks.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import type { JsonObject } from "../models/common.js";
-import type { ThreadRow } from "../storage/contract/storage.js";
+import type { RunCreateRequest } from "../models/run.js";
+import type { RunRow, ThreadLease, ThreadRow } from "../storage/contract/storage.js";
 import { GraphChangedError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
+import type { Use } from "../threads/thread-migration.js";
 import { writersWith } from "../threads/thread-origin.js";
+import { asksForBudget } from "./budget-guard.js";
 import type { CheckedRequest } from "./run-request.js";
 
 type Bound = Pick<BoundGraph, "id" | "graph">;
@@ -18,6 +23,7 @@ type Guarded = Pick<CheckedRequest, "threadId" | "bound" | "input" | "configurab
 /**
  * Checks a run before it starts, under the lease of its thread. New input replaces the open tasks of its thread by
  * definition: it is accepted, and logged if the graph no longer has these tasks.
+ * @returns whether the thread waits for an answer about a budget; undefined if its checkpoint was not read
  * @throws GraphChangedError if the run would resume a task that the graph no longer has, unless on_graph_changed is `drop`
  *   (`graph_changed`)
  */
@@ -25,12 +31,15 @@ export async function guardGraph(
   context: OpsContext,
   { status, graphs }: Pick<ThreadRow, "status" | "graphs">,
   { threadId: thread_id, bound, input, configurable }: Guarded,
-): Promise<void> {
+): Promise<boolean | undefined> {
   const resumes = input === null || input instanceof Command;
   // The state of other threads has no open tasks, or they were stopped on purpose.
-  if (!resumes && status !== "interrupted" && status !== "error") return;
-  const lost = await lostOf(context, graphs, bound, configurable);
-  if (lost.length === 0) return;
+  if (!resumes && status !== "interrupted" && status !== "error") return undefined;
+  let asks: boolean | undefined;
+  const lost = await lostOf(context, graphs, bound, configurable, ({ pendingWrites }) => {
+    asks = (asks ?? false) || asksForBudget(pendingWrites);
+  });
+  if (lost.length === 0) return asks;
   if (resumes && isRefused(context)) throw changedError(bound.id, thread_id, lost);
   const nodes = lost.map(({ node }) => node);
   context.logger.warn(
@@ -39,6 +48,33 @@ export async function guardGraph(
       ? `the graph has changed: the run skips ${nodes.join(", ")} (on_graph_changed: drop)`
       : `the graph has changed: new input drops ${nodes.join(", ")}, which the thread waited for`,
   );
+  return asks;
+}
+
+/**
+ * What a run reads after its thread was converted, for projects with migrations. The module is loaded on first use.
+ * @throws GraphChangedError if a migration fails (`graph_changed`)
+ */
+export async function migrated<Of extends Use>(
+  context: OpsContext,
+  row: ThreadRow,
+  bound: Pick<BoundGraph, "id" | "graph" | "version">,
+  lease: ThreadLease,
+  use: Of,
+): Promise<Of> {
+  const { migrateThread } = await import("../threads/thread-migration.js");
+  return migrateThread(context, row, bound, lease, use);
+}
+
+/** The request of an accepted run, whose breakpoints may name nodes that a migration renames. @throws GraphChangedError */
+export async function withBreakpoints(
+  context: OpsContext,
+  row: RunRow,
+  request: RunCreateRequest,
+): Promise<RunCreateRequest> {
+  if (!context.migrations) return request;
+  const { renamedBreakpoints } = await import("../threads/thread-migration.js");
+  return renamedBreakpoints(context, row, request);
 }
 
 /**
@@ -66,9 +102,15 @@ async function lostOf(
   writers: readonly string[] | null | undefined,
   { id, graph }: Bound,
   configurable: JsonObject,
+  onRead?: (tuple: CheckpointTuple) => void,
 ): Promise<LostTask[]> {
   if (writers?.some((other) => other !== id && registry.ids.includes(other))) return [];
-  return lostTasks((config) => storage.checkpointer.getTuple(config), graph, configurable);
+  const read = async (config: GraphConfig) => {
+    const tuple = await storage.checkpointer.getTuple(config);
+    if (tuple) onRead?.(tuple);
+    return tuple;
+  };
+  return lostTasks(read, graph, configurable);
 }
 
 function changedError(graphId: string, threadId: string, lost: readonly LostTask[]): GraphChangedError {

@@ -1,29 +1,26 @@
 /** Idempotency keys: a repeated request returns the run of the first one (docs/http/runs.md#idempotency-keys). */
 import { createHash } from "node:crypto";
+import { v5 } from "uuid";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { JsonObject } from "../models/common.js";
 import { now } from "../storage/rows/rows.js";
 import type { RunKey, TimerRow, TimerTable } from "../storage/contract/storage.js";
 import { InvalidRequestError, StorageUnavailableError, UnsupportedOptionError } from "../support/errors.js";
 import { newId, requireUuid } from "../support/ids.js";
-import { pause } from "../support/pause.js";
 import type { OpsContext } from "../context/context.js";
 import type { KnownRun } from "./run-request.js";
 import { scopeOf } from "../threads/thread-origin.js";
 
 const KEEP_KEY_MINUTES = 24 * 60;
 const LONGEST_KEY = 255;
-/** How often the process that accepts the run renews its lease, and the duration of the lease. In milliseconds. */
-const RENEW_MS = 15_000;
-const LEASE_MS = 60_000;
-const POLL_MS = 50;
 const BATCH = 100;
 
 interface KeyData extends RunKey {
   /** Hash of the request, to detect a key that is reused for a different request. */
   digest: string;
-  /** Lease of the process that accepts the run; null once the run is accepted. */
-  lease_until: string | null;
+  isAccepted?: boolean;
+  /** Of keys that were stored before keys had locks: null if the run was accepted. */
+  lease_until?: string | null;
   /** The run as it was accepted, if its row may be deleted later. */
   run: Run | null;
 }
@@ -43,8 +40,8 @@ export type OnceResult<T> = { first: T } | { again: RunKey & { run: Run | null }
 type Accept<T> = (known: KnownRun, threadId: string) => Promise<T>;
 
 /**
- * Accepts a run unless its key already has one. Of concurrent requests with the same key, only one accepts the run. A
- * key whose run was rejected can be used again.
+ * Accepts a run unless its key already has one. Of concurrent requests with the same key, only one accepts the run: the
+ * others wait for the lock of the key. A key whose run was rejected can be used again.
  * @throws InvalidRequestError if the key was used with a different request (`invalid_request`), and errors of `accept`
  */
 export async function executeOnce<T>(
@@ -53,81 +50,80 @@ export async function executeOnce<T>(
   accept: Accept<T>,
   runOf: (accepted: T) => Run | null,
 ): Promise<OnceResult<T>> {
-  const { timers: table, runs } = context.storage;
+  const { timers: table, locks } = context.storage;
   if (!table)
     throw new UnsupportedOptionError(
       "an idempotency key",
       "the storage does not support timers, which hold the keys",
     );
-  for (;;) {
-    const fresh = newRow(context, keyed);
-    const first = async (row: KeyRow) => ({
-      first: await accepted(context, table, row, keyed, accept, runOf),
-    });
-    if (await table.insert(fresh)) return first(fresh);
-    const row = (await table.get("key", fresh.id)) as KeyRow | undefined;
-    if (!row) continue;
-    const { run_id, thread_id, run, lease_until, digest } = row.data;
-    const isOver = row.due_at !== null && row.due_at <= now();
-    if (!isOver && digest !== fresh.data.digest) throw reused();
-    if (!isOver && (lease_until === null || (await runs.get(thread_id, run_id))))
-      return { again: { run_id, thread_id, run } };
-    // The process that was to accept the run has crashed.
-    const isLeaseOver = lease_until !== null && lease_until <= now();
-    if (!isOver && !isLeaseOver) await pause(POLL_MS, keyed.signal);
-    else {
-      // Keeps the ids: if both processes accept the run after all, only one can store it.
-      const ids = isOver ? {} : { run_id, thread_id };
-      const own = { ...fresh, version: row.version, data: { ...fresh.data, ...ids } };
-      if (await table.replace(own)) return first({ ...own, version: row.version + 1 });
-    }
+  const fresh = newRow(context, keyed);
+  // A custom storage may expect the id to be a UUID.
+  const lease = await locks.acquire(v5(fresh.id, v5.URL), { wait: true, first: true, signal: keyed.signal });
+  try {
+    const held = await heldKey(context, table, fresh);
+    if (!("version" in held)) return { again: held };
+    return { first: await accepted(context, table, held, keyed, accept, runOf) };
+  } finally {
+    await lease?.release();
   }
 }
 
-/** Accepts the run, and renews the lease in the key's row meanwhile. */
+/**
+ * Stores the key, or returns its run if that was accepted. A run that was not, because its process crashed, keeps its
+ * ids: only one run with them can be stored, even if another process does not share the lock.
+ */
+async function heldKey(
+  { storage: { runs } }: OpsContext,
+  table: TimerTable,
+  fresh: KeyRow,
+): Promise<KeyRow | (RunKey & { run: Run | null })> {
+  for (;;) {
+    if (await table.insert(fresh)) return fresh;
+    const row = (await table.get("key", fresh.id)) as KeyRow | undefined;
+    if (!row) continue;
+    const isOver = row.due_at !== null && row.due_at <= now();
+    const { run_id, thread_id, run, isAccepted, lease_until, digest } = row.data;
+    if (!isOver && digest !== fresh.data.digest) throw reused();
+    if (!isOver && (isAccepted || lease_until === null || (await runs.get(thread_id, run_id))))
+      return { run_id, thread_id, run };
+    const ids = isOver ? {} : { run_id, thread_id };
+    const own = { ...fresh, version: row.version, data: { ...fresh.data, ...ids } };
+    if (await table.replace(own)) return { ...own, version: row.version + 1 };
+  }
+}
+
+/** Accepts the run of a key, and stores that it was accepted. */
 async function accepted<T>(
   { logger }: OpsContext,
   table: TimerTable,
-  held: KeyRow,
+  row: KeyRow,
   { threadId }: KeyedRequest,
   accept: Accept<T>,
   runOf: (accepted: T) => Run | null,
 ): Promise<T> {
-  let row = held;
-  const update = async (change: Partial<KeyData>): Promise<void> => {
-    const changed = { ...row, data: { ...row.data, ...change } };
-    if (await table.replace(changed)) row = { ...changed, version: row.version + 1 };
-  };
-  let updated: Promise<void> = Promise.resolve();
-  const renew = setInterval(() => {
-    updated = updated.then(() => update({ lease_until: leaseEnd() })).catch(() => undefined);
-  }, RENEW_MS).unref();
+  const { run_id, thread_id } = row.data;
   try {
-    const { run_id, thread_id } = row.data;
     const done = await accept({ run_id }, thread_id);
-    clearInterval(renew);
-    await updated;
     const run = threadId === undefined ? runOf(done) : null;
+    const data = { ...row.data, isAccepted: true, run };
     // The run is stored: repeated requests find it even if this update fails.
-    await update({ lease_until: null, run }).catch((error: unknown) =>
-      logger.warn(
-        { err: error, run_id },
-        "an idempotency key could not be updated after its run was accepted",
-      ),
-    );
+    await table
+      .replace({ ...row, data })
+      .catch((error: unknown) =>
+        logger.warn(
+          { err: error, run_id },
+          "an idempotency key could not be updated after its run was accepted",
+        ),
+      );
     return done;
   } catch (error) {
-    clearInterval(renew);
-    await updated;
-    // The run may be stored despite the error. A retry finds it, or accepts it with the same ids.
-    const isOpen = error instanceof StorageUnavailableError;
-    const released = isOpen ? update({ lease_until: now() }) : table.delete("key", row.id, row.version);
-    await released.catch(() => undefined);
+    // The run may be stored although the storage failed. A retry finds it, or accepts it with the same ids.
+    if (!(error instanceof StorageUnavailableError))
+      await table.delete("key", row.id, row.version).catch(() => undefined);
     throw error;
   }
 }
 
-const leaseEnd = (): string => new Date(Date.now() + LEASE_MS).toISOString();
 const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
 
 /** @throws InvalidRequestError (`invalid_request`) */
@@ -140,7 +136,6 @@ function newRow(context: OpsContext, { request, threadId }: KeyedRequest): KeyRo
     run_id: newId(),
     thread_id: threadId === undefined ? newId() : requireUuid(threadId, ["path", "thread_id"]),
     digest: hashOf([threadId ?? null, body]),
-    lease_until: leaseEnd(),
     run: null,
   };
   return {

@@ -18,7 +18,6 @@ import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from 
 import type { LiveRunOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
-import { usageRows } from "./usage-rows.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import {
   countEnd,
@@ -237,7 +236,7 @@ export class LiveRun {
       const { run, holder } = this;
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
-      const models = usageRows(this.#context, run, holder.attempt, execution.models());
+      const models = execution.usage.rows();
       const ended = { ending, usage: execution.tokens(), models, isTaken: execution.isTaken };
       const result = await this.#context.live.results.end({ ...own, ...ended });
       if (result.became === "requeued") await this.#expectNext();

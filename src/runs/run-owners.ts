@@ -1,13 +1,10 @@
-/** Which runs were interrupted by the end of their process, what remains to resume, and the status of their threads. */
+/** Which runs were interrupted by the end of their process, and what remains to resume. */
 import { GraphChangedError, StorageUnavailableError } from "../support/errors.js";
-import type { Snapshot } from "../graphs/graph.js";
-import type { ThreadStatus } from "../models/thread.js";
 import type { Resumption, ThreadLease, UnfinishedQuery, UnfinishedRun } from "../storage/contract/storage.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
 import type { OpsContext } from "../context/context.js";
 import { isAborted, isShutDown } from "./run-aborted.js";
 import { crashesOf } from "./state.js";
-import { latestSnapshot, readerOf } from "../threads/thread-state.js";
 
 /** The row of a run that can be resumed: it is requeued, or dead until it is redriven. */
 export interface RunRemainder {
@@ -53,33 +50,6 @@ export function remainderOf(
     resumption,
     isDead: crashesOf({ attempt: attempts, resumption }) >= mostAttempts,
   };
-}
-
-/** The status of a thread whose run was interrupted, from the thread's state. */
-function statusOf(snapshot: Snapshot | undefined): ThreadStatus {
-  if (!snapshot) return "error";
-  if (snapshot.tasks.some((task) => task.error != null)) return "error";
-  if (snapshot.tasks.some((task) => (task.interrupts ?? []).length > 0)) return "interrupted";
-  return "idle";
-}
-
-/**
- * The status of a thread without a run, from its state; `error` if the state cannot be read.
- * @throws StorageUnavailableError (`storage_unavailable`)
- */
-export async function statusByState(context: OpsContext, threadId: string): Promise<ThreadStatus> {
-  const { storage, logger } = context;
-  try {
-    const row = await storage.threads.get(threadId);
-    return statusOf(row && (await latestSnapshot(await readerOf(context, row), threadId)));
-  } catch (error) {
-    if (error instanceof StorageUnavailableError) throw error;
-    logger.warn(
-      { err: error, thread_id: threadId },
-      "the state of a thread whose run was interrupted cannot be read",
-    );
-    return "error";
-  }
 }
 
 /** Unfinished runs of dead processes, limited to one thread or owner if `of` names it. Read-only. */

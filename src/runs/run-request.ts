@@ -243,6 +243,7 @@ function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
     stream_subgraphs: request.stream_subgraphs ?? false,
     stream_resumable: request.stream_resumable ?? false,
     ...(request.strict_resume && { strict_resume: true }),
+    ...(request.budget != null && { budget: request.budget }),
     interrupt_before: request.interrupt_before ?? null,
     interrupt_after: request.interrupt_after ?? null,
     on_disconnect: disconnectOf(context, request),

@@ -5,7 +5,7 @@
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey } from "../storage/contract/storage.js";
 import type { OpsContext } from "../context/context.js";
-import { statusByState } from "./run-owners.js";
+import { statusByState } from "../threads/thread-state.js";
 import { ended, isUnclaimed, leaseOf, requeued } from "./state.js";
 
 /** How long a statement without a response may still take effect, in milliseconds. */

@@ -1,4 +1,4 @@
-/** The user's auth function: loads it like graphs and validates its results. */
+/** The user's auth function, or LangGraph's `Auth` object: loads it like graphs and validates its results. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseGraphTarget } from "../config/graph-target.js";
@@ -6,8 +6,17 @@ import { ConfigError, GraphServeError, UnauthorizedError } from "../support/erro
 import { withTimeout } from "../support/pause.js";
 import { loadExport } from "../graphs/load.js";
 import type { Logger } from "../support/log.js";
-import type { Authenticate, AuthRequest, Caller, Identity } from "../models/caller.js";
+import type { Authenticate, AuthRequest, Authorize, Caller, Identity } from "../models/caller.js";
 import { isRecord } from "../models/common.js";
+import {
+  assertAuthenticates,
+  authenticatedUser,
+  type AuthObject,
+  AuthRefusal,
+  authorize,
+  isAuthObject,
+  ownerOf,
+} from "./auth-object.js";
 
 const DEFAULT_EXPORT = "authenticate";
 /** Maximum length of an identity in characters: each line of the access log contains it. */
@@ -16,7 +25,10 @@ const LONGEST_IDENTITY = 1_000;
 const RESERVED_KEYS = ["graph_id", "assistant_id", "graph_version", "forked_from"];
 
 interface Loaded {
-  authenticate: Authenticate;
+  /** `url` is the path with the query. */
+  authenticate: (request: AuthRequest, url: string) => ReturnType<Authenticate>;
+  /** Set for an object with handlers. */
+  object?: AuthObject;
   /** The module and its imports; empty for a function passed as an option. */
   files: readonly string[];
 }
@@ -44,7 +56,9 @@ export class AuthHook {
     logger: Logger,
   ): Promise<AuthHook> {
     const load = async (): Promise<Loaded> =>
-      typeof source === "string" ? loadHook(source, cwd) : { authenticate: source, files: [] };
+      typeof source === "string"
+        ? loadHook(source, cwd)
+        : { authenticate: (request) => source(request), files: [] };
     return new AuthHook(load, await load(), timeoutSeconds, logger);
   }
 
@@ -61,19 +75,34 @@ export class AuthHook {
    * @throws UnauthorizedError if the function returns no identity or throws (`unauthorized`)
    * @throws GraphServeError if it does not answer in time (`auth_timeout`)
    */
-  async callerOf(request: AuthRequest): Promise<Caller> {
-    const user = await this.#callFunction(request);
+  async callerOf(request: AuthRequest, url = request.path): Promise<Caller> {
+    const { object } = this.#loaded;
+    const user = await this.#callFunction(request, url);
     if (!user) throw new UnauthorizedError("the sender of this request could not be authenticated");
-    return { user, scope: scopeOf(user) };
+    if (!object) return { user, scope: scopeOf(user) };
+    // Replaced by the filters of the handlers. Their user's metadata is not a scope.
+    return { user, scope: scopeOf({ ...user, metadata: undefined }), owner: ownerOf(user) };
   }
 
-  async #callFunction(request: AuthRequest): Promise<Identity | null | undefined> {
+  /** Undefined for an auth function. */
+  get authorize(): Authorize | undefined {
+    if (!this.#loaded.object) return undefined;
+    const limits = { timeoutSeconds: this.#timeoutSeconds, logger: this.#logger };
+    return (caller, events) => {
+      const { object } = this.#loaded;
+      if (!object) throw new ConfigError("auth: reloading replaced the Auth object by a function: restart");
+      return authorize(object, caller, events, limits);
+    };
+  }
+
+  async #callFunction(request: AuthRequest, url: string): Promise<Identity | null | undefined> {
     const { method, path } = request;
     try {
-      const answer = Promise.resolve(this.#loaded.authenticate(request)).then((user) => ({ user }));
+      const answer = Promise.resolve(this.#loaded.authenticate(request, url)).then((user) => ({ user }));
       const answered = await withTimeout(this.#timeoutSeconds * 1000, answer);
       if (answered) return answered.user;
     } catch (error) {
+      if (error instanceof AuthRefusal) throw error;
       this.#logger.warn({ err: error, method, path }, "the auth function threw: the request is refused");
       return undefined;
     }
@@ -97,12 +126,16 @@ async function loadHook(source: string, cwd: string): Promise<Loaded> {
     });
   }
   const { value, names, files } = await loadExport({ path, exportName }, { baseDir: cwd });
+  if (isAuthObject(value)) {
+    assertAuthenticates(value, source);
+    return { object: value, authenticate: (request, url) => authenticatedUser(value, request, url), files };
+  }
   if (typeof value !== "function") {
     throw new ConfigError(`auth: ${given} has no function "${exportName}"`, {
       hint: `exports there: ${names.join(", ") || "none"}`,
     });
   }
-  return { authenticate: value as Authenticate, files };
+  return { authenticate: (request) => (value as Authenticate)(request), files };
 }
 
 /** Validates the result: one that would grant access to every thread, or to none, is an error of the auth function. */

@@ -54,4 +54,6 @@ export interface ServiceOptions {
   unfiltered?: boolean;
   /** Receives the unfiltered activity of each run, node by node. Slows down every node of every run. */
   onActivity?: (activity: RunActivity) => void;
+  /** Receives the id of each thread that this process has deleted, also if its time to live has expired. */
+  onThreadRemoved?: (threadId: string) => void;
 }

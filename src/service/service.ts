@@ -5,6 +5,7 @@ import { parseGraphTarget } from "../config/graph-target.js";
 import { assertQueue } from "../config/queue-settings.js";
 import { defaultSettings, type Settings } from "../config/settings.js";
 import { type GraphSource, GraphSources } from "../graphs/load.js";
+import { Migrations } from "../graphs/versions/migrations.js";
 import { provideSdkLogger } from "../graphs/sdk-logger.js";
 import type { Caller } from "../models/caller.js";
 import type { InitialMessage, ServerInfo } from "../models/info.js";
@@ -21,11 +22,11 @@ import { graphSummaries, type GraphSummary, serverInfo } from "./info.js";
 import { a2aSdkOf, mcpSdkOf, queueMaker, settingsOfWorker, shareFrames, watchWith } from "./parts.js";
 import { observeStorage } from "../storage/observed.js";
 import { openStorage } from "../storage/open.js";
-import type { Storage, StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
+import type { Storage, StorageFinding, ThreadRow, UnfinishedRun } from "../storage/contract/storage.js";
 import { ConfigError, type GraphLoadError } from "../support/errors.js";
 import { type Logger, silentLogger, safeLogger } from "../support/log.js";
 import { type Metrics, openMetrics } from "../support/metrics.js";
-import { budgetsOf } from "../support/budgets/budget.js";
+import { type Budgets, budgetsOf } from "../support/budgets/budget.js";
 import { pricesOf } from "../context/prices.js";
 import { openTracing, type Tracing } from "../tracing/tracing.js";
 import { currentRun } from "../support/event-loop.js";
@@ -90,6 +91,8 @@ export class Service extends Operations {
   readonly tracing: Tracing | undefined;
   /** Authenticates a request; undefined without authentication. @throws UnauthorizedError (`unauthorized`) */
   readonly authenticate: UserHooks["authenticate"];
+  /** Asks the handlers of LangGraph's `Auth`; undefined without them. @internal */
+  readonly authorize: UserHooks["authorize"];
   /** The SDK that serves /mcp; undefined while the setting mcp is off. @internal */
   readonly mcpSdk: object | undefined;
   /** The SDK that serves /a2a; undefined while the setting a2a is off. @internal */
@@ -134,6 +137,7 @@ export class Service extends Operations {
     context.metrics?.framesKept(() => this.keptFrameBytes);
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
+    this.authorize = hooks?.authorize;
     this.mcpSdk = mcpSdk;
     this.a2aSdk = a2aSdk;
     this.#closed = closed;
@@ -243,7 +247,7 @@ export class Service extends Operations {
   }
 
   /**
-   * Reloads the graph files, the auth function and the app. Runs in flight finish on the graph they started with. If a file
+   * Reloads the graph files, the auth function, the app and the migrations. Runs in flight finish on the graph they started with. If a file
    * fails to load, its last loaded version stays in use.
    * @returns with `standIns`: load errors by graph id; the other graphs are reloaded
    * @throws GraphLoadError without `standIns` (`graph_load_failed`)
@@ -251,6 +255,7 @@ export class Service extends Operations {
   async reload(): Promise<Map<string, GraphLoadError>> {
     const graphs = await (this.#standIns ? this.#sources.loadEach() : this.#sources.load());
     await this.#hooks?.reload();
+    await this.#context.migrations?.reload();
     this.#context.registry.replace(graphs);
     this.#notify("reloaded");
     return new Map([...graphs].flatMap(([id, each]) => (each.kind === "fault" ? [[id, each.fault]] : [])));
@@ -270,9 +275,10 @@ export class Service extends Operations {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Absolute paths of the modules of graphs, auth function and app, and of every project file they import. */
+  /** Absolute paths of the modules of graphs, auth function, app and migrations, and of every project file they import. */
   watchedFiles(): string[] {
-    return [...this.#sources.files, ...(this.#hooks?.files ?? [])];
+    const { migrations } = this.#context;
+    return [...this.#sources.files, ...(this.#hooks?.files ?? []), ...(migrations?.files ?? [])];
   }
 
   /**
@@ -309,6 +315,11 @@ export class Service extends Operations {
     return clock ? [...findings, clock] : findings;
   }
 
+  /** Threads that the next sweep removes or prunes, at most `limit`. Nothing is changed. @internal */
+  expiredThreads(limit: number): Promise<Pick<ThreadRow, "thread_id" | "ttl">[]> {
+    return this.#context.storage.threads.expired(new Date().toISOString(), limit);
+  }
+
   /**
    * Stops accepting runs, gives those in flight time to end, settles their rows and closes the storage. Idempotent.
    * @param graceSeconds time for runs in flight, in seconds; default: the setting shutdown_grace_seconds
@@ -330,6 +341,7 @@ export class Service extends Operations {
     this.#queue?.notify();
     await this.#context.frames?.close();
     await this.#context.tracing?.close();
+    await this.#context.recorder?.close();
     await this.#context.storage.close();
     this.#closed();
   }
@@ -384,7 +396,7 @@ async function open(
   const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
   const { readOnly = false, passive = readOnly, unfiltered, authenticate } = options;
   const standIns = Boolean(options.standIns ?? readOnly);
-  const { callFactories, serves = !standIns } = options;
+  const { callFactories, onThreadRemoved, serves = !standIns } = options;
   if (authenticate && !serves) {
     throw new ConfigError("the option authenticate requires a service that accepts requests", {
       hint: "open it with openService({ serves: true })",
@@ -395,7 +407,7 @@ async function open(
   const existing = options.standIns === "existing";
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
-  const { metrics, tracing, ...sdks } = serves ? await optionalParts(cwd, settings) : NO_PARTS;
+  const { metrics, tracing, ...sdks } = serves ? await optionalParts(cwd, settings, logger) : NO_PARTS;
   const hasQueue = serves && !passive;
   if (hasQueue) assertQueue(settings);
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
@@ -406,13 +418,10 @@ async function open(
     const watch = options.onActivity && (await watchWith(options.onActivity));
     frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
     const priceOf = passive ? undefined : pricesOf(settings.prices, cwd);
-    const budgets = settings.budgets && budgetsOf(settings.budgets);
-    if (budgets && !storage.usage)
-      throw new ConfigError(`budgets need a storage that records usage, and ${storage.scheme} does not`, {
-        hint: "remove budgets, or use a storage of graph-serve",
-      });
-    const served = { serves, frames, metrics, tracing, priceOf, budgets, watch };
-    const parts = { settings, graphs, storage, logger, standIns, unfiltered, ...served };
+    const budgets = requiredBudgets(settings, storage);
+    const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
+    const served = { serves, migrations, frames, metrics, tracing, priceOf, budgets, watch };
+    const parts = { settings, graphs, storage, logger, standIns, unfiltered, onThreadRemoved, ...served };
     const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
     const context = createContext(parts);
     const defaultPolicy = makeQueue ? "queue" : "resume";
@@ -434,14 +443,23 @@ async function open(
   }
 }
 
+/** @throws ConfigError if the storage does not record usage (`config_invalid`) */
+function requiredBudgets({ budgets }: Settings, storage: Storage): Budgets | undefined {
+  if (!budgets) return undefined;
+  if (storage.usage) return budgetsOf(budgets);
+  throw new ConfigError(`budgets need a storage that records usage, and ${storage.scheme} does not`, {
+    hint: "remove budgets, or use a storage of graph-serve",
+  });
+}
+
 /** What settings and the environment enable, from optional packages of the project. */
-async function optionalParts(cwd: string, settings: Settings) {
+async function optionalParts(cwd: string, settings: Settings, logger: Logger) {
   assertMetrics(settings);
   const metrics = settings.metrics ? openMetrics(cwd) : undefined;
   const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
   return {
     metrics,
-    tracing: openTracing(cwd, settings, onExport),
+    tracing: openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) }),
     mcpSdk: settings.mcp ? await mcpSdkOf(cwd) : undefined,
     a2aSdk: settings.a2a ? await a2aSdkOf(cwd) : undefined,
   };

@@ -3,7 +3,7 @@ import { AuthHook } from "./auth-hook.js";
 import type { Settings } from "../config/settings.js";
 import { HttpAppHook, type HttpApp } from "./http-app.js";
 import type { Logger } from "../support/log.js";
-import type { Authenticate, AuthRequest, Caller } from "../models/caller.js";
+import type { Authenticate, AuthRequest, Authorize, Caller } from "../models/caller.js";
 
 interface HookSources {
   settings: Pick<Settings, "auth" | "auth_timeout_seconds" | "http_app">;
@@ -32,9 +32,14 @@ export class UserHooks {
   }
 
   /** Authenticates a request; undefined without authentication. @throws UnauthorizedError (`unauthorized`) */
-  get authenticate(): ((request: AuthRequest) => Promise<Caller>) | undefined {
+  get authenticate(): ((request: AuthRequest, url?: string) => Promise<Caller>) | undefined {
     const auth = this.#auth;
-    return auth && ((request) => auth.callerOf(request));
+    return auth && ((request, url) => auth.callerOf(request, url));
+  }
+
+  /** Undefined without an `Auth` object of LangGraph. */
+  get authorize(): Authorize | undefined {
+    return this.#auth?.authorize;
   }
 
   get httpApp(): HttpApp | undefined {

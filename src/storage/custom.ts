@@ -222,7 +222,7 @@ const TIMERS = {
   list: 1,
 } satisfies Record<keyof TimerTable, 1>;
 
-const USAGE = { store: 1, sum: 1, page: 1 } satisfies Record<keyof UsageTable, 1>;
+const USAGE = { store: 1, sum: 1, forget: 1, page: 1 } satisfies Record<keyof UsageTable, 1>;
 
 /** Names of the parts and methods that are missing or have the wrong type; empty for a complete storage. */
 function missingOf(storage: unknown): string[] {

@@ -13,6 +13,7 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { isRecord, type JsonObject } from "../models/common.js";
+import type { DefaultTtl } from "../models/thread.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { collect, inPages } from "../support/read-ahead.js";
 import {
@@ -127,10 +128,18 @@ function unstorable(key: string, value: unknown, cause?: unknown): Unserializabl
 
 export class ItemStore extends BaseStore {
   readonly #items: ItemTable;
+  readonly #ttl: DefaultTtl["store"];
 
-  constructor(items: ItemTable) {
+  /** @param ttl default for items that are written without a ttl */
+  constructor(items: ItemTable, ttl?: DefaultTtl["store"]) {
     super();
     this.#items = items;
+    this.#ttl = ttl;
+  }
+
+  /** Whether reading an item renews it, unless the request says otherwise. */
+  get #renews(): boolean {
+    return this.#ttl?.refresh_on_read ?? true;
   }
 
   /** Run the operations in order: each sees the writes of the ones before it. */
@@ -157,7 +166,7 @@ export class ItemStore extends BaseStore {
     return item && withoutTtl(item);
   }
 
-  async read(namespace: string[], key: string, { refresh = true } = {}): Promise<KeptItem | null> {
+  async read(namespace: string[], key: string, { refresh = this.#renews } = {}): Promise<KeptItem | null> {
     const at = now();
     const row = await this.#items.get(namespaceText(namespace), key, at);
     if (!row) return null;
@@ -167,10 +176,15 @@ export class ItemStore extends BaseStore {
 
   /**
    * Store an item.
-   * @param ttlMinutes time to live in minutes; null for an item that does not expire
+   * @param ttlMinutes time to live in minutes; null for an item that does not expire. Default: the setting ttl
    * @throws UnserializableError for a value that JSON cannot represent (`invalid_request`)
    */
-  async write(namespace: string[], key: string, value: JsonObject, ttlMinutes: number | null): Promise<void> {
+  async write(
+    namespace: string[],
+    key: string,
+    value: JsonObject,
+    ttlMinutes: number | null = this.#ttl?.minutes ?? null,
+  ): Promise<void> {
     const at = now();
     await this.#items.put({
       namespace: namespaceText(namespace),
@@ -184,7 +198,7 @@ export class ItemStore extends BaseStore {
 
   async #put({ namespace, key, value }: PutOperation): Promise<void> {
     if (value === null) return this.#items.delete(namespaceText(namespace), key);
-    return this.write(namespace, key, value as JsonObject, null);
+    return this.write(namespace, key, value as JsonObject);
   }
 
   /**
@@ -196,7 +210,7 @@ export class ItemStore extends BaseStore {
     filter,
     limit = 10,
     offset = 0,
-    refresh = true,
+    refresh = this.#renews,
   }: SearchOperation & { refresh?: boolean }): AsyncGenerator<KeptItem> {
     const at = now();
     const under = namespaceText(namespacePrefix);

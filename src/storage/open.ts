@@ -1,10 +1,10 @@
 import { ConfigError, type StorageUnavailableError } from "../support/errors.js";
 import { type ModuleTarget, storageModule } from "../support/module-target.js";
 import { didYouMean } from "../support/nearest.js";
-import { isMongodbUri } from "./mongodb/schema.js";
+import { isMongodbUri } from "./mongodb/uri.js";
 import { isPostgresUri } from "./postgres/options.js";
 import { isRedisUri } from "./redis/options.js";
-import { isSqliteUri } from "./sqlite/open.js";
+import { isSqliteUri } from "./sqlite/location.js";
 import type { SchemaState } from "./contract/schema-state.js";
 import type { RowStorage, Storage, StorageOptions } from "./contract/storage.js";
 

@@ -1,125 +1,16 @@
+/** The errors of the service. */
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  type Issue,
+  type SourceLocation,
+} from "./errors/codes.js";
+import { oneLine, tryOr } from "./errors/thrown.js";
 import { didYouMean } from "./nearest.js";
 
-/**
- * All error codes with their HTTP status and exit code. Every error that leaves the service has one
- * of them.
- */
-const TABLE = {
-  invalid_request: { status: 422, exitCode: 2 },
-  unsupported_option: { status: 400, exitCode: 2 },
-  unauthorized: { status: 401, exitCode: 2 },
-  forbidden_origin: { status: 403, exitCode: 2 },
-  thread_not_found: { status: 404, exitCode: 4 },
-  run_not_found: { status: 404, exitCode: 4 },
-  assistant_not_found: { status: 404, exitCode: 4 },
-  checkpoint_not_found: { status: 404, exitCode: 4 },
-  cron_not_found: { status: 404, exitCode: 4 },
-  webhook_not_found: { status: 404, exitCode: 4 },
-  route_not_found: { status: 404, exitCode: 4 },
-  method_not_allowed: { status: 405, exitCode: 2 },
-  thread_exists: { status: 409, exitCode: 5 },
-  thread_busy: { status: 409, exitCode: 5 },
-  thread_changed: { status: 409, exitCode: 5 },
-  run_not_redrivable: { status: 409, exitCode: 5 },
-  graph_changed: { status: 409, exitCode: 5 },
-  graph_not_loaded: { status: 409, exitCode: 2 },
-  read_only: { status: 409, exitCode: 2 },
-  payload_too_large: { status: 413, exitCode: 2 },
-  too_many_streams: { status: 429, exitCode: 5 },
-  too_many_runs: { status: 429, exitCode: 5 },
-  config_invalid: { status: 500, exitCode: 2 },
-  graph_load_failed: { status: 500, exitCode: 2 },
-  run_failed: { status: 500, exitCode: 1 },
-  storage_unavailable: { status: 503, exitCode: 3 },
-  clock_behind: { status: 503, exitCode: 3 },
-  server_busy: { status: 503, exitCode: 3 },
-  auth_timeout: { status: 503, exitCode: 3 },
-  server_unreachable: { status: 503, exitCode: 3 },
-  shutting_down: { status: 503, exitCode: 3 },
-  internal_error: { status: 500, exitCode: 70 },
-} as const satisfies Record<string, { status: number; exitCode: number }>;
-
-/**
- * Code of an error, such as `thread_not_found`: stable across releases, unlike messages.
- * @example
- * ```ts
- * import { ThreadBusyError, type ErrorCode } from "graph-serve";
- *
- * const retried: ErrorCode[] = ["thread_busy", "server_busy", "storage_unavailable"];
- * retried.includes(new ThreadBusyError("thread-1").code); // => true
- * ```
- */
-export type ErrorCode = keyof typeof TABLE;
-/**
- * All error codes, each with its HTTP status and the exit code of a command that fails with it.
- * @example
- * ```ts
- * import { ERROR_CODES } from "graph-serve";
- *
- * ERROR_CODES.thread_busy; // => { status: 409, exitCode: 5 }
- * ```
- */
-export const ERROR_CODES = TABLE;
-
-/**
- * One error in an input: its location (such as `["body", "limit"]`), a message, and a stable type.
- * @example
- * ```ts
- * import { InvalidRequestError, type Issue } from "graph-serve";
- *
- * const issue: Issue = { loc: ["body", "limit"], msg: "must be at least 1", type: "value_error" };
- * new InvalidRequestError("body.limit: must be at least 1", [issue]).issues; // => [issue]
- * ```
- */
-export interface Issue {
-  /** Keys and indexes from the root of the input to the value. */
-  loc: (string | number)[];
-  /** What is wrong with the value. */
-  msg: string;
-  /** Such as `value_error`. */
-  type: string;
-}
-
-/**
- * Location in a user's file.
- * @example
- * ```ts
- * import { ConfigError, type SourceLocation } from "graph-serve";
- *
- * const location: SourceLocation = { file: "/app/storage.yaml", line: 3 };
- * new ConfigError("unknown region", { location }).location; // => { file: "/app/storage.yaml", line: 3 }
- * ```
- */
-export interface SourceLocation {
-  file: string;
-  /** Line number, from 1. */
-  line?: number;
-  /** Column number, from 1. */
-  column?: number;
-  /** A few source lines with a marker. */
-  frame?: string;
-}
-
-/**
- * Details of an error, all optional.
- * @example
- * ```ts
- * import { ConfigError, type ErrorDetails } from "graph-serve";
- *
- * const details: ErrorDetails = { hint: "set checkpointer_options.url" };
- * new ConfigError("the storage needs a URL", details).hint; // => "set checkpointer_options.url"
- * ```
- */
-export interface ErrorDetails {
-  /** How to fix it, in one line. */
-  hint?: string;
-  /** Each error in an invalid request. */
-  issues?: Issue[];
-  /** Location of the error in a user's file. */
-  location?: SourceLocation;
-  /** The error that caused this one. */
-  cause?: unknown;
-}
+export * from "./errors/codes.js";
+export * from "./errors/thrown.js";
 
 /**
  * Base class of all errors that the service throws deliberately. `message` says what happened and
@@ -164,12 +55,12 @@ export class GraphServeError extends Error {
 
   /** HTTP status of the error response. */
   get status(): number {
-    return TABLE[this.code].status;
+    return ERROR_CODES[this.code].status;
   }
 
   /** Exit code of a command that fails with this error. */
   get exitCode(): number {
-    return TABLE[this.code].exitCode;
+    return ERROR_CODES[this.code].exitCode;
   }
 }
 
@@ -417,19 +308,6 @@ export class GraphNotLoadedError extends GraphServeError {
 }
 
 /**
- * Joins the lines of a message with colons.
- * @param text one or more lines
- * @returns the text without line breaks
- * @example
- * ```ts
- * import { oneLine } from "graph-serve";
- *
- * oneLine("cannot load agent.ts\n  unexpected token"); // => "cannot load agent.ts: unexpected token"
- * ```
- */
-export const oneLine = (text: string): string => text.replace(/\s*\n\s*/g, ": ");
-
-/**
  * The run would resume tasks that its graph no longer has, for example because a node was renamed.
  * Code `graph_changed`, HTTP status 409.
  * @example
@@ -449,34 +327,31 @@ export class GraphChangedError extends GraphServeError {
   /**
    * @param graphId the graph that would execute the tasks
    * @param threadId the thread that waits for them
-   * @param lost the tasks, at least one
+   * @param lost the tasks, at least one: the namespace of a subgraph, empty for the root graph, whether the node or the edge
+   *   to it is missing, and the nodes that the graph has; or another reason, such as a migration that failed
    */
   constructor(
     graphId: string,
     threadId: string,
-    lost: readonly {
-      node: string;
-      /** Of the subgraph; empty for the root graph. */
-      namespace: string;
-      /** Whether the node is missing, or the edge that leads to it. */
-      missing: "node" | "edge";
-      /** The nodes that the graph has. */
-      nodes: readonly string[];
-    }[],
+    lost:
+      | readonly { node: string; namespace: string; missing: "node" | "edge"; nodes: readonly string[] }[]
+      | { reason: string; hint: string },
   ) {
+    const changed = `graph "${graphId}" has changed since thread "${threadId}" stopped`;
+    if ("reason" in lost) {
+      super("graph_changed", `${changed}: ${lost.reason}. Nothing was executed`, { hint: lost.hint });
+      this.nodes = [];
+      return;
+    }
     const reasons = lost.map(({ node, namespace, missing, nodes }) => {
       const place = namespace === "" ? "" : ` of the subgraph ${namespace.replace(/:[^|]*/g, "")}`;
       if (missing === "edge") return `the edge to node "${node}"${place} that the thread has reached is gone`;
       const meant = didYouMean(node, nodes) ?? `the nodes are ${nodes.join(", ")}`;
       return `it waits in node "${node}"${place}, which is gone (${meant})`;
     });
-    super(
-      "graph_changed",
-      `graph "${graphId}" has changed since thread "${threadId}" stopped: ${reasons.join("; ")}. Nothing was executed`,
-      {
-        hint: "restore the names in the graph, or send new input, which drops these tasks; threads that wait: graph-serve threads list --status interrupted",
-      },
-    );
+    super("graph_changed", `${changed}: ${reasons.join("; ")}. Nothing was executed`, {
+      hint: "restore the names in the graph, or send new input, which drops these tasks; threads that wait: graph-serve threads list --status interrupted",
+    });
     this.nodes = lost.map(({ node, namespace }) => (namespace === "" ? node : `${namespace}|${node}`));
   }
 }
@@ -619,120 +494,4 @@ export function asServiceError(thrown: unknown): GraphServeError {
 export function publicMessage({ code, status, message, hint }: GraphServeError): string {
   if (status >= 500 && !PUBLIC_CODES.includes(code)) return "internal error";
   return hint ? `${message}; ${hint}` : message;
-}
-
-/**
- * Maximum length of a thrown value's message in rows, frames and logs, in characters.
- * @example
- * ```ts
- * import { errorMessage, LONGEST_MESSAGE } from "graph-serve";
- *
- * errorMessage("x".repeat(LONGEST_MESSAGE)).length; // => LONGEST_MESSAGE
- * ```
- */
-export const LONGEST_MESSAGE = 10_000;
-const LONGEST_NAME = 200;
-/** Maximum number of causes that are read; a chain can be cyclic. */
-const MOST_CAUSES = 10;
-
-/**
- * Message of any thrown value. Never throws, even if the value throws when inspected.
- * @param error any value
- * @returns the message, truncated to LONGEST_MESSAGE characters and never empty
- * @example
- * ```ts
- * import { errorMessage } from "graph-serve";
- *
- * errorMessage(new RangeError("too large")); // => "too large"
- * errorMessage({ secret: 1 }); // => "an object without a message was thrown, with the keys secret"
- * ```
- */
-export function errorMessage(error: unknown): string {
-  const text =
-    tryOr(() => messageOf(error)) || tryOr(() => nameOf(error)) || "something without a message was thrown";
-  const more = text.length - LONGEST_MESSAGE;
-  return more > 0 ? `${text.slice(0, LONGEST_MESSAGE)}... (${more} more characters)` : text;
-}
-
-/**
- * The error's name as clients see it. Never throws.
- * @param error any value
- * @returns the name, such as `RangeError`, truncated to 200 characters; `Error` for a value that is not an error
- * @example
- * ```ts
- * import { errorName } from "graph-serve";
- *
- * errorName(new RangeError("too large")); // => "RangeError"
- * errorName("boom"); // => "Error"
- * ```
- */
-export function errorName(error: unknown): string {
-  return (tryOr(() => nameOf(error)) || "Error").slice(0, LONGEST_NAME);
-}
-
-/**
- * The error followed by its causes. Never throws.
- * @param error any value
- * @returns at most 10 values, the error first, each once
- * @example
- * ```ts
- * import { causesOf, errorMessage } from "graph-serve";
- *
- * const error = new Error("query failed", { cause: new Error("connection refused") });
- * causesOf(error).map(errorMessage); // => ["query failed", "connection refused"]
- * ```
- */
-export function causesOf(error: unknown): unknown[] {
-  const chain: unknown[] = [];
-  const causeOf = (effect: unknown) => tryOr(() => (effect as { cause?: unknown }).cause);
-  for (let next = error; next != null && !chain.includes(next); next = causeOf(next)) {
-    if (chain.length === MOST_CAUSES) break;
-    chain.push(next);
-  }
-  return chain;
-}
-
-/**
- * Reads a value that may throw, as getters of graph values can.
- * @param read called once
- * @returns the result of `read`; undefined if it throws
- * @example
- * ```ts
- * import { tryOr } from "graph-serve";
- *
- * tryOr(() => JSON.parse("{") as object); // => undefined
- * ```
- */
-export function tryOr<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
-function messageOf(thrown: unknown): string {
-  if (typeof thrown === "function") return "a function was thrown";
-  if (typeof thrown !== "object" || thrown === null) return String(thrown);
-  const { message } = thrown as { message?: unknown };
-  if (typeof message === "string" && message !== "") return message;
-  const text = tryOr(() => ownText(message)) || tryOr(() => ownText(thrown));
-  if (text || thrown instanceof Error) return text ?? "";
-  // LangGraph adds this key to errors it catches.
-  const keys = Object.keys(thrown).filter((key) => key !== "pregelTaskId");
-  return `an object without a message was thrown, with ${keys.length > 0 ? `the keys ${keys.join(", ")}` : "no keys"}`;
-}
-
-const textOf: (value: unknown) => string = String;
-
-/** Custom string form of a value; empty if an object only has the default one. */
-function ownText(value: unknown): string {
-  const text = value === undefined || value instanceof Error ? "" : textOf(value);
-  return text.startsWith("[object ") ? "" : text;
-}
-
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return "";
-  const { name } = error as { name: unknown };
-  return typeof name === "string" && name !== "" ? name : String(error.constructor.name);
 }

@@ -6,10 +6,15 @@ import type * as Server from "@modelcontextprotocol/sdk/server/index.js";
 import type * as Stdio from "@modelcontextprotocol/sdk/server/stdio.js";
 import type * as Http from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type * as Types from "@modelcontextprotocol/sdk/types.js";
+import type * as Modern from "@modelcontextprotocol/server";
 import type * as Validation from "@modelcontextprotocol/sdk/validation/ajv-provider.js";
-import { loadOptional } from "./optional-package.js";
+import { loadIfInstalled, loadOptional } from "./optional-package.js";
 
 const PACKAGE = "@modelcontextprotocol/sdk";
+/** Adds protocol version 2026-07-28. */
+const MODERN_PACKAGE = "@modelcontextprotocol/server";
+
+export type ModernMcpSdk = typeof Modern;
 
 export interface McpSdk {
   Server: typeof Server.Server;
@@ -18,6 +23,8 @@ export interface McpSdk {
   types: typeof Types;
   /** Shared by all servers; otherwise each would create its own. */
   validator: Validation.AjvJsonSchemaValidator;
+  /** Undefined if its package is not installed. */
+  modern: ModernMcpSdk | undefined;
 }
 
 /**
@@ -34,5 +41,6 @@ export function loadMcpSdk(cwd: string): McpSdk {
     StdioTransport: load<typeof Stdio>("server/stdio.js").StdioServerTransport,
     types: load<typeof Types>("types.js"),
     validator: new AjvJsonSchemaValidator(),
+    modern: loadIfInstalled<ModernMcpSdk>(MODERN_PACKAGE, { cwd, setting: "mcp" }),
   };
 }

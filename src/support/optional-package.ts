@@ -1,7 +1,7 @@
 /** Loads optional packages. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { ConfigError, errorMessage } from "./errors.js";
+import { ConfigError, errorMessage, tryOr } from "./errors.js";
 import { managerOf, MANAGERS } from "./package-manager.js";
 
 interface Need {
@@ -39,6 +39,15 @@ export function loadOptional<T>(id: string, { cwd, setting, install }: Need): T 
   throw new ConfigError(`${setting}: the package ${name} is not installed`, {
     hint: `install it in your project: ${MANAGERS[managerOf(cwd)].add} ${(install ?? [name]).join(" ")}`,
   });
+}
+
+/** Like `loadOptional`, for a package that only adds to a setting: undefined if it is not installed. */
+export function loadIfInstalled<T>(id: string, need: Need): T | undefined {
+  for (const from of [join(need.cwd, "package.json"), import.meta.url]) {
+    const found = tryOr(() => createRequire(from).resolve(id));
+    if (found !== undefined) return loadOptional<T>(id, need);
+  }
+  return undefined;
 }
 
 /** Package name of a module id: `@scope/name/file.js` belongs to `@scope/name`. */

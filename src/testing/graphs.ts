@@ -114,7 +114,11 @@ async function openLocal(
 }
 
 /** The configured settings with one graph, memory as the storage and no authentication. */
-function caseSettings({ settings }: LoadedConfig, id: string, source: string): LoadedConfig["settings"] {
+export function caseSettings(
+  { settings }: LoadedConfig,
+  id: string,
+  source: string,
+): LoadedConfig["settings"] {
   const { api_keys: _keys, auth: _auth, ...rest } = inMemory(settings);
   return { ...rest, graphs: { [id]: source }, default_assistant_id: id };
 }

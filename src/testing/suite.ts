@@ -4,6 +4,7 @@ import { withOutputSource } from "../support/output-source.js";
 import { type Case, type CaseFile, findCaseFiles, folderOf, readCaseFile } from "./cases/case-files.js";
 import { type CaseContext, type CaseOutcome, newOutcome, runCase } from "./case.js";
 import type { Coverage } from "./coverage.js";
+import { FIRST_TIME, makeDeterministic } from "./deterministic.js";
 import { edgesOf } from "./edges.js";
 import { type GraphPlanner, GraphsUnderTest, type GraphUnderTest } from "./graphs.js";
 import { regularExpression } from "./cases/matcher.js";
@@ -185,13 +186,20 @@ async function attemptCase(
   const { file, one } = plan;
   const { recordings } = options;
   const outcome = newOutcome();
+  const seeded = new Set<string>();
+  const restore = one.isDeterministic
+    ? await makeDeterministic((id) => (seeded.has(id) ? { seed: one.name, time: FIRST_TIME } : undefined))
+    : undefined;
   const limit = deadline(one.timeoutSeconds ?? options.timeoutSeconds, options.signal);
   const context: CaseContext = {
     graph,
     edges: edgesOf(graph.drawing),
     snapshots,
     signal: limit.signal,
-    ...(recordings && { onThread: (threadId) => recordings.begin(file, one.name, threadId) }),
+    onThread(threadId) {
+      seeded.add(threadId);
+      return recordings?.begin(file, one.name, threadId) ?? { end: () => [] };
+    },
   };
   const running = withOutputSource(one.name, () => runCase(one, context, outcome));
   try {
@@ -200,6 +208,7 @@ async function attemptCase(
     return faulty(plan, error, 0);
   } finally {
     limit.clear();
+    restore?.();
   }
   const { nodes, tokens } = outcome;
   options.coverage?.take(graph, outcome);

@@ -72,6 +72,7 @@ export class States {
    * @throws ThreadBusyError while a run is active (`thread_busy`)
    * @throws ThreadChangedError if another writer has changed the thread (`thread_changed`), ClockBehindError (`clock_behind`)
    * @throws InvalidRequestError if the graph rejects the write (`invalid_request`)
+   * @throws GraphChangedError if a migration of the thread fails (`graph_changed`)
    */
   async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
     const { storage } = this.#context;
@@ -91,11 +92,13 @@ export class States {
   async #write(
     row: ThreadRow,
     lease: ThreadLease,
-    configurable: CheckpointConfigurable,
+    selected: CheckpointConfigurable,
     request: ThreadStateUpdateRequest,
   ): Promise<StateWriteResult> {
     const { thread_id } = row;
+    let configurable = selected;
     const reader = await readerOf(this.#context, row, { writes: true });
+    if (this.#context.migrations) configurable = await this.#migrated(row, lease, configurable, reader);
     const { write } = await messageRules(reader.graph);
     const values = coerceValues(request.values ?? null, ["body", "values"], write);
     await requireCheckpoint(this.#context, configurable);
@@ -127,6 +130,19 @@ export class States {
       checkpoint_map: null,
     };
     return { ...checkpoint, checkpoint, configurable: checkpoint };
+  }
+
+  /** Values are written to the state of the current version. */
+  async #migrated(
+    row: ThreadRow,
+    lease: ThreadLease,
+    configurable: CheckpointConfigurable,
+    reader: Reader,
+  ): Promise<CheckpointConfigurable> {
+    const { migrateThread } = await import("./thread-migration.js");
+    const use = { input: undefined, configurable };
+    const { configurable: moved } = await migrateThread(this.#context, row, reader, lease, use);
+    return { ...configurable, ...moved };
   }
 
   /**

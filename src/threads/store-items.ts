@@ -32,7 +32,7 @@ export class StoreItems {
     assertNamespace(namespace, ["body", "namespace"]);
     if (namespace.length === 0) throw InvalidRequestError.at(["body", "namespace"], "must not be empty");
     assertPlainData(value, ["body", "value"]);
-    await this.#store.write(this.#below(namespace), key, value, ttl ?? null);
+    await this.#store.write(this.#below(namespace), key, value, ttl);
   }
 
   async get(namespace: string[], key: string, refresh?: boolean): Promise<StoreItem | null> {
@@ -60,7 +60,7 @@ export class StoreItems {
       namespacePrefix: this.#below(namespace),
       limit: request.limit ?? DEFAULT_LIMIT,
       offset: request.offset ?? 0,
-      refresh: request.refresh_ttl ?? true,
+      ...(request.refresh_ttl != null && { refresh: request.refresh_ttl }),
       ...(request.filter && { filter: request.filter }),
     });
     for await (const item of items) yield this.#model(item);

@@ -16,7 +16,10 @@ import { originOf } from "../context/run-checkpointer.js";
 type Scoped = Pick<OpsContext, "caller">;
 
 /** A scope in the format of rows. Equal strings are equal scopes. */
-const textOf = ({ scope }: Caller): string => JSON.stringify(byKey(scope));
+const textOf = ({ scope, owner }: Caller): string => owner ?? JSON.stringify(byKey(scope));
+
+/** Whether the caller's scope is a filter on metadata, which handlers of LangGraph's `Auth` returned. */
+const isFiltered = ({ owner }: Caller): boolean => owner !== undefined;
 
 /** The scope of objects that the caller creates. */
 export const scopeOf = ({ caller }: Scoped): string | null => (caller ? textOf(caller) : null);
@@ -30,22 +33,37 @@ export function belongsToCaller(
   { scope, metadata }: Pick<ThreadRow, "scope" | "metadata">,
 ): boolean {
   if (!caller) return true;
-  return scope == null ? contains(metadata, caller.scope) : scope === textOf(caller);
+  return scope == null || isFiltered(caller) ? contains(metadata, caller.scope) : scope === textOf(caller);
 }
 
 /** Assigns a thread to the caller that writes to it. */
 export const claim = ({ caller }: Scoped): Pick<ThreadPatch, "scope"> =>
-  caller ? { scope: textOf(caller) } : {};
+  caller && !isFiltered(caller) ? { scope: textOf(caller) } : {};
 
 /** Adds the caller's scope to the metadata of a new object. */
 export function stampScope({ caller }: Scoped, metadata: JsonObject): JsonObject {
-  return caller ? { ...metadata, ...caller.scope } : metadata;
+  if (!caller) return metadata;
+  const stamped = { ...metadata, ...caller.scope };
+  for (const [key, value] of Object.entries(caller.scope))
+    if (Array.isArray(value)) stamped[key] = withValues(metadata[key], value);
+  return stamped;
 }
 
-/** Removes scope keys from metadata to be merged, so that a caller cannot change them. */
+/** The list with the values that a `$contains` filter requires. */
+const withValues = (list: unknown, required: readonly unknown[]): unknown[] =>
+  Array.isArray(list) ? [...new Set([...(list as unknown[]), ...required])] : [...required];
+
+/** Removes scope keys from metadata to be merged, so that a caller cannot change them; lists keep the required values. */
 export function withoutScope({ caller }: Scoped, metadata: JsonObject): JsonObject {
   if (!caller) return metadata;
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !Object.hasOwn(caller.scope, key)));
+  const { scope } = caller;
+  return Object.fromEntries(
+    Object.entries(metadata).flatMap(([key, value]) => {
+      if (!Object.hasOwn(scope, key)) return [[key, value]];
+      const required: unknown = scope[key];
+      return Array.isArray(required) && Array.isArray(value) ? [[key, withValues(value, required)]] : [];
+    }),
+  );
 }
 
 /** Restricts a filter to the caller's threads. */
@@ -54,14 +72,20 @@ export function scopeFilter({ caller }: Scoped, filter: ThreadFilter): ThreadFil
   // A filter for another scope matches nothing, rather than the caller's own threads.
   const { metadata = {} } = filter;
   const own = stampScope({ caller }, metadata);
-  return contains(own, metadata)
-    ? { ...filter, metadata: own, scope: textOf(caller) }
-    : { ...filter, ids: [] };
+  if (!contains(own, metadata)) return { ...filter, ids: [] };
+  return { ...filter, metadata: own, ...(!isFiltered(caller) && { scope: textOf(caller) }) };
 }
 
-/** The caller under LangGraph's config key. */
+/** The caller under LangGraph's config keys. */
 export function callerConfigurable({ caller }: Scoped): JsonObject {
-  return caller ? { langgraph_auth_user: caller.user } : {};
+  if (!caller) return {};
+  const { user } = caller;
+  if (!isFiltered(caller)) return { langgraph_auth_user: user };
+  return {
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user.identity,
+    langgraph_auth_permissions: user.permissions,
+  };
 }
 
 /** Root namespace of the caller's long-term memory. Wildcards and characters that labels must not contain are escaped. */
@@ -190,7 +214,7 @@ export async function leftoversOf(context: OpsContext, threadId: string): Promis
     exist = true;
     const origin = originOf(tuple.metadata);
     const owner = { scope: origin?.scope ?? null, metadata: { ...tuple.metadata } };
-    if (!belongsToCaller(context, owner)) throw new ThreadExistsError(threadId);
+    if (!ownsLeftovers(context, owner)) throw new ThreadExistsError(threadId);
     scope ??= owner.scope;
     // Pending writes may come from a graph that has no checkpoint here yet.
     if (!origin || (tuple.pendingWrites ?? []).length > 0) isKnown = false;
@@ -198,6 +222,10 @@ export async function leftoversOf(context: OpsContext, threadId: string): Promis
   }
   return { exist, scope, graphs: isKnown ? [...graphs].sort() : null };
 }
+
+/** Checkpoints have no metadata of their thread, so a filter cannot match them: their owner is compared. */
+const ownsLeftovers = (context: Scoped, owner: Pick<ThreadRow, "scope" | "metadata">): boolean =>
+  belongsToCaller(context, owner) || (owner.scope !== null && owner.scope === scopeOf(context));
 
 // Runs of visible threads.
 

@@ -14,6 +14,7 @@ import {
   InvalidRequestError,
   type Issue,
   NotFoundError,
+  StorageUnavailableError,
   ThreadExistsError,
 } from "../support/errors.js";
 import { newId, requireUuid } from "../support/ids.js";
@@ -215,8 +216,19 @@ export function newThreadRow(context: OpsContext, request: ThreadCreateRequest):
     config: {},
     status: "idle",
     error: null,
-    ttl: ttlOf(request.ttl),
+    ttl: request.ttl == null ? defaultTtl(context) : ttlOf(request.ttl),
   };
+}
+
+/** The ttl of a thread that is created without one. */
+const defaultTtl = ({ settings: { ttl } }: OpsContext): ThreadRow["ttl"] =>
+  ttl?.threads ? { strategy: ttl.threads.strategy ?? "delete", ttl_minutes: ttl.threads.minutes } : null;
+
+/** A sweep that keeps the latest checkpoint removes the ttl. A run that adds checkpoints sets the default again. */
+export function renewedTtl(context: OpsContext, row: ThreadRow): Pick<ThreadRow, "ttl"> | undefined {
+  return context.settings.ttl?.threads?.strategy === "keep_latest" && !row.ttl
+    ? { ttl: defaultTtl(context) }
+    : undefined;
 }
 
 const MINUTE_MS = 60_000;
@@ -240,10 +252,15 @@ function ttlModel(row: ThreadRow): Thread["ttl"] {
  * Deletes checkpoints, timers, runs and row of a thread. Call under the thread's lock. The row is deleted last, so that an
  * interrupted delete can be repeated. False if the thread did not exist.
  */
-export async function removeThread({ storage, timers }: OpsContext, threadId: string): Promise<boolean> {
+export async function removeThread(
+  { storage, timers, onThreadRemoved }: OpsContext,
+  threadId: string,
+): Promise<boolean> {
   await storage.checkpointer.deleteThread(threadId);
   if (timers) await forgetTimers(timers, threadId);
-  return storage.threads.delete(threadId);
+  const isRemoved = await storage.threads.delete(threadId);
+  onThreadRemoved?.(threadId);
+  return isRemoved;
 }
 
 /** Rolls back an incomplete thread. Errors are only logged: the caller reports the first one. */
@@ -253,5 +270,32 @@ export async function forgetThread(context: OpsContext, threadId: string): Promi
   } catch (error) {
     const fields = { err: error, thread_id: threadId };
     context.logger.error(fields, "an incomplete thread could not be removed");
+  }
+}
+
+/** The status of a thread whose run was interrupted, from the thread's state. */
+function statusOf(snapshot: Snapshot | undefined): ThreadStatus {
+  if (!snapshot) return "error";
+  if (snapshot.tasks.some((task) => task.error != null)) return "error";
+  if (snapshot.tasks.some((task) => (task.interrupts ?? []).length > 0)) return "interrupted";
+  return "idle";
+}
+
+/**
+ * The status of a thread without a run, from its state; `error` if the state cannot be read.
+ * @throws StorageUnavailableError (`storage_unavailable`)
+ */
+export async function statusByState(context: OpsContext, threadId: string): Promise<ThreadStatus> {
+  const { storage, logger } = context;
+  try {
+    const row = await storage.threads.get(threadId);
+    return statusOf(row && (await latestSnapshot(await readerOf(context, row), threadId)));
+  } catch (error) {
+    if (error instanceof StorageUnavailableError) throw error;
+    logger.warn(
+      { err: error, thread_id: threadId },
+      "the state of a thread whose run was interrupted cannot be read",
+    );
+    return "error";
   }
 }

@@ -9,10 +9,14 @@ import type * as Sdk from "@opentelemetry/sdk-trace-base";
 import { ConfigError } from "../support/errors.js";
 import { loadOptional } from "../support/optional-package.js";
 import { withTimeout } from "../support/pause.js";
+import { warnOfDoubles } from "./other-instrumentation.js";
+import { SpanIds } from "./span-ids.js";
 
 export interface OpenProvider {
   api: typeof Api;
   provider: Api.TracerProvider;
+  /** Undefined for the provider of the user's program, which has its own ids. */
+  ids?: SpanIds;
   /** Sends the remaining spans, for at most `CLOSE_MS`. */
   close(): Promise<void>;
 }
@@ -36,13 +40,23 @@ const CLOSE_MS = 5_000;
 /** Where every copy of `@opentelemetry/api` 1.x keeps what is registered. */
 const REGISTRY = Symbol.for("opentelemetry.js.api.1");
 
+export interface ProviderEvents {
+  onExport: OnExport;
+  warn: (message: string) => void;
+}
+
 /**
  * @param cwd project folder, whose copies of the packages are used
  * @throws ConfigError if a package is missing, or the endpoint is not an HTTP URL (`config_invalid`)
  */
-export function openProvider(cwd: string, env: Variables, onExport: OnExport): OpenProvider | undefined {
+export function openProvider(
+  cwd: string,
+  env: Variables,
+  { onExport, warn }: ProviderEvents,
+): OpenProvider | undefined {
   if (isDisabled(env)) return undefined;
   if (isRegistered()) {
+    warnOfDoubles(warn);
     const api = load<typeof Api>("@opentelemetry/api", cwd, "OpenTelemetry");
     return { api, provider: api.trace.getTracerProvider(), close: () => Promise.resolve() };
   }
@@ -51,10 +65,12 @@ export function openProvider(cwd: string, env: Variables, onExport: OnExport): O
   const { api, sdk, createExporter, resource } = loadSdk(cwd, env, variable);
   const exporter = countExports(createExporter(), onExport);
   const spanProcessors = [new sdk.BatchSpanProcessor(exporter)];
-  const provider = new sdk.BasicTracerProvider({ resource, spanProcessors });
+  const ids = new SpanIds(new sdk.RandomIdGenerator());
+  const provider = new sdk.BasicTracerProvider({ resource, spanProcessors, idGenerator: ids });
   return {
     api,
     provider,
+    ids,
     close: async () => {
       // A collector that is down must not prevent the shutdown.
       await withTimeout(CLOSE_MS, provider.shutdown()).catch(() => undefined);

@@ -43,6 +43,7 @@ export function storedSpan(run: Run, tasks: RunTasks, now = Date.now()): TaskSpa
   const from = Date.parse(tasks.tasks[0]?.started_at ?? created_at);
   const to = Math.max(from, status === "pending" || status === "running" ? now : Date.parse(updated_at));
   return {
+    key: "",
     name: `${OPERATION} ${String(metadata.graph_id)}`,
     isClient: false,
     attributes: {
@@ -53,6 +54,6 @@ export function storedSpan(run: Run, tasks: RunTasks, now = Date.now()): TaskSpa
     from,
     to,
     hasFailed: hasFailed(run),
-    children: taskSpans(tasks, to),
+    children: taskSpans(tasks, to, run.thread_id),
   };
 }

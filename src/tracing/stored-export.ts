@@ -1,9 +1,9 @@
 /** Sends stored runs to the collector of the environment, and reports what the collector answers. */
-import { createHash } from "node:crypto";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import type { Run, RunTasks } from "../models/run.js";
 import { ConfigError, errorMessage, GraphServeError } from "../support/errors.js";
 import { isDisabled, loadSdk, SUCCESS, type Variables, variableOf } from "./provider.js";
+import { SpanIds } from "./span-ids.js";
 import { Tracing, type TraceSettings } from "./tracing.js";
 
 /** Spans of a request to the collector: those of the run that reaches this number are the last. */
@@ -22,8 +22,7 @@ export interface StoredExport {
 }
 
 /**
- * Samplers do not apply, because the runs are chosen explicitly. The ids of spans are derived from the run, so that a
- * backend which identifies spans by them stores a run that is exported twice once.
+ * Samplers do not apply, because the runs are chosen explicitly.
  * @param cwd project folder, whose copies of the packages are used
  * @throws ConfigError if no collector is set, or a package is missing (`config_invalid`)
  */
@@ -34,7 +33,7 @@ export function openStoredExport(cwd: string, env: Variables, settings: TraceSet
   // Without a user name and password.
   const { origin, pathname } = new URL(env[variable] ?? "");
   const endpoint = (origin + pathname).replace(/\/$/, "");
-  const ids = new RunIds();
+  const ids = new SpanIds(new sdk.RandomIdGenerator());
   let waiting: ReadableSpan[] = [];
   let sent = 0;
   const collect = {
@@ -46,7 +45,7 @@ export function openStoredExport(cwd: string, env: Variables, settings: TraceSet
   const provider = new sdk.BasicTracerProvider({
     ...{ resource, spanProcessors: [collect], idGenerator: ids, sampler: new sdk.AlwaysOnSampler() },
   });
-  const tracing = new Tracing({ api, provider, close: () => exporter.shutdown() }, settings);
+  const tracing = new Tracing({ api, provider, ids, close: () => exporter.shutdown() }, settings);
   const send = async () => {
     const batch = waiting;
     waiting = [];
@@ -61,7 +60,6 @@ export function openStoredExport(cwd: string, env: Variables, settings: TraceSet
   return {
     endpoint,
     async add(run, tasks) {
-      ids.use(run.run_id);
       tracing.exportStored(run, tasks);
       if (waiting.length >= BATCH_SPANS) await send();
     },
@@ -115,23 +113,4 @@ function refusal(endpoint: string, variable: string, error: unknown, sent: numbe
     `the collector at ${endpoint} did not accept the spans: ${why}${already}`,
     { hint, cause: error },
   );
-}
-
-/** Ids for the spans of one run after the other. */
-class RunIds {
-  #runId = "";
-  #spans = 0;
-
-  use(runId: string): void {
-    this.#runId = runId;
-    this.#spans = 0;
-  }
-
-  /** For a run that was not started within a trace. */
-  generateTraceId = (): string => this.#runId.replaceAll("-", "");
-
-  generateSpanId = (): string => {
-    this.#spans += 1;
-    return createHash("sha256").update(`${this.#runId}:${this.#spans}`).digest("hex").slice(0, 16);
-  };
 }

@@ -1,8 +1,12 @@
 /** Arranges the tasks of a run as a tree of spans: subgraphs, nodes, and the calls of models and tools in them. */
-import type { RunTask, RunTasks } from "../models/run.js";
+import type { RunTask } from "../models/run.js";
 import * as names from "./names.js";
 
 export interface TaskSpan {
+  /** Undefined for a subgraph, which is not a task itself. */
+  task?: RunTask;
+  /** Identifies the span within its run. */
+  key: string;
   name: string;
   /** A call of a model leaves the process. */
   isClient: boolean;
@@ -18,13 +22,18 @@ export interface TaskSpan {
  * The tree of the tasks, from their namespaces: `child:<task id>|node:<task id>` is a node of the graph that the node
  * `child` calls, and calls have the namespace of their node. Parents by namespace are right for parallel nodes, too.
  * @param endedAt end of the run, for tasks that have not ended; in milliseconds since 1970
+ * @param thread id of the thread
  */
-export function taskSpans({ tasks }: Pick<RunTasks, "tasks">, endedAt: number): TaskSpan[] {
+export function taskSpans(
+  { tasks }: { readonly tasks: readonly RunTask[] },
+  endedAt: number,
+  thread: string,
+): TaskSpan[] {
   const roots: TaskSpan[] = [];
   const nodes = new Map<string, TaskSpan>();
   const agents = new Map<string, TaskSpan>();
-  for (const task of tasks) {
-    const span = spanOf(task, endedAt);
+  for (const [index, task] of tasks.entries()) {
+    const span = spanOf(task, String(index), endedAt, thread);
     if (task.kind === "node") {
       agentOf(task.namespace, span).push(span);
       nodes.set(task.namespace, span);
@@ -34,7 +43,8 @@ export function taskSpans({ tasks }: Pick<RunTasks, "tasks">, endedAt: number): 
 
   /** The spans beside which a node belongs: those of its graph. */
   function agentOf(namespace: string, { from, to }: TaskSpan): TaskSpan[] {
-    const [, above] = /^(.*)\|[^|]*$/.exec(namespace) ?? [];
+    // Repeated calls of a graph in one node have a number: `child:<task id>|1|node:<task id>`.
+    const [, above] = /^(.*?)(?:\|\d+)*\|[^|]*$/.exec(namespace) ?? [];
     const node = above === undefined ? undefined : nodes.get(above);
     if (above === undefined || !node) return roots;
     const known = agents.get(above);
@@ -45,7 +55,7 @@ export function taskSpans({ tasks }: Pick<RunTasks, "tasks">, endedAt: number): 
     const name = String(node.attributes[names.NODE]);
     const attributes = { [names.OPERATION]: "invoke_agent", [names.AGENT]: name };
     const agent: TaskSpan = {
-      ...{ name: `invoke_agent ${name}`, isClient: false, attributes, from, to },
+      ...{ key: `${node.key}:agent`, name: `invoke_agent ${name}`, isClient: false, attributes, from, to },
       ...{ hasFailed: false, children: [] },
     };
     agents.set(above, agent);
@@ -54,17 +64,35 @@ export function taskSpans({ tasks }: Pick<RunTasks, "tasks">, endedAt: number): 
   }
 }
 
-function spanOf(task: RunTask, endedAt: number): TaskSpan {
-  const { kind, name, step, state, started_at, ended_at, usage, tool_call_id } = task;
+/** Names of providers that differ from those of LangChain. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  amazon_bedrock: "aws.bedrock",
+  azure: "azure.ai.openai",
+  google_genai: "gcp.gemini",
+  google_vertexai: "gcp.vertex_ai",
+  mistral: "mistral_ai",
+  mistralai: "mistral_ai",
+  xai: "x_ai",
+};
+
+function spanOf(task: RunTask, key: string, endedAt: number, thread: string): TaskSpan {
+  const { kind, name, step, state, started_at, ended_at, tool_call_id, error } = task;
   const from = Date.parse(started_at);
   const common = {
+    task,
+    key,
     from,
     to: Math.max(from, ended_at === null ? endedAt : Date.parse(ended_at)),
     hasFailed: state === "failed",
     isClient: kind === "model",
     children: [],
   };
-  const at = { ...(step !== null && { [names.STEP]: step }), [names.STATE]: state };
+  const at = {
+    ...(step !== null && { [names.STEP]: step }),
+    [names.STATE]: state,
+    // Tasks of earlier versions have no class.
+    ...(state === "failed" && { [names.ERROR_TYPE]: error ?? "_OTHER" }),
+  };
   if (kind === "node") return { ...common, name, attributes: { [names.NODE]: name, ...at } };
   if (kind === "tool") {
     const attributes = {
@@ -73,10 +101,19 @@ function spanOf(task: RunTask, endedAt: number): TaskSpan {
     };
     return { ...common, name: `execute_tool ${name}`, attributes: { ...attributes, ...at } };
   }
-  const tokens = usage && {
-    [names.INPUT_TOKENS]: usage.input_tokens,
-    [names.OUTPUT_TOKENS]: usage.output_tokens,
+  return { ...common, name: `chat ${name}`, attributes: { ...callAttributes(task, thread), ...at } };
+}
+
+function callAttributes(task: RunTask, thread: string): TaskSpan["attributes"] {
+  const { name, usage, provider, cache_read_tokens, cache_write_tokens, reasoning_tokens } = task;
+  return {
+    ...{ [names.OPERATION]: "chat", [names.MODEL]: name, [names.CONVERSATION]: thread },
+    // The convention requires one.
+    [names.PROVIDER]: PROVIDERS[provider ?? ""] ?? provider ?? "unknown",
+    ...(usage && { [names.INPUT_TOKENS]: usage.input_tokens, [names.OUTPUT_TOKENS]: usage.output_tokens }),
+    ...(cache_read_tokens !== undefined && { [names.CACHE_READ_TOKENS]: cache_read_tokens }),
+    ...(cache_write_tokens !== undefined && { [names.CACHE_WRITE_TOKENS]: cache_write_tokens }),
+    ...(reasoning_tokens !== undefined && { [names.REASONING_TOKENS]: reasoning_tokens }),
+    ...(usage?.cost_usd !== undefined && { [names.COST]: usage.cost_usd }),
   };
-  const attributes = { [names.OPERATION]: "chat", [names.MODEL]: name, ...tokens };
-  return { ...common, name: `chat ${name}`, attributes: { ...attributes, ...at } };
 }

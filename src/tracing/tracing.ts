@@ -7,8 +7,9 @@ import type { JsonObject } from "../models/common.js";
 import type { Run, RunTasks } from "../models/run.js";
 import { VERSION } from "../support/version.js";
 import * as names from "./names.js";
-import { type OnExport, type OpenProvider, openProvider } from "./provider.js";
+import { type OpenProvider, openProvider, type ProviderEvents } from "./provider.js";
 import { beginAttributes, endAttributes, hasFailed, storedSpan } from "./run-span.js";
+import { runKey } from "./span-ids.js";
 import { type TaskSpan, taskSpans } from "./task-spans.js";
 import { parseTraceparent, traceparentOf, TRACEPARENT_KEY as KEY } from "./traceparent.js";
 
@@ -42,12 +43,26 @@ export interface RequestTrace {
  * @param cwd project folder, whose copies of the packages are used
  * @throws ConfigError if a package is missing, or the endpoint is not an HTTP URL (`config_invalid`)
  */
-export function openTracing(cwd: string, settings: TraceSettings, onExport: OnExport): Tracing | undefined {
+export function openTracing(
+  cwd: string,
+  settings: TraceSettings,
+  events: ProviderEvents,
+): Tracing | undefined {
   const { env } = process;
-  const opened = openProvider(cwd, env, onExport);
+  const opened = openProvider(cwd, env, events);
   if (!opened) return undefined;
   const capture = env.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === "true";
   return new Tracing(opened, { ...settings, trace_content: settings.trace_content || capture });
+}
+
+/** The span of an attempt until it ends. */
+interface OpenSpan {
+  /** `runKey`. */
+  key: string;
+  thread: string;
+  span: Span;
+  /** With the span as the active one. */
+  inside: Context;
 }
 
 export class Tracing {
@@ -129,12 +144,13 @@ export class Tracing {
       attributes,
       ...(link && { links: [{ context: remote(link) }] }),
     };
-    const span = this.#start(`invoke_workflow ${graph}`, options, parent);
+    const key = runKey(run.run_id, attempt);
+    const span = this.#derived(key, () => this.#start(`invoke_workflow ${graph}`, options, parent));
     const since = Date.now();
     const inside = trace.setSpan(context.active(), span);
     return {
       within: (work) => context.with(inside, work),
-      end: (end) => this.#end(span, inside, end, Date.now() - since),
+      end: (end) => this.#end({ key, thread: run.thread_id, span, inside }, end, Date.now() - since),
     };
   }
 
@@ -142,21 +158,21 @@ export class Tracing {
   exportStored(run: Run, tasks: RunTasks): void {
     const span = storedSpan(run, tasks);
     Object.assign(span.attributes, this.#inputOf(run));
-    this.#emit(span, this.#below(run.metadata[KEY]));
+    this.#emit(span, runKey(run.run_id, run.attempt), this.#below(run.metadata[KEY]));
   }
 
   #inputOf({ kwargs }: Run): Record<string, string> {
     return this.#settings.trace_content ? { [names.INPUT]: JSON.stringify(kwargs.input ?? null) } : {};
   }
 
-  #end(span: Span, inside: Context, end: TracedEnd, ms: number): void {
+  #end(open: OpenSpan, end: TracedEnd, ms: number): void {
     // A span that never ends is not exported.
     if (!this.#keeps(end, ms)) return;
-    if (span.isRecording()) this.#fill(span, inside, end, Date.now());
-    span.end();
+    if (open.span.isRecording()) this.#fill(open, end, Date.now());
+    open.span.end();
   }
 
-  #fill(span: Span, inside: Context, { run, tasks, answer }: TracedEnd, endedAt: number): void {
+  #fill({ key, thread, span, inside }: OpenSpan, { run, tasks, answer }: TracedEnd, endedAt: number): void {
     const { SpanStatusCode } = this.#api;
     span.setAttributes(endAttributes(run, tasks));
     if (hasFailed(run)) {
@@ -164,17 +180,27 @@ export class Tracing {
       span.setStatus({ code: SpanStatusCode.ERROR });
       span.setAttribute(names.ERROR_TYPE, typeof error === "string" ? error : run.status);
     } else if (this.#settings.trace_content) span.setAttribute(names.OUTPUT, JSON.stringify(answer));
-    for (const task of taskSpans(tasks ?? { tasks: [] }, endedAt)) this.#emit(task, inside);
+    for (const task of taskSpans(tasks ?? { tasks: [] }, endedAt, thread)) this.#emit(task, key, inside);
   }
 
-  #emit({ name, isClient, attributes, from, to, hasFailed, children }: TaskSpan, parent: Context): void {
+  #emit(emitted: TaskSpan, ofRun: string, parent: Context): void {
+    const { key, name, isClient, attributes, from, to, hasFailed, children } = emitted;
     const { trace, SpanKind, SpanStatusCode } = this.#api;
     const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const span = this.#tracer.startSpan(name, { kind, attributes, startTime: from }, parent);
+    const options = { kind, attributes, startTime: from };
+    const span = this.#derived(key === "" ? ofRun : `${ofRun}:${key}`, () =>
+      this.#tracer.startSpan(name, options, parent),
+    );
     if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
     const inside = trace.setSpan(parent, span);
-    for (const child of children) this.#emit(child, inside);
+    for (const child of children) this.#emit(child, ofRun, inside);
     span.end(to);
+  }
+
+  /** Starts a span with the id of its key, if the ids are ours. */
+  #derived(key: string, start: () => Span): Span {
+    const { ids } = this.#opened;
+    return ids ? ids.derived(key, start) : start();
   }
 
   #keeps({ run }: TracedEnd, ms: number): boolean {

@@ -1,6 +1,7 @@
 /** Formats changes as lines of text. */
+import { isMessageLike } from "../models/json.js";
 import type { PathStep } from "../models/value-path.js";
-import { isMessageLike, messageLine } from "./text.js";
+import { messageLine } from "./text.js";
 import type { Change } from "./changes.js";
 
 export type Mark = "+" | "-" | "~";

@@ -84,7 +84,7 @@ function* listChanges(
   return changes;
 }
 
-// Matches the items of two lists: messages by id, other items by value.
+// Matches the items of two lists: messages by id, or by content if they got new ids; other items by value.
 
 interface Alignment {
   /** Index before and index after of matching items, which may differ inside. */
@@ -98,12 +98,12 @@ interface Alignment {
 const MOST_CELLS = 4_000_000;
 
 function* alignLists(before: readonly unknown[], after: readonly unknown[]): Generator<void, Alignment> {
-  const [oldKeys, newKeys] = [yield* keysOf(before), yield* keysOf(after)];
+  const [oldKeys, newKeys] = [yield* keysOf(before, keyOf), yield* keysOf(after, keyOf)];
   const anchors = commonItems(oldKeys, newKeys);
   const alignment: Alignment = { pairs: [], removed: [], added: [] };
   let [old, now] = [0, 0];
   for (const [nextOld, nextNow] of [...anchors, [before.length, after.length] as const]) {
-    fillGap(alignment, { before, after }, [old, nextOld], [now, nextNow]);
+    yield* fillByContent(alignment, { before, after }, [old, nextOld], [now, nextNow]);
     if (nextOld < before.length) alignment.pairs.push([nextOld, nextNow]);
     [old, now] = [nextOld + 1, nextNow + 1];
   }
@@ -113,6 +113,27 @@ function* alignLists(before: readonly unknown[], after: readonly unknown[]): Gen
 interface Lists {
   before: readonly unknown[];
   after: readonly unknown[];
+}
+
+/** Between two matches, items with the same content under other ids are paired. */
+function* fillByContent(
+  alignment: Alignment,
+  lists: Lists,
+  [old, oldEnd]: [number, number],
+  [now, nowEnd]: [number, number],
+): Generator<void, void> {
+  let from: [number, number] = [old, now];
+  if (old < oldEnd && now < nowEnd) {
+    const oldKeys = yield* keysOf(lists.before.slice(old, oldEnd), contentOf);
+    const newKeys = yield* keysOf(lists.after.slice(now, nowEnd), contentOf);
+    for (const [oldOffset, newOffset] of commonItems(oldKeys, newKeys)) {
+      const pair: [number, number] = [old + oldOffset, now + newOffset];
+      fillGap(alignment, lists, [from[0], pair[0]], [from[1], pair[1]]);
+      alignment.pairs.push(pair);
+      from = [pair[0] + 1, pair[1] + 1];
+    }
+  }
+  fillGap(alignment, lists, [from[0], oldEnd], [from[1], nowEnd]);
 }
 
 /** Between two matches, items without an id are paired by position; the others were removed or added. */
@@ -179,11 +200,11 @@ function idOf(item: unknown): string | undefined {
   return isRecord(item) && typeof item.id === "string" ? item.id : undefined;
 }
 
-function* keysOf(items: readonly unknown[]): Generator<void, string[]> {
+function* keysOf(items: readonly unknown[], key: (item: unknown) => string): Generator<void, string[]> {
   const keys: string[] = [];
   for (const item of items) {
     if (keys.length % AT_ONCE === AT_ONCE - 1) yield;
-    keys.push(keyOf(item));
+    keys.push(key(item));
   }
   return keys;
 }
@@ -192,6 +213,11 @@ function* keysOf(items: readonly unknown[]): Generator<void, string[]> {
 function keyOf(item: unknown): string {
   const id = idOf(item);
   return id === undefined ? `value ${JSON.stringify(item)}` : `id ${id}`;
+}
+
+function contentOf(item: unknown): string {
+  if (!isRecord(item) || idOf(item) === undefined) return keyOf(item);
+  return `content ${JSON.stringify({ ...item, id: undefined })}`;
 }
 
 /** Returns a changed copy; the arguments stay unchanged. */

@@ -1,7 +1,7 @@
 /** Outcome of a run for clients of other protocols (MCP, A2A). */
-import { isRecord, type JsonObject } from "../models/json.js";
+import { isMessageLike, isRecord, type JsonObject } from "../models/json.js";
 import type { RunFrame } from "../models/run-stream.js";
-import { contentText, isMessageLike } from "./text.js";
+import { contentText } from "./text.js";
 
 export interface Question {
   id: string;

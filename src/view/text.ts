@@ -1,4 +1,4 @@
-import { isRecord } from "../models/json.js";
+import { isMessageLike, isRecord } from "../models/json.js";
 
 // C0 except newline and tab, DEL, C1, line and paragraph separators, and bidirectional control characters.
 const CONTROL =
@@ -8,6 +8,10 @@ const CONTROL =
 export function escapeControl(text: string): string {
   return text.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
+
+/** Text for the content and the attributes of HTML, without control characters. */
+export const escapeHtml = (text: string): string =>
+  escapeControl(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
 /** Text of a message's content, which is a string or a list of blocks. */
 export function contentText(content: unknown): string {
@@ -19,13 +23,6 @@ export function contentText(content: unknown): string {
       return typeof block?.text === "string" ? block.text : "";
     })
     .join("");
-}
-
-/** True for the message format of clients: `{type, content, ...}`. */
-export function isMessageLike(
-  value: unknown,
-): value is { type: string; content: unknown; [field: string]: unknown } {
-  return isRecord(value) && typeof value.type === "string" && "content" in value;
 }
 
 /** One line with the message type, its text and the names of called tools. */

@@ -4,9 +4,8 @@ import type { StudioNodeRun } from "../../src/models/studio.js";
 import { isReadOnly } from "../api.js";
 import { Fault } from "../parts/common.js";
 import { jsonText, msText, visible } from "../parts/text.js";
-import { run } from "../state/conversation.js";
+import { live, run } from "../state/conversation.js";
 import { hello } from "../state/hello.js";
-import { live } from "../state/live-run.js";
 import { attempt, runNodeAgain } from "../state/run-fault.js";
 import { strings } from "../strings.js";
 

@@ -1,8 +1,8 @@
 /** What a node did when it last ran, beside the graph. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isRecord } from "../../src/models/json.js";
+import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { RunTask } from "../../src/models/run.js";
-import { errorLine, isMessageLike } from "../../src/view/text.js";
+import { errorLine } from "../../src/view/text.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, msText, visible } from "../parts/text.js";
 import { isStoppable } from "../state/breakpoints.js";

@@ -2,11 +2,11 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { ask } from "../api.js";
-import { breakpoints, goOn, nodes, placesOf, type Side, step, stops, toggle } from "../state/breakpoints.js";
-import { isSending, run, state, threadId } from "../state/conversation.js";
+import { breakpoints, GO_ON, nodes, placesOf, type Side, step, stops, toggle } from "../state/breakpoints.js";
+import { graphOfView, run, useView } from "../state/conversation.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
 import { graphId } from "../state/graphs.js";
-import { live } from "../state/live-run.js";
+import type { ThreadView } from "../state/thread-view.js";
 import { load, loading } from "../state/loading.js";
 import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
@@ -15,24 +15,26 @@ import { visible } from "./text.js";
 
 /** Questions come first: a run with new input would discard them. */
 export function Asking() {
-  const at = state.value.value;
-  const id = threadId.value;
-  if (!at || id === undefined || live.value) return null;
+  const view = useView();
+  const at = view.state.value.value;
+  if (!at || view.id === "" || view.live.value) return null;
   if (at.interrupts.length > 0)
     return (
       <Questions
         key={at.checkpoint?.checkpoint_id}
         interrupts={at.interrupts}
-        graph={graphId.value}
-        threadId={id}
-        isBusy={isSending.value}
-        onAnswer={(wish) => void send({ ...wish, ...stops() })}
+        graph={graphOfView(view)}
+        threadId={view.id}
+        isBusy={view.isSending.value}
+        onAnswer={(wish) => void run({ ...wish, ...stopsOf(view) }, view)}
       />
     );
-  return isStopped(at) ? <Stopped key={at.checkpoint?.checkpoint_id} at={at} threadId={id} /> : null;
+  return isStopped(at) ? <Stopped key={at.checkpoint?.checkpoint_id} at={at} view={view} /> : null;
 }
 
-const send = (wish: RunWish): Promise<boolean> => run(wish);
+/** Breakpoints are set in the graph of the address. */
+const stopsOf = (view: ThreadView): ReturnType<typeof stops> =>
+  graphOfView(view) === graphId.value ? stops() : {};
 
 /** Nodes remain to run, and no task failed. */
 const isStopped = ({ next, tasks }: ThreadState): boolean =>
@@ -51,9 +53,12 @@ export function usePlaces(at: ThreadState, threadId: string): { places: string[]
   return { places: placesOf(value ?? at), isUnread: isGraph && !value && !inside.error.value };
 }
 
-function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
-  const { places, isUnread } = usePlaces(at, id);
-  const press = (isStep: boolean) => void send(isStep ? step(places) : goOn());
+function Stopped({ at, view }: { at: ThreadState; view: ThreadView }) {
+  const { places, isUnread } = usePlaces(at, view.id);
+  const graph = graphOfView(view);
+  const isBusy = view.isSending.value;
+  const resume = (): RunWish => ({ ...GO_ON, ...stopsOf(view) });
+  const press = (isStep: boolean) => void run(isStep ? step(places) : resume(), view);
   return (
     <section class="stopped" aria-label={strings.questions.breakpoints}>
       <p>
@@ -61,15 +66,15 @@ function Stopped({ at, threadId: id }: { at: ThreadState; threadId: string }) {
           <span aria-hidden="true">◆</span> {strings.questions.stopped(visible(places.join(", ")))}
         </span>
       </p>
-      <button type="button" class="main" onClick={() => press(false)} disabled={isSending.value}>
+      <button type="button" class="main" onClick={() => press(false)} disabled={isBusy}>
         {strings.questions.goOn}
       </button>
-      <button type="button" data-step onClick={() => press(true)} disabled={isSending.value || isUnread}>
+      <button type="button" data-step onClick={() => press(true)} disabled={isBusy || isUnread}>
         {strings.questions.step}
       </button>
-      <CopyAs action={() => runAction(graphId.value, id, goOn())} />
+      <CopyAs action={() => runAction(graph, view.id, resume())} />
       {!isUnread && (
-        <CopyAs of={strings.copyAs.step} action={() => runAction(graphId.value, id, step(places))} />
+        <CopyAs of={strings.copyAs.step} action={() => runAction(graph, view.id, step(places))} />
       )}
     </section>
   );

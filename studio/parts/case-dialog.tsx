@@ -152,7 +152,8 @@ function Written({ made, onFault }: { made: StudioCase; onFault: (error: ApiErro
   return (
     <>
       <p role="status">
-        {strings.cases.written} <code>{visible(made.file)}</code>
+        {strings.cases.written} <code>{visible(made.file)}</code>{" "}
+        <Copy label={strings.faults.copyPath} text={() => made.file} />
       </p>
       <p class="command">
         {strings.cases.run} <code>{visible(command)}</code> <Copy text={() => command} />

@@ -1,9 +1,8 @@
 /** Changes of a step by state key, with previous values and the nodes that wrote them. */
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { isRecord } from "../../src/models/json.js";
+import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { type Change, changesInSteps } from "../../src/view/changes.js";
-import { isMessageLike } from "../../src/view/text.js";
 import { strings } from "../strings.js";
 import { Waiting } from "./common.js";
 import { More } from "./end-of-list.js";

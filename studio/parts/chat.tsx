@@ -40,12 +40,12 @@ function Said({ entry }: { entry: Entry }) {
   return useMemo(() => <EntryView entry={entry} />, [entry, markdown.value]);
 }
 
-function EntryView({ entry: { message, calls, isGrowing, within } }: { entry: Entry }) {
+function EntryView({ entry: { message, calls, isGrowing, isCutOff, within } }: { entry: Entry }) {
   const { type } = message;
   const kind = ["human", "ai", "tool", "system"].includes(type) ? type : "other";
   const shown = (
     <article class={`said is-${kind}`} aria-busy={isGrowing}>
-      <Head message={message} />
+      <Head message={message} isCutOff={isCutOff} />
       <Reasoning message={message} />
       {kind === "ai" || kind === "human" ? <Text message={message} /> : <Content content={message.content} />}
       {calls.map((call, index) => (
@@ -62,12 +62,18 @@ function EntryView({ entry: { message, calls, isGrowing, within } }: { entry: En
   );
 }
 
-function Head({ message: { type, name, status } }: { message: MessageLike }) {
+interface HeadProps {
+  message: MessageLike;
+  isCutOff: boolean;
+}
+
+function Head({ message: { type, name, status }, isCutOff }: HeadProps) {
   return (
     <header>
       <strong>{visible(type)}</strong>
       {typeof name === "string" && <span class="dim">{visible(name)}</span>}
       {status === "error" && <span class="bad">{strings.status.error}</span>}
+      {isCutOff && <span class="badge">{strings.runs.cutOff}</span>}
     </header>
   );
 }

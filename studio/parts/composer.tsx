@@ -21,11 +21,10 @@ import {
   remember,
   wish,
 } from "../state/composer.js";
-import { isSending, refusal, run, threadId } from "../state/conversation.js";
+import { isSending, live, refusal, run, threadId } from "../state/conversation.js";
 import { runAction } from "../state/copy-as.js";
 import { type Draft, messageOf, type Said, withMessage } from "../state/draft.js";
 import { graphId } from "../state/graphs.js";
-import { live } from "../state/live-run.js";
 import type { Shape } from "../state/shape.js";
 import { strings } from "../strings.js";
 import { Breakpoints } from "./asking.js";

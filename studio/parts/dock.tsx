@@ -1,7 +1,7 @@
 /** Below the steps of a thread: the run in flight, the input for the next run, and earlier runs. */
 import { useSignalEffect } from "@preact/signals";
 import { useState } from "preact/hooks";
-import { attach, readState } from "../state/conversation.js";
+import { attach, current } from "../state/conversation.js";
 import { row, threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
 import { Asking } from "./asking.js";
@@ -21,7 +21,7 @@ export function Dock() {
   });
   const open = (each: Part) => {
     setPart(each === part ? undefined : each);
-    if (each === "input") void readState();
+    if (each === "input") void current.peek().readAll();
   };
   return (
     <section class="dock" aria-label={strings.run}>

@@ -2,8 +2,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
 import { schemaIssues } from "../state/composer.js";
-import { noteRollback, row, state } from "../state/conversation.js";
-import { cancelAction, isConnected, live, picture, stop } from "../state/live-run.js";
+import { useView } from "../state/conversation.js";
+import { cancelAction } from "../state/live-run.js";
 import type { Picture } from "../state/run-view.js";
 import { strings } from "../strings.js";
 import { Fault } from "./common.js";
@@ -13,15 +13,15 @@ import { visible } from "./text.js";
 
 export function Progress() {
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
-  const run = live.value;
-  const seen = picture.value;
+  const view = useView();
+  const [run, seen] = [view.live.value, view.picture.value];
   useEffect(() => setFault(undefined), [run?.runId]);
   if (!run && !seen?.end) return null;
   return (
     <div class="progress">
       <p role="status">{run ? <Now seen={seen} /> : seen?.end && <Ended seen={seen} />}</p>
       {run && <Stop onFault={setFault} />}
-      {run && !isConnected.value && <p class="bad">{strings.runs.lost}</p>}
+      {run && !view.isConnected.value && <p class="bad">{strings.runs.lost}</p>}
       {!run && seen?.end?.error !== undefined && <Failure error={seen.end.error} />}
       {fault && <Fault error={fault} />}
     </div>
@@ -30,9 +30,10 @@ export function Progress() {
 
 /** How the last run failed, if this page did not watch it. */
 export function LastFailure() {
-  const { status, error } = row.value.value ?? {};
+  const view = useView();
+  const { status, error } = view.row.value.value ?? {};
   // While a run is in flight, the error of the previous one stays in the thread.
-  if (live.value || picture.value?.end || status !== "error" || error == null) return null;
+  if (view.live.value || view.picture.value?.end || status !== "error" || error == null) return null;
   return (
     <div class="progress">
       <p class="status is-error">{strings.runs.ended.error}</p>
@@ -42,10 +43,10 @@ export function LastFailure() {
 }
 
 function Failure({ error }: { error: string }) {
-  const { thread_id = "" } = row.value.value ?? {};
+  const { id, state } = useView();
   const { tasks = [], checkpoint } = state.value.value ?? {};
   const before = tasks.length > 0 ? checkpoint?.checkpoint_id : undefined;
-  return <FaultCard threadId={thread_id} error={failureText(error)} checkpointId={before ?? undefined} />;
+  return <FaultCard threadId={id} error={failureText(error)} checkpointId={before ?? undefined} />;
 }
 
 /** One line per schema issue; other errors are unchanged. */
@@ -81,12 +82,10 @@ function Ended({ seen: { end, nodes } }: { seen: Picture }) {
 }
 
 function Stop({ onFault }: { onFault: (error: ApiError) => void }) {
-  const run = live.value;
+  const view = useView();
+  const run = view.live.value;
   if (!run) return null;
-  const press = (action: "interrupt" | "rollback") => {
-    if (action === "rollback") noteRollback(run.threadId);
-    void stop(action).catch(onFault);
-  };
+  const press = (action: "interrupt" | "rollback") => void view.stop(action).catch(onFault);
   return (
     <span class="stop">
       <button type="button" onClick={() => press("interrupt")} disabled={run.isStopping}>

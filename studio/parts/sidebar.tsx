@@ -22,10 +22,11 @@ const TITLES = {
   runs: strings.allRuns.title,
   store: strings.memory.title,
   graphs: strings.graphs,
+  usage: strings.usage.title,
 } as const satisfies Partial<Record<IconName, string>>;
 type Screen = keyof typeof TITLES;
 
-const ALL: readonly Screen[] = ["run", "inbox", "threads", "runs", "store", "graphs"];
+const ALL: readonly Screen[] = ["run", "inbox", "threads", "runs", "store", "graphs", "usage"];
 /** Read-only pages cannot run graphs. */
 const SCREENS = ALL.filter((each) => !isReadOnly || (each !== "run" && each !== "inbox"));
 

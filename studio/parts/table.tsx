@@ -1,6 +1,7 @@
 /** A list as a table; on small screens each row becomes a card. */
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { hiddenColumns, hideColumn } from "../state/layout.js";
 import { strings } from "../strings.js";
 
 interface Column {
@@ -16,23 +17,50 @@ interface TableProps {
   children: ComponentChildren;
 }
 
-export const Table = ({ label, columns, children }: TableProps) => (
-  <table class="table" aria-label={label} data-list>
-    <thead>
-      <tr>
-        {columns.map((column) => (
-          <th key={column.title} scope="col" class={column.class}>
-            {column.title}
+export function Table({ label, columns, children }: TableProps) {
+  const [hidden, setHidden] = useState(() => hiddenColumns(label));
+  const [isOpen, setOpen] = useState(false);
+  const classes = [...hidden].map((index) => `hides-${index + 1}`);
+  return (
+    <table class={["table", ...classes].join(" ")} aria-label={label} data-list>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.title} scope="col" class={column.class}>
+              {column.title}
+            </th>
+          ))}
+          <th scope="col">
+            <span class="visually-hidden">{strings.list.actions}</span>
+            <details class="columns" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+              <summary>{strings.list.columns}</summary>
+              {isOpen && (
+                <div class="columns-list">
+                  {columns.map(
+                    (column, index) =>
+                      column.class !== "is-main" && (
+                        <label key={column.title} class="check">
+                          <input
+                            type="checkbox"
+                            checked={!hidden.has(index)}
+                            onChange={({ currentTarget: { checked } }) =>
+                              setHidden(hideColumn(label, index, !checked))
+                            }
+                          />
+                          {column.title}
+                        </label>
+                      ),
+                  )}
+                </div>
+              )}
+            </details>
           </th>
-        ))}
-        <th scope="col">
-          <span class="visually-hidden">{strings.list.actions}</span>
-        </th>
-      </tr>
-    </thead>
-    <tbody>{children}</tbody>
-  </table>
-);
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  );
+}
 
 interface TableRowProps {
   /** A change of this value highlights the row for a moment. */

@@ -104,3 +104,10 @@ export function msText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }
+
+/** Amounts below a dollar have up to three significant digits. */
+export function dollars(amount: number): string {
+  const zeros = amount > 0 ? -Math.floor(Math.log10(amount)) : 0;
+  const maximumFractionDigits = Math.min(Math.max(2, zeros + 2), 9);
+  return amount.toLocaleString("en", { style: "currency", currency: "USD", maximumFractionDigits });
+}

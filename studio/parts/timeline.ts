@@ -1,9 +1,10 @@
-/** Places the tasks of a run on a time axis that shortens pauses. */
+/** Places the spans of a run, which are those of its trace, on a time axis that shortens pauses. */
 import type { RunTask } from "../../src/models/run.js";
+import { type TaskSpan, taskSpans } from "../../src/tracing/task-spans.js";
 
 export interface TimedRow {
   task: RunTask;
-  /** Subgraph depth; calls are one level below their node. */
+  /** Number of nodes around it. */
   depth: number;
   /** Milliseconds since the start of the first task. */
   at: number;
@@ -31,17 +32,11 @@ const PAUSE_MS = 500;
 /** Length of a shortened pause, as a fraction of the busy time. */
 const PAUSE_SHARE = 0.04;
 
-interface Span {
-  from: number;
-  to: number;
-}
+type Span = Pick<TaskSpan, "from" | "to">;
 
 /** @param now milliseconds since 1970, used as the end of running tasks */
 export function timeline(tasks: readonly RunTask[], now: number): Timeline {
-  const spans = tasks.map(({ started_at, ended_at }): Span => {
-    const from = Date.parse(started_at);
-    return { from, to: Math.max(from, ended_at === null ? now : Date.parse(ended_at)) };
-  });
+  const spans = [...rowsOf(taskSpans({ tasks }, now, ""))];
   const [first] = spans;
   if (!first) return { rows: [], pauses: [], ms: 0 };
   const start = spans.reduce((least, { from }) => Math.min(least, from), first.from);
@@ -61,12 +56,24 @@ export function timeline(tasks: readonly RunTask[], now: number): Timeline {
   return {
     ms: end - start,
     pauses: gaps.map(({ from, to }) => ({ ms: to - from, left: placeOf(from) + room / whole / 2 })),
-    rows: tasks.map((task, index) => {
-      const { from, to } = spans[index] ?? first;
+    rows: spans.map(({ task, depth, from, to }) => {
       const left = placeOf(from);
-      return { task, depth: depthOf(task), at: from - start, ms: to - from, left, width: placeOf(to) - left };
+      return { task, depth, at: from - start, ms: to - from, left, width: placeOf(to) - left };
     }),
   };
+}
+
+interface RowSpan extends Span {
+  task: RunTask;
+  depth: number;
+}
+
+/** A subgraph has no row of its own: its node has the same time. */
+function* rowsOf(spans: readonly TaskSpan[], depth = 0): Generator<RowSpan> {
+  for (const { task, from, to, children } of spans) {
+    if (task) yield { task, depth, from, to };
+    yield* rowsOf(children, task ? depth + 1 : depth);
+  }
 }
 
 /** Long pauses in which no task ran. */
@@ -83,10 +90,6 @@ function gapsIn(spans: readonly Span[]): Span[] {
 
 const partsOf = (namespace: string): string[] =>
   namespace.split("|").filter((part) => part !== "" && !/^\d+$/.test(part));
-
-function depthOf({ kind, namespace }: RunTask): number {
-  return Math.max(0, partsOf(namespace).length - (kind === "node" ? 1 : 0));
-}
 
 /** Namespace of the graph that contains the task; empty for the root graph. */
 export const graphAround = ({ namespace }: RunTask): string => partsOf(namespace).slice(0, -1).join("|");

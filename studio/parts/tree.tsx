@@ -2,9 +2,10 @@
  * Tree view of a value of any size: keyboard and mouse navigation, search, and the selected value in full.
  */
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { isMessageLike } from "../../src/models/json.js";
 import type { PathStep } from "../../src/models/value-path.js";
 import { valueAt } from "../../src/models/value-path.js";
-import { isMessageLike, messageLine } from "../../src/view/text.js";
+import { messageLine } from "../../src/view/text.js";
 import { strings } from "../strings.js";
 import { movedBy, rowId, Rows } from "./rows.js";
 import { Copy, jsonText, LongText, visible } from "./text.js";

@@ -1,17 +1,20 @@
-/** Threads that wait for an answer, each with a form. */
-import { useEffect, useState } from "preact/hooks";
+/** Threads that wait for an answer, and the selected one with its last messages and a form. */
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
 import { usePlaces } from "../parts/asking.js";
+import { Chat } from "../parts/chat.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
 import { CopyAs } from "../parts/copy-as.js";
 import { EndOfList } from "../parts/end-of-list.js";
 import { Questions } from "../parts/questions.js";
 import { Ago, visible } from "../parts/text.js";
-import { href } from "../router.js";
+import { href, place } from "../router.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
+import { GO_ON } from "../state/breakpoints.js";
 import { onChange, throttled } from "../state/changes.js";
 import { load, loading } from "../state/loading.js";
+import { RunView } from "../state/run-view.js";
 import { graphOf, type ListedThread, previewOf, SELECT, titleOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 
@@ -87,29 +90,65 @@ function List() {
         command="graph-serve threads list --status interrupted"
       />
     );
+  const named = threads.find(({ thread_id }) => thread_id === place.value.path[1]);
+  // Wide screens show the first one beside the list.
+  const chosen = named ?? threads[0];
   return (
-    <>
-      <ul class="inbox">
-        {threads.map((thread) => (
-          <li key={`${thread.thread_id} ${thread.updated_at}`}>
-            <Asker thread={thread} />
-          </li>
-        ))}
-      </ul>
-      <EndOfList
-        count={threads.length}
-        page={page}
-        hasMore={hasMore}
-        more={() => void readMore()}
-        text={strings.questions.waiting(threads.length, total)}
-      />
-    </>
+    <div class={`inbox-panes ${named ? "is-chosen" : ""}`}>
+      <div class="inbox-list">
+        <ul class="inbox" data-list>
+          {threads.map((thread) => (
+            <li key={thread.thread_id}>
+              <Row thread={thread} isCurrent={thread === chosen} />
+            </li>
+          ))}
+        </ul>
+        <EndOfList
+          count={threads.length}
+          page={page}
+          hasMore={hasMore}
+          more={() => void readMore()}
+          text={strings.questions.waiting(threads.length, total)}
+        />
+      </div>
+      {chosen && <Asker key={`${chosen.thread_id} ${chosen.updated_at}`} thread={chosen} />}
+    </div>
   );
+}
+
+const lineOf = (text: string): string => visible(text.slice(0, 200)).replaceAll("\n", " ");
+
+function Row({ thread, isCurrent }: { thread: ListedThread; isCurrent: boolean }) {
+  const [title, last] = [titleOf(thread), previewOf(thread)];
+  const text = title === "" ? strings.list.noMessage : lineOf(title);
+  return (
+    <a
+      class="inbox-row"
+      href={href(["inbox", thread.thread_id])}
+      aria-current={isCurrent ? "true" : undefined}
+    >
+      <span class="one-line inbox-title">{text}</span>
+      <Ago at={thread.updated_at} />
+      <span class="one-line dim small-text">
+        {[graphOf(thread), thread.thread_id.slice(0, 13), last].filter(Boolean).map(lineOf).join(" · ")}
+      </span>
+    </a>
+  );
+}
+
+/** Messages before the question that are shown at first. */
+const CONTEXT = 3;
+
+function Context({ at }: { at: ThreadState }) {
+  const [most, setMost] = useState(CONTEXT);
+  const { entries } = useMemo(() => new RunView(at.values, new Set()).picture(), [at]);
+  if (entries.length === 0) return null;
+  return <Chat entries={entries} most={most} showMore={() => setMost(most + Chat.most)} />;
 }
 
 function Asker({ thread }: { thread: ListedThread }) {
   const { thread_id: id, updated_at } = thread;
-  const [title, last] = [titleOf(thread), previewOf(thread)];
+  const title = titleOf(thread);
   const [state] = useState(() => loading<ThreadState>());
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
@@ -132,17 +171,21 @@ function Asker({ thread }: { thread: ListedThread }) {
   return (
     <article class="asker">
       <header class="asker-head">
-        <a href={href(["run", id])}>
-          {title === "" ? strings.list.noMessage : visible(title.slice(0, 200)).replaceAll("\n", " ")}
+        <a class="button small inbox-back" href={href(["inbox"])}>
+          {strings.inbox}
         </a>
+        <h2>
+          <a href={href(["run", id])}>{title === "" ? strings.list.noMessage : lineOf(title)}</a>
+        </h2>
         <code class="dim">{visible(id.slice(0, 13))}</code>
         <span class="dim">{visible(graphOf(thread))}</span>
         <span class="dim">
           <Ago at={updated_at} />
         </span>
       </header>
-      {last !== "" && <p class="asker-last dim">{visible(last)}</p>}
       {state.error.value && <Fault error={state.error.value} />}
+      {!at && !state.error.value && <Waiting />}
+      {at && <Context at={at} />}
       {at && at.interrupts.length === 0 && (
         <Pause at={at} thread={thread} isBusy={isBusy} onGo={(wish) => void answer(wish)} />
       )}
@@ -166,8 +209,6 @@ interface PauseProps {
   isBusy: boolean;
   onGo: (wish: RunWish) => void;
 }
-
-const GO_ON: RunWish = { input: null };
 
 /** A thread stopped at a breakpoint or by a user. */
 function Pause({ at, thread, isBusy, onGo }: PauseProps) {

@@ -1,9 +1,9 @@
 /** The selected step: its changes, state and tasks. */
 import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isRecord } from "../../src/models/json.js";
+import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
-import { errorLine, isMessageLike } from "../../src/view/text.js";
+import { errorLine } from "../../src/view/text.js";
 import { isReadOnly, shared } from "../api.js";
 import { Changes } from "../parts/changes.js";
 import { Fault, Section, Waiting } from "../parts/common.js";

@@ -13,8 +13,9 @@ import { msText, visible } from "../parts/text.js";
 import { ThreadHead } from "../parts/thread-head.js";
 import { go, href, place } from "../router.js";
 import { concerns, onChange } from "../state/changes.js";
+import { live } from "../state/conversation.js";
 import { stepList } from "../state/layout.js";
-import { live, onProgress } from "../state/live-run.js";
+import { onProgress } from "../state/live-run.js";
 import {
   choose,
   chosenId,
@@ -31,6 +32,7 @@ import {
   nodesOf,
   open,
   page,
+  parentOf,
   readAgain,
   refresh,
   refreshSoon,
@@ -44,6 +46,7 @@ import {
 } from "../state/thread.js";
 import type { Step } from "../state/step-list.js";
 import { graphOf } from "../state/threads.js";
+import { measure, measuredOf } from "../state/times.js";
 import { Lane } from "../parts/lane.js";
 import { path, placed, width } from "../state/branches.js";
 import { strings } from "../strings.js";
@@ -56,7 +59,7 @@ export function Thread() {
   useSignalEffect(findNamed);
   useEffect(() => {
     // The stream of a run already reports changes.
-    const stop = onChange((changes) => void (!live.value && concerns(changes, id) && refresh()));
+    const stop = onChange((changes) => void (!live.peek() && concerns(changes, id) && refresh()));
     const forget = onProgress((of) => void (of === id && refreshSoon()));
     return () => {
       forget();
@@ -213,7 +216,10 @@ interface StepRowProps {
 
 function StepRow({ step, above, place, row: at }: StepRowProps) {
   const isChosen = step.id === chosenId.value;
-  const ms = durationOf(step);
+  const between = durationOf(step);
+  const isMeasured = between === undefined && parentOf(step) !== undefined;
+  useEffect(() => void (isMeasured && measure(step)), [isMeasured, step.id]);
+  const ms = between ?? measuredOf(step);
   return (
     <div
       id={rowId(LIST, at)}

@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import type { RunTask, RunTasks } from "../../src/models/run.js";
 import { Fault, Waiting } from "../parts/common.js";
 import { movedBy, rowId, Rows } from "../parts/rows.js";
-import { msText, visible } from "../parts/text.js";
+import { dollars, msText, visible } from "../parts/text.js";
 import { graphAround, type TimedRow, timeline, type Timeline } from "../parts/timeline.js";
 import { go } from "../router.js";
 import { namespace, stepHref, steps } from "../state/thread.js";
@@ -98,13 +98,18 @@ interface BarProps {
 const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
 
 function Bar({ row: { task, depth, ms, left, width }, line, id, isActive }: BarProps) {
-  const { kind, name, state, usage } = task;
+  const { kind, name, state, usage, error } = task;
   return (
     <div id={id} class="row bar-row" role="option" aria-selected={isActive} onClick={() => open(task)}>
       <span class="bar-name one-line" style={{ paddingLeft: `${Math.min(depth, 8) * 14}px` }}>
         {kind !== "node" && <span class="visually-hidden">{strings.times[kind]} </span>}
         {visible(name)}
-        {state !== "done" && <span class={`bar-state is-${state}`}> {strings.times.states[state]}</span>}
+        {state !== "done" && (
+          <span class={`bar-state is-${state}`} title={error && visible(error)}>
+            {` ${strings.times.states[state]}`}
+            {error !== undefined && `: ${visible(error)}`}
+          </span>
+        )}
       </span>
       <span class="bar-track">
         {line.pauses.map((pause, index) => (
@@ -121,7 +126,13 @@ function Bar({ row: { task, depth, ms, left, width }, line, id, isActive }: BarP
         />
       </span>
       <span class="bar-ms">
-        {usage && <span class="dim">{strings.times.tokens(usage.total_tokens)}</span>} {msText(ms)}
+        {usage && (
+          <span class="dim">
+            {usage.cost_usd !== undefined && `${dollars(usage.cost_usd)} `}
+            {strings.times.tokens(usage.total_tokens)}
+          </span>
+        )}{" "}
+        {msText(ms)}
       </span>
     </div>
   );

@@ -61,8 +61,8 @@ export function stops(): Pick<RunWish, "interrupt_before" | "interrupt_after"> {
   };
 }
 
-/** Resume to the next breakpoint. */
-export const goOn = (): RunWish => ({ input: null, ...stops() });
+/** Resume the thread. */
+export const GO_ON: RunWish = { input: null };
 
 /** Resume for one superstep, also inside a subgraph. */
 export const step = (places: readonly string[]): RunWish => ({

@@ -6,11 +6,10 @@ import { ask } from "../api.js";
 import { stops } from "./breakpoints.js";
 import type { RunWish } from "./copy-as.js";
 import type { FieldFaults } from "../parts/schema-form.js";
-import { refusal, threadId } from "./conversation.js";
+import { picture, refusal, threadId } from "./conversation.js";
 import { Draft, messageOf } from "./draft.js";
 import { fileOf } from "./files.js";
 import { graphId, schemas } from "./graphs.js";
-import { picture } from "./live-run.js";
 import { shapeOf, takesMessages } from "./shape.js";
 
 const FACES = ["message", "form", "json"] as const;

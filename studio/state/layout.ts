@@ -46,6 +46,18 @@ export function reset({ name, width, own }: Pane): void {
   keep(name, undefined);
 }
 
+/** Indexes of the columns of a table that the reader has hidden; stored as a bit mask. */
+export function hiddenColumns(table: string): ReadonlySet<number> {
+  const mask = stored()[`columns ${table}`] ?? 0;
+  return new Set([...Array(16).keys()].filter((index) => (mask & (1 << index)) !== 0));
+}
+
+export function hideColumn(table: string, index: number, isHidden: boolean): ReadonlySet<number> {
+  const mask = stored()[`columns ${table}`] ?? 0;
+  keep(`columns ${table}`, isHidden ? mask | (1 << index) : mask & ~(1 << index));
+  return hiddenColumns(table);
+}
+
 /** Below this width, the sidebar starts folded. */
 const FOLDED_BELOW = 1360;
 export const isFolded = signal(

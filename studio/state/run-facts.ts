@@ -40,6 +40,18 @@ onProgress((threadId) => {
   if (wanted?.threadId === threadId) void readRunFacts(threadId, wanted.runId);
 });
 
+/** Interval for runs whose stream contains no tasks. */
+const UNSTREAMED_MS = 1000;
+
+/** Follows the tasks of a run whose request selected stream modes without them. Returns a function that stops it. */
+export function pollRunFacts(threadId: string, runId: string): () => void {
+  const timer = setInterval(() => {
+    if (document.visibilityState === "visible") void readRunFacts(threadId, runId);
+  }, UNSTREAMED_MS);
+  void readRunFacts(threadId, runId);
+  return () => clearInterval(timer);
+}
+
 type Listed = Pick<Run, "run_id" | "status">;
 
 async function read(threadId: string, runId: string | undefined): Promise<StoredRun | undefined> {
@@ -90,7 +102,7 @@ export function marksOf({ tasks, status }: StoredRun, drawn: ReadonlySet<string>
       if (state !== "running") view.end(around, task.task.namespace, task.task.name, state);
     }
   }
-  view.finish(status);
+  if (status !== "running" && status !== "pending") view.finish(status);
   return { progress: progressOf(view.nodes), ways: view.ways };
 }
 

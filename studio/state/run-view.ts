@@ -1,7 +1,6 @@
 /** View of a run built from its frames: growing messages, tool calls, nodes and the outcome. */
-import { isRecord, type JsonObject } from "../../src/models/json.js";
+import { isMessageLike, isRecord, type JsonObject } from "../../src/models/json.js";
 import type { RunTasks } from "../../src/models/run.js";
-import { isMessageLike } from "../../src/view/text.js";
 import type { Frame, MessageLike } from "./frame.js";
 import { grown } from "./growing.js";
 import { drawnNamespace, type NodeState, RunProgress } from "./run-progress.js";
@@ -30,6 +29,8 @@ export interface Entry {
   calls: readonly Call[];
   /** True while a model is still writing it. */
   isGrowing: boolean;
+  /** True if the run ended while a model was writing it. */
+  isCutOff: boolean;
   /** The node that emitted it, if the message is not in the state. */
   within: string | undefined;
 }
@@ -83,17 +84,28 @@ export class RunView {
   #custom: unknown[] = [];
   #frames: Frame[] = [];
   #end: RunEnd | undefined;
+  /** Ids of the messages that models were writing when the run ended. */
+  #cutOff: ReadonlySet<string> = new Set();
+  /** The same of earlier runs of the thread. */
+  readonly #cutOffBefore: ReadonlySet<string> = new Set();
   #checkpoints = 0;
 
   /**
    * @param values values of the thread before the run
    * @param drawn node ids of the graph's drawing
-   * @param before previous view of the thread, which supplies the durations of earlier tool calls
+   * @param before previous view of the thread, which supplies the durations of earlier tool calls, and the
+   *   messages that earlier runs left unfinished
    */
   constructor(values: unknown, drawn: ReadonlySet<string>, before?: RunView) {
     this.#values = values;
     this.#progress = new RunProgress(drawn);
-    if (before) this.#tools = new Map(before.#tools);
+    if (!before) return;
+    this.#tools = new Map(before.#tools);
+    this.#cutOffBefore = new Set([...before.#cutOffBefore, ...before.#cutOff]);
+    for (const id of this.#cutOffBefore) {
+      const message = before.#growing.get(id);
+      if (message) this.#growing.set(id, message);
+    }
   }
 
   take(frame: Frame): void {
@@ -131,7 +143,8 @@ export class RunView {
   /** Set the final state after a run; `forget` also removes model output that is not in the state. */
   settle(values: unknown, forget: boolean): void {
     this.#values = values;
-    if (forget) this.#growing.clear();
+    if (!forget) return;
+    for (const id of this.#growing.keys()) if (!this.#cutOffBefore.has(id)) this.#growing.delete(id);
   }
 
   picture(): Picture {
@@ -269,9 +282,18 @@ export class RunView {
       tokens: typeof total === "number" ? total : undefined,
       error,
     };
+    if (this.#end.status !== "success") this.#cutOff = this.#unfinished();
     this.#progress.finish(this.#end.status);
     for (const [call, tool] of this.#tools)
       if (tool.state === "running") this.#tools.set(call, { state: "failed", error: this.#end.status });
+  }
+
+  /** The last message of each node that is still running. */
+  #unfinished(): Set<string> {
+    const last = new Map<string, string>();
+    for (const [id, { within }] of this.#growing)
+      if (this.#progress.nodes.get(within) === "running") last.set(within, id);
+    return new Set(last.values());
   }
 
   /**
@@ -284,12 +306,15 @@ export class RunView {
     const isOver = this.#end !== undefined;
     const raw = messages.map((message, index): Omit<Entry, "calls"> => {
       const id = typeof message.id === "string" ? message.id : `at ${index}`;
-      return { id, message, isGrowing: false, within: undefined };
+      return { id, message, isGrowing: false, isCutOff: false, within: undefined };
     });
     for (const [id, { message, within, after }] of others) {
       const place = raw.findLastIndex((entry) => entry.id === after) + 1;
       const at = place === 0 || after === undefined ? raw.length : endOfOthers(raw, place, ids);
-      raw.splice(at, 0, { id, message, isGrowing: !isOver, within: isOver ? within : undefined });
+      const isCutOff = this.#cutOff.has(id) || this.#cutOffBefore.has(id);
+      const isGrowing = !isOver && !isCutOff;
+      const isAside = isOver && !isCutOff;
+      raw.splice(at, 0, { id, message, isGrowing, isCutOff, within: isAside ? within : undefined });
     }
     const { answers, answering } = answersOf(raw);
     const entries = raw
@@ -320,6 +345,7 @@ export class RunView {
     if (
       before?.message === message &&
       before.isGrowing === entry.isGrowing &&
+      before.isCutOff === entry.isCutOff &&
       before.within === entry.within &&
       sameCalls(before.calls, entry.calls)
     )

@@ -1,12 +1,13 @@
 /** Times and token usage of the thread's runs. */
-import { computed, effect } from "@preact/signals";
-import type { Run, RunTasks } from "../../src/models/run.js";
+import { computed, effect, signal } from "@preact/signals";
+import type { Run, RunTask, RunTasks } from "../../src/models/run.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
 import { ask } from "../api.js";
 import { added, type Cost, costOf } from "../parts/prices.js";
 import { load, loading } from "./loading.js";
 import { prices } from "./prices.js";
-import { chosenStep, row, threadId } from "./thread.js";
+import type { Step } from "./step-list.js";
+import { chosenStep, namespace, row, threadId } from "./thread.js";
 
 type ListedRun = Pick<Run, "run_id" | "usage" | "status">;
 
@@ -27,6 +28,29 @@ export async function tasksOf(runId: string): Promise<RunTasks> {
   if (body.tasks.every(({ ended_at }) => ended_at !== null)) known.set(runId, body);
   return body;
 }
+
+/** Durations by checkpoint id, see `measure`. */
+const measured = signal<ReadonlyMap<string, number | undefined>>(new Map());
+export const measuredOf = (step: Step): number | undefined => measured.value.get(step.id);
+
+/**
+ * Measure the superstep after an edit or an answer from the tasks of its run: the previous step belongs to no run or
+ * to an earlier one, so the time between both is not its duration.
+ */
+export async function measure({ id, runId, number, createdAt, source }: Step): Promise<void> {
+  if (source !== "loop" || runId === undefined || createdAt === null || measured.peek().has(id)) return;
+  measured.value = new Map(measured.peek()).set(id, undefined);
+  const { tasks } = await tasksOf(runId).catch((): Pick<RunTasks, "tasks"> => ({ tasks: [] }));
+  const starts = tasks
+    .filter((task) => task.kind === "node" && task.step === number && isIn(task, namespace.peek()))
+    .map(({ started_at }) => Date.parse(started_at));
+  if (starts.length === 0) return;
+  const ms = Math.max(0, Date.parse(createdAt) - Math.min(...starts));
+  measured.value = new Map(measured.peek()).set(id, ms);
+}
+
+const isIn = (task: RunTask, around: string): boolean =>
+  task.namespace.split("|").slice(0, -1).join("|") === around;
 
 /** Load the tasks of the selected step's run and the thread's runs. Call it in an effect. */
 export function readTimes(): void {

@@ -47,6 +47,17 @@ describe("changes between two values", () => {
     expect(lines(after, before)).toEqual(["- messages[0]: system: s", '~ messages[1].content: "c" -> "b"']);
   });
 
+  it("messages that got new ids are matched by content", () => {
+    const said = (id: string, content: string) => ({ id, type: "human", content });
+    const before = [said("1", "a"), said("2", "b"), said("3", "c")];
+    expect(lines(before, [said("4", "a"), said("5", "b"), said("6", "x"), said("7", "c")])).toEqual([
+      "+ [2]: human: x",
+      '~ [0].id: "1" -> "4"',
+      '~ [1].id: "2" -> "5"',
+      '~ [3].id: "3" -> "7"',
+    ]);
+  });
+
   it("added, removed and changed keys are listed", () => {
     expect(lines({ a: 1, b: { c: [1, 2] } }, { b: { c: [1, 3] }, d: null })).toEqual([
       "- a: 1",
@@ -72,6 +83,7 @@ describe("changes between two values", () => {
       fc.jsonValue({ maxDepth: 3 }),
       fc.record({
         messages: fc.uniqueArray(message, { selector: ({ id }) => id }),
+        renamed: fc.uniqueArray(message, { selector: ({ id }) => id }),
         log: fc.array(fc.nat(3)),
       }),
       fc.array(fc.array(fc.nat(2))),

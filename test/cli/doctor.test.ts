@@ -60,6 +60,28 @@ describe("a healthy project", () => {
     expect(of("stale runs")).toMatchObject({ status: "ok", detail: "none" });
   });
 
+  it("expired threads are counted before a sweep deletes them", async () => {
+    const settings = { graphs: { agent: "./graph.ts:graph" }, ttl: { threads: { minutes: 0.0001 } } };
+    await cli(["run", "--message", "hi"], { cwd: project.dir });
+    expect((await checks()).of("ttl")).toMatchObject({
+      status: "ok",
+      detail: "new threads are kept until they are deleted; no thread has expired",
+    });
+    await project.put("graph-server.config.json", settings);
+    await cli(["run", "--message", "hi"], { cwd: project.dir });
+    expect((await checks()).of("ttl").detail).toMatch(
+      /^new threads are deleted 0\.0001 minutes after .*; 1 of 2 threads have expired and are deleted/,
+    );
+    const { stdout } = await cli(["threads", "list", "--json"], { cwd: project.dir });
+    const { items } = JSON.parse(stdout) as { items: { thread_id: string }[] };
+    const first = items.at(-1);
+    await cli(["threads", "delete", first?.thread_id ?? "", "--yes"], { cwd: project.dir });
+    expect((await checks()).of("ttl")).toMatchObject({
+      status: "warn",
+      detail: "every thread has expired: the next sweep deletes all 1",
+    });
+  });
+
   it("lines in a pipe are aligned and uncoloured", async () => {
     const { stdout, stderr } = await cli(["doctor"], { cwd: project.dir });
     expect(stdout).toMatch(/^(ok {2}|warn) {2}node {29}Node\.js /);

@@ -33,6 +33,16 @@ afterEach(async () => {
 const put = (fields: object) => project.put("langgraph.json", { graphs: { agent: "./graph.ts" }, ...fields });
 const THREAD = "11111111-1111-4111-8111-111111111111";
 const RUN = JSON.stringify({ assistant_id: "agent", if_not_exists: "create", input: { messages: ["hi"] } });
+const ENCRYPTION = { encryption: { path: "./encryption.ts:encryption" } };
+const AUTH_OBJECT = `import { Auth, HTTPException } from "@langchain/langgraph-sdk/auth";
+export const auth = new Auth()
+  .authenticate((request) => {
+    const user = request.headers.get("user");
+    if (user === null) throw new HTTPException(401);
+    return user;
+  })
+  .on("threads", ({ user }) => user.identity === "ann");
+`;
 const AUTH = { auth: { path: "./auth.ts:auth" } };
 
 /** Starts a server command and waits for its URL. */
@@ -77,13 +87,29 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
     expect(await run.json()).toMatchObject({ status: "success", multitask_strategy: "enqueue" });
   });
 
-  it("a project with an unsupported auth setting is not served", async () => {
+  it("the project's Auth object authenticates requests", async () => {
+    await project.put("auth.ts", AUTH_OBJECT);
     await put(AUTH);
+    const { url } = await serving(command);
+    const statusOf = async (user?: string) => {
+      const headers: Record<string, string> = user === undefined ? {} : { user };
+      return (await fetch(`${url}/threads/search`, { method: "POST", body: "{}", headers })).status;
+    };
+    expect([await statusOf("ann"), await statusOf("eve"), await statusOf()]).toEqual([200, 403, 401]);
+  });
+
+  it("a project without its auth file, or with another kind of auth, is not served", async () => {
+    await put(AUTH);
+    const missing = await cli([command, "-p", "0"], { cwd: project.dir });
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("auth: file ./auth.ts not found") as unknown,
+    });
+    await put({ auth: "./auth.ts:auth" });
     const { code, stderr } = await cli([command, "-p", "0"], { cwd: project.dir });
     expect(code).toBe(2);
     expect(stderr).toContain('error  "auth" is not applied: every caller could access every thread');
     expect(stderr).toMatch(/langgraph\.json:\d+/);
-    expect(stderr).toContain("GRAPH_SERVE_AUTH");
   });
 
   it("unsupported settings are reported", async () => {
@@ -138,29 +164,29 @@ describe("commands that do not serve the project", () => {
   });
 
   it("commands work in a project with unsupported settings", async () => {
-    await put({ ...AUTH, http: { app: "./nowhere.ts:app" } });
+    await put({ ...ENCRYPTION, http: { app: "./nowhere.ts:app" } });
     for (const argv of [["graph"], ["run", "--input", '{"messages":["hi"]}', "--json"], ["threads", "list"]])
       expect(await cli(argv, { cwd: project.dir })).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("validate reports settings that prevent serving", async () => {
-    await put({ ...AUTH, http: { app: "./nowhere.ts:app" } });
+    await put({ ...ENCRYPTION, http: { app: "./nowhere.ts:app" } });
     const { code, stdout, stderr } = await cli(["validate"], { cwd: project.dir });
     expect(code).toBe(2);
-    expect(stdout).toMatch(/fail +config +"auth" is not applied/);
+    expect(stdout).toMatch(/fail +config +"encryption" is not applied/);
     expect(stdout).toMatch(/ok +graph agent/);
     expect(stdout).toMatch(/fail +http_app +http_app: file \.\/nowhere\.ts not found/);
-    expect(stderr).toContain("GRAPH_SERVE_AUTH");
+    expect(stderr).toContain("encryption at rest");
     await put({ http: { app: "./app.ts:app" } });
     expect(await cli(["validate"], { cwd: project.dir })).toMatchObject({ code: 0, stderr: "" });
   });
 
   it("validate --config-only and doctor report unsupported settings", async () => {
-    await put(AUTH);
+    await put(ENCRYPTION);
     expect((await cli(["validate", "--config-only"], { cwd: project.dir })).code).toBe(2);
     const { code, stdout } = await cli(["doctor"], { cwd: project.dir });
     expect(code).toBe(1);
-    expect(stdout).toContain('"auth" is not applied');
+    expect(stdout).toContain('"encryption" is not applied');
     await put({ ui: {} });
     expect((await cli(["validate", "--config-only"], { cwd: project.dir })).stdout).toContain(
       '"ui" is not applied',

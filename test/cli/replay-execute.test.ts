@@ -1,4 +1,6 @@
 /** `replay --execute` starts where the original run started, with the answer it received. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createProject, startCli, type Project } from "./harness.js";
 
@@ -38,8 +40,15 @@ export const brittle = built((graph) => graph
   .addEdge("plan", "ask").addEdge("ask", "done"));
 export const steered = built((graph) => graph.addNode("ask", asks("colour")).addNode("side", says("side"))
   .addConditionalEdges("plan", () => "ask", ["ask", "side"]).addEdge("ask", "done"));
+export const counts = built((graph) => graph
+  .addNode("count", async (_, { store }) => {
+    const { value } = (await store.get(["visits"], "all")) ?? { value: { count: 0 } };
+    await store.put(["visits"], "all", { count: value.count + 1 });
+    return { log: ["visit " + (value.count + 1)] };
+  })
+  .addEdge("plan", "count").addEdge("count", "done"));
 `;
-const KEYS = ["one", "two", "both", "nested", "shaky", "brittle", "steered"];
+const KEYS = ["counts", "one", "two", "both", "nested", "shaky", "brittle", "steered"];
 
 interface Values {
   log: string[];
@@ -81,23 +90,40 @@ const answered = (thread: string, answer: unknown) =>
 const executed = (thread: string, ...argv: string[]) =>
   json<Executed>("replay", thread, "--execute", ...argv);
 
+/** What each command writes is in the file, because it closes the database. */
+const database = () => readFile(join(project.dir, ".graph-serve/dev.db"));
+
 describe("the copy", () => {
   const threads = async () => {
     const { stdout } = await cli(["threads", "list", "--json"], { cwd: project.dir });
     return (JSON.parse(stdout) as { items: { thread_id: string }[] }).items.map(({ thread_id }) => thread_id);
   };
 
-  it.each(["one", "shaky"])("is deleted after the run, unless --keep keeps it: %s", async (graph) => {
+  it("is in memory: the storage is not changed, and the run sees its long-term memory", async () => {
+    const { thread_id } = await started("counts");
+    expect((await started("counts")).values.log).toContain("visit 2");
+    const before = await database();
+    expect((await executed(thread_id)).run.values.log).toEqual(["planned", "visit 3", "done"]);
+    expect((await executed(thread_id, "--compare", "--values", '{"topic":"y"}')).run).toMatchObject({
+      values: { topic: "y", log: ["planned", "visit 3", "done"] },
+    });
+    expect((await database()).equals(before)).toBe(true);
+    const { run } = await executed(thread_id, "--keep");
+    expect(run.values.log).toContain("visit 3");
+    expect((await executed(thread_id)).run.values.log).toContain("visit 4");
+  });
+
+  it.each(["one", "shaky"])("is not stored, unless --keep keeps it: %s", async (graph) => {
     const { thread_id } = await started(graph);
     expect(await executed(thread_id)).toMatchObject({ kept: false });
     expect(await threads()).toEqual([thread_id]);
     const { thread_id: copy } = await executed(thread_id, "--keep");
     expect((await threads()).sort()).toEqual([thread_id, copy].sort());
     const { stderr } = await cli(["replay", thread_id, "--execute"], { cwd: project.dir });
-    expect(stderr).toContain("copy deleted (keep it with --keep)");
+    expect(stderr).toContain("not stored (keep it with --keep)");
   });
 
-  it("is deleted if the run cannot start", async () => {
+  it("is not stored if the run cannot start", async () => {
     const { thread_id } = await started("one");
     const argv = ["replay", thread_id, "--execute", "--against", "./graph.ts:none"];
     expect((await cli(argv, { cwd: project.dir })).code).not.toBe(0);
@@ -189,6 +215,8 @@ describe("a run after an answer", () => {
       const [, url = ""] = await server.stderr.until(/at (http:\S+)/);
       const { run } = await executed(thread_id, "--url", url);
       expect(run.values.log).toEqual(["planned", "colour=blue", "done"]);
+      const text = await cli(["replay", thread_id, "--execute", "--url", url], { cwd: project.dir });
+      expect(text.stderr).toContain("copy deleted (keep it with --keep)");
     } finally {
       server.stop();
       await server.exit;

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { GraphVersion, ThreadCheck } from "../../src/models/version.js";
+import type { GraphVersion, ThreadCheck, ThreadMigration } from "../../src/models/version.js";
 import { cli, createProject, type Project } from "./harness.js";
 
 interface Shape {
@@ -87,6 +87,94 @@ describe("versions", () => {
     expect(text.stdout).not.toContain(ends);
     expect(text.stderr).toContain("2 threads checked: 1 can continue, 1 cannot");
     expect(await readFile(database)).toEqual(before);
+  });
+
+  it("migrate converts every thread that a migration applies to, once", async () => {
+    const [waits, ends] = [await start("waits"), await start("ends")];
+    const [first] = (await check()).items;
+    await project.put("graph.ts", graphOf({ ask: "question" }));
+    const flags = ["--db", ".graph-serve/dev.db"];
+    const migrate = async (...more: string[]) => {
+      const { code, stdout, stderr } = await run("versions", "migrate", "--json", ...flags, ...more);
+      return { code, stderr, items: (JSON.parse(stdout) as { items?: ThreadMigration[] }).items };
+    };
+    const config = { graphs: { agent: "./graph.ts" } };
+    await project.put("graph-server.config.json", config);
+    expect(await migrate()).toMatchObject({ code: 2, items: undefined });
+    await project.put("graph-server.config.json", { ...config, migrations: "./migrations.ts" });
+    const file = (rest: string) => `export default [{ from: "${first?.version}", ${rest} }];`;
+
+    await project.put(
+      "migrations.ts",
+      file('nodes: { ask: "question" }, state: () => { throw new Error("no name") }'),
+    );
+    const failed = await migrate();
+    expect(failed.code).toBe(1);
+    expect(failed.items?.map(({ outcome }) => outcome)).toEqual(["failed", "failed"]);
+    expect(failed.items?.[0]?.error).toMatch(
+      /"agent" .* migration ".*" \(\.\/migrations\.ts:1\): `state` failed .*no name/,
+    );
+
+    await project.put("migrations.ts", file('nodes: { ask: "question" }'));
+    const database = join(project.dir, ".graph-serve/dev.db");
+    const before = await readFile(database);
+    const outcomes = (items?: ThreadMigration[]) =>
+      items?.map(({ thread_id, from, outcome }) => [thread_id, from, outcome]);
+    const dry = await migrate("--dry-run");
+    expect(outcomes(dry.items)).toEqual([
+      [ends, first?.version, "pending"],
+      [waits, first?.version, "pending"],
+    ]);
+    expect(await readFile(database)).toEqual(before);
+
+    const text = await run("versions", "migrate", ...flags);
+    expect(text).toMatchObject({ code: 0, stderr: expect.stringContaining("2 threads migrated") as string });
+    expect(text.stdout).toContain(waits);
+    expect(await migrate()).toMatchObject({ code: 0, items: [] });
+    expect(await check(...flags)).toMatchObject({
+      code: 0,
+      items: [
+        { thread_id: ends, problems: [], migrations: [] },
+        { thread_id: waits, problems: [], migrations: [] },
+      ],
+    });
+    const versions = JSON.parse((await run("versions", "list", "--json", ...flags)).stdout) as {
+      items: GraphVersion[];
+    };
+    expect(versions.items).toMatchObject([{ is_current: true, threads: 2, interrupted: 1 }]);
+    const resumed = await run("run", "--thread", waits, "--resume", "yes", "--json", ...flags);
+    expect(JSON.parse(resumed.stdout)).toMatchObject({ status: "success" });
+    for (const command of ["history", "replay"]) {
+      const { stdout } = await run(command, waits, ...flags);
+      expect(stdout.replaceAll(/\s+/g, " ")).toContain(`migrated from ${first?.version}`);
+    }
+  });
+
+  it("check names the migrations that convert a thread, and what is left after them", async () => {
+    const thread = await start("waits");
+    const [first] = (await check()).items;
+    await project.put("graph.ts", graphOf({ ask: "question" }));
+    await project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts" },
+      migrations: "./migrations.ts",
+    });
+    const migrate = (node: string) =>
+      project.put(
+        "migrations.ts",
+        `export default [{ from: "${first?.version}", nodes: { ask: "${node}" } }];`,
+      );
+    const flags = ["--db", ".graph-serve/dev.db"];
+    await migrate("question");
+    expect(await check(...flags)).toMatchObject({
+      code: 0,
+      items: [{ thread_id: thread, migrations: [first?.version], problems: [] }],
+    });
+    await migrate("asked");
+    const { code, items } = await check(...flags);
+    expect([code, messagesOf(items, thread)]).toEqual([
+      1,
+      ['node: waits in node "asked", which is gone; the nodes are question'],
+    ]);
   });
 
   it("check --against compares with a file that is not served", async () => {

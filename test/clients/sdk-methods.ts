@@ -120,11 +120,10 @@ const THREADS: SdkMethod[] = [
   ),
   works("threads.getHistory", (client, { thread }) => client.threads.getHistory(thread, { limit: 1 })),
   notOffered("threads.patchState", 405, (client, { thread }) => client.threads.patchState(thread, {})),
-  notOffered(
+  works(
     "threads.joinStream",
-    404,
-    (client, { thread }) => client.threads.joinStream(thread).next(),
-    "`runs.joinStream` follows one run",
+    (client, { thread }) => client.threads.joinStream(thread, { lastEventId: "-1" }).next(),
+    "modes `run_modes` and `lifecycle`",
   ),
   works(
     "threads.stream",

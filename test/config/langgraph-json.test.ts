@@ -32,15 +32,57 @@ describe("supported fields", () => {
     expect([...unheeded, ...warnings]).toEqual([]);
   });
 
+  it("http.mount_prefix and http.configurable_headers set where and with which headers the server serves", async () => {
+    const http = { mount_prefix: "/api/", configurable_headers: { include: ["x-org"], excludes: ["x-b"] } };
+    const { settings, origins, unheeded, warnings } = await load({ http });
+    expect(settings.mount_prefix).toBe("/api");
+    expect(settings.configurable_headers).toEqual({ includes: ["x-org"], excludes: ["x-b"] });
+    expect(origins.mount_prefix).toEqual({ kind: "file", detail: `${join(dir, "langgraph.json")}:6` });
+    expect([...unheeded, ...warnings]).toEqual([]);
+    expect((await load({ http: { mount_prefix: "/" } })).settings.mount_prefix).toBeUndefined();
+  });
+
   it("http.disable_* fields disable groups of routes", async () => {
     const http = { disable_threads: true, disable_store: true, disable_meta: true, disable_runs: false };
     expect((await load({ http })).settings.disabled_routes).toEqual(["threads", "store", "meta"]);
     expect((await load({ http: { disable_runs: false } })).settings.disabled_routes).toEqual([]);
   });
 
+  it("checkpointer.ttl and store.ttl set what expires by default", async () => {
+    const checkpointer = { ttl: { default_ttl: 60, strategy: "keep_latest", sweep_interval_minutes: 10 } };
+    const store = { ttl: { default_ttl: 120, refresh_on_read: false, sweep_interval_minutes: 5 } };
+    const { settings, unheeded, warnings } = await load({ checkpointer, store });
+    expect(settings.ttl).toEqual({
+      threads: { minutes: 60, strategy: "keep_latest" },
+      store: { minutes: 120, refresh_on_read: false },
+      sweep_interval_minutes: 5,
+    });
+    expect([...unheeded, ...warnings]).toEqual([]);
+    const none = { checkpointer: { ttl: { strategy: "delete" } }, store: { ttl: {} } };
+    expect((await load(none)).settings.ttl).toBeUndefined();
+  });
+
+  it.each([
+    [{ checkpointer: { ttl: { default_ttl: "1h" } } }, "default_ttl"],
+    [{ checkpointer: { ttl: { default_ttl: 1, strategy: "archive" } } }, "strategy"],
+    [{ store: { ttl: { sweep_interval_minutes: "x" } } }, "sweep_interval_minutes"],
+    [{ checkpointer: { ttl: 60 } }, "ttl"],
+  ])("an invalid ttl is rejected: %j", async (fields, key) => {
+    await expect(load(fields)).rejects.toMatchObject({
+      code: "config_invalid",
+      location: { line: lineOf(fields, key) },
+    });
+  });
+
   it.each([
     [{ http: { disable_store: "true" } }, "disable_store", "http.disable_store must be true or false"],
     [{ http: { app: 5 } }, "app", "http_app must be a string, it is 5"],
+    [{ http: { mount_prefix: 5 } }, "mount_prefix", "mount_prefix must be a string, it is 5"],
+    [
+      { http: { configurable_headers: { includes: "x-*" } } },
+      "includes",
+      'configurable_headers.includes must be an array, it is "x-*"',
+    ],
     [{ http: "x" }, "http", "http must be an object"],
     [{ http: { cors: [] } }, "cors", "http.cors must be an object"],
   ])("invalid values are rejected: %j", async (fields, key, message) => {
@@ -54,7 +96,6 @@ describe("supported fields", () => {
 
 describe("unsupported security fields", () => {
   it.each([
-    [{ auth: { path: "./auth.ts:auth" } }, "auth", "auth"],
     [{ auth: "./auth.ts" }, "auth", "auth"],
     [{ encryption: { path: "./secret.ts:encryption" } }, "encryption", "encryption"],
     [{ http: { apps: { "/a": "./a.ts:app" } } }, "http.apps", "apps"],
@@ -71,24 +112,44 @@ describe("unsupported security fields", () => {
     ["GRAPH_SERVE_API_KEYS", "a-key-of-my-own"],
   ])("%s replaces auth but not encryption", async (name, value) => {
     const env = { [name]: value };
-    expect((await load({ auth: { path: "./auth.ts:auth" } }, env)).unheeded).toEqual([]);
+    expect((await load({ auth: "./auth.ts:auth" }, env)).unheeded).toEqual([]);
     expect((await load({ encryption: {} }, env)).unheeded).toHaveLength(1);
   });
 
   it("auth without a path is ignored", async () => {
     expect((await load({ auth: { disable_studio_auth: true } })).unheeded).toEqual([]);
   });
+
+  it("auth.path sets the Auth object, by default the default export", async () => {
+    const { settings, origins, unheeded } = await load({ auth: { path: "./src/auth.ts:auth" } });
+    expect(settings.auth).toBe("./src/auth.ts:auth");
+    expect(origins.auth).toMatchObject({ kind: "file", detail: `${join(dir, "langgraph.json")}:6` });
+    expect(unheeded).toEqual([]);
+    expect((await load({ auth: { path: "./auth.ts" } })).settings.auth).toBe("./auth.ts:default");
+    const env = { GRAPH_SERVE_AUTH: "./own.ts:authenticate" };
+    expect((await load({ auth: { path: "./auth.ts:auth" } }, env)).settings.auth).toBe(
+      "./own.ts:authenticate",
+    );
+  });
+
+  it("an unknown field of auth is reported", async () => {
+    const { warnings } = await load({ auth: { path: "./auth.ts:auth", studio_auth: false } });
+    expect(warnings).toEqual([expect.stringContaining('key "auth.studio_auth" is unknown and ignored')]);
+  });
 });
 
 describe("other unsupported fields", () => {
   it.each([
+    { auth: { path: "./auth.ts:auth", disable_studio_auth: false } },
+    { auth: { path: "./auth.ts:auth", openapi: {} } },
+    { auth: { path: "./auth.ts:auth", cache: {} } },
     { ui: { agent: "./ui.tsx" } },
     { ui_config: { shared: [] } },
     { store: { index: { dims: 3 } } },
-    { checkpointer: { ttl: { default_ttl: 60 } } },
+    { checkpointer: { type: "custom" } },
+    { checkpointer: { ttl: { default_ttl: 60, sweep_limit: 5 } } },
     { webhooks: {} },
-    { http: { mount_prefix: "/api" } },
-    { http: { configurable_headers: { includes: ["x-a"] } } },
+    { http: { lifespan: "./app.py:lifespan" } },
     { http: { logging_headers: {} } },
     { http: { app: "./a.ts", middleware_order: "middleware_first" } },
     { http: { app: "./a.ts", enable_custom_route_auth: false } },

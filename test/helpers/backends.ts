@@ -58,7 +58,7 @@ export const onBackendsButMongodb: OnBackends = (title, declare) => {
       declare(() => ({ name, durable: false, settings: all, cwd }));
     });
   plain("memory", {});
-  onSqlite(`${title} on sqlite`, declare);
+  withSqlite(`${title} on sqlite`, declare);
   withPostgres(`${title} on postgres`, (postgres) =>
     declare(() => ({ name: "postgres", durable: true, settings: postgres.options(), cwd: "." })),
   );
@@ -73,7 +73,8 @@ export const onMongodb: OnBackends = (title, declare) =>
     declare(() => ({ name: "mongodb", durable: true, settings: mongodb().options(), cwd: "." })),
   );
 
-function onSqlite(title: string, declare: (backend: () => Backend) => void): void {
+/** Declares tests for SQLite. */
+export function withSqlite(title: string, declare: (backend: () => Backend) => void): void {
   describe(title, () => {
     let cwd = "";
     beforeAll(async () => {

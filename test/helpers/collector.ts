@@ -1,5 +1,5 @@
 /** A collector of traces: an OTLP receiver on loopback, which records the spans of every batch. */
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { onTestFinished, vi } from "vitest";
@@ -7,6 +7,7 @@ import { onTestFinished, vi } from "vitest";
 interface OtlpValue {
   stringValue?: string;
   intValue?: number;
+  doubleValue?: number;
   boolValue?: boolean;
 }
 
@@ -29,6 +30,8 @@ export interface Received extends Omit<OtlpSpan, "attributes"> {
 
 export interface Collector {
   spans: Received[];
+  /** The path and the headers of each request. */
+  requests: { path: string | undefined; headers: IncomingHttpHeaders }[];
   /** The tree of a trace, one line for each span: its name below that of its parent. */
   tree(traceId: string): string[];
   named(name: string): Received[];
@@ -37,11 +40,15 @@ export interface Collector {
 const KINDS = ["", "internal", "server", "client", "producer", "consumer"];
 
 /** Starts a collector and names it in the environment. `answer` sets the status of its responses; undefined never answers. */
-export async function startCollector(answer: () => number | undefined = () => 200): Promise<Collector> {
+export async function startCollector(
+  answer: () => number | undefined | Promise<number> = () => 200,
+): Promise<Collector> {
   const spans: Received[] = [];
+  const requests: Collector["requests"] = [];
   const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      const status = answer();
+    requests.push({ path: request.url, headers: request.headers });
+    void json(request).then(async (body) => {
+      const status = await answer();
       if (status === undefined) return;
       if (status === 200) spans.push(...spansOf(body));
       response.writeHead(status, { "content-type": "application/json" }).end("{}");
@@ -66,6 +73,7 @@ export async function startCollector(answer: () => number | undefined = () => 20
       ]);
   return {
     spans,
+    requests,
     tree: (traceId) =>
       linesBelow(
         undefined,
@@ -89,7 +97,10 @@ function spansOf(body: unknown): Received[] {
     .map(({ attributes, ...span }) => ({
       ...span,
       attributes: Object.fromEntries(
-        attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.boolValue]),
+        attributes.map(({ key, value }) => [
+          key,
+          value.stringValue ?? value.intValue ?? value.doubleValue ?? value.boolValue,
+        ]),
       ),
     }));
 }

@@ -10,6 +10,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
+import type { BillLine } from "../fixtures/graphs/billed.js";
 import type { LedgerLine } from "../fixtures/graphs/ledger.js";
 import type { TrailLine } from "../fixtures/graphs/trail.js";
 import { client, type TestServer } from "./app.js";
@@ -147,6 +148,12 @@ export class ServerProcesses {
   ledger(thread: string): LedgerLine[] {
     const lines = this.#read().split("\n").filter(Boolean);
     return lines.map((line) => JSON.parse(line) as LedgerLine).filter((line) => line.thread === thread);
+  }
+
+  /** The model calls that a provider has billed to runs of the graph `billed`. */
+  bill(): BillLine[] {
+    const lines = this.#read().split("\n").filter(Boolean);
+    return lines.map((line) => JSON.parse(line) as BillLine).filter(({ what }) => what === "bill");
   }
 
   /** The nodes that a run has started, in order; see `createTrails`. */

@@ -1,4 +1,5 @@
 /** A server with two users: one owns data, and the other requests it. */
+import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -39,11 +40,16 @@ export interface TwoUsers {
   anna: Ask;
 }
 
-export async function openTwoUsers(): Promise<TwoUsers> {
+/** What distinguishes the users: an auth function, or an `Auth` object of LangGraph. */
+export type AuthKind = "function" | "Auth object";
+
+const OWNER_AUTH = fileURLToPath(new URL("../fixtures/auth/owner.ts:auth", import.meta.url));
+
+export async function openTwoUsers(by: AuthKind = "function"): Promise<TwoUsers> {
   const server = await startTestServer({
     graphs: { chat, gate, whoami },
-    authenticate: byHeader,
-    settings: { crons: true, webhooks },
+    ...(by === "function" && { authenticate: byHeader }),
+    settings: { crons: true, webhooks, ...(by === "Auth object" && { auth: OWNER_AUTH }) },
   });
   const as =
     (user: string): Ask =>

@@ -4,9 +4,14 @@ import { ROUTES } from "../../src/http/route-table.js";
 import { pathParameters, type Route } from "../../src/http/core/route.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
+import { readEvents, type SseEvent } from "../helpers/sse.js";
 import { webhooks } from "../helpers/webhook-receiver.js";
 
-const withQuery = ROUTES.filter(({ query }) => query).map((route): [string, Route] => [route.id, route]);
+/** Its stream ends when the thread is deleted. */
+const THREAD_STREAM = "join_thread_stream";
+const withQuery = ROUTES.filter(({ query, id }) => query && id !== THREAD_STREAM).map(
+  (route): [string, Route] => [route.id, route],
+);
 
 /**
  * Returns a server with finished runs, one of them stateless, and a function that returns the path of a route
@@ -58,6 +63,23 @@ describe("empty query values", () => {
       shape(without),
     );
     expect(without.status).toBeLessThan(300);
+  });
+
+  it("an empty value of a stream without an end is treated as omitted", async () => {
+    const { server, pathOf } = await open();
+    const path = pathOf(ROUTES.find(({ id }) => id === THREAD_STREAM) as Route);
+    const init = { headers: { "last-event-id": "-1" } };
+    const answers = ["", "?stream_mode=", "?stream_mode=&stream_mode="].map(async (query) => {
+      const events: SseEvent[] = [];
+      for await (const event of readEvents(await server.fetch("GET", path + query, undefined, init))) {
+        events.push(event);
+        if (event.event === "run_done") break;
+      }
+      return events;
+    });
+    const [without, ...others] = await Promise.all(answers);
+    expect(without?.map(({ event }) => event)).toContain("values");
+    expect(others).toEqual([without, without]);
   });
 
   it("an empty value does not satisfy a required parameter", async () => {

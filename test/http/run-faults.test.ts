@@ -18,6 +18,8 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
   .compile();
 `;
 const MODES = STREAM_MODES.filter((mode) => mode !== "events");
+/** Streams that do not end while the thread exists. */
+const ENDLESS = ["/changes", "/threads/{thread_id}/stream"];
 /** Parts of the stored error that must not be exposed: code, its file, stack frames. */
 const SHOWS_CODE = /MARK-OF-THE-CODE|marked-graph\.ts|node_modules|"fault"|"stack"|"folded"/;
 
@@ -49,9 +51,10 @@ it("the location of an error is in no API response", async () => {
   const { thread_id, run_id } = await failedRun();
   const body = { assistant_id: "agent", input: { n: 1 }, stream_mode: MODES };
   const seen: string[] = [];
+  const headers = { "last-event-id": "-1" };
+  const followed = await server.fetch("GET", `/threads/${thread_id}/stream`, undefined, { headers });
   for (const { method, path } of ROUTES) {
-    // The stream of changes does not end.
-    if (method === "delete" || path === "/threads/prune" || path === "/changes") continue;
+    if (method === "delete" || path === "/threads/prune" || ENDLESS.includes(path)) continue;
     const filled = path
       .replace("{thread_id}", thread_id)
       .replace("{run_id}", run_id)
@@ -66,6 +69,10 @@ it("the location of an error is in no API response", async () => {
     "/openapi.json",
   ])
     seen.push((await server.request("GET", path)).text);
+  await server.request("DELETE", `/threads/${thread_id}`);
+  const frames = await followed.text();
+  expect(frames).toContain("kaboom");
+  seen.push(frames);
   expect(seen.filter((text) => text.includes("kaboom")).length).toBeGreaterThan(8);
   expect(seen.filter((text) => SHOWS_CODE.test(text))).toEqual([]);
 });

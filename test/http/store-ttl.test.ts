@@ -42,3 +42,16 @@ it.each([
   if (left) expect(item).toMatchObject(left);
   else expect(item).toBeNull();
 });
+
+it("with refresh_on_read false, reading does not renew an item unless the request asks for it", async () => {
+  const settings = { ttl: { store: { minutes: 10, refresh_on_read: false } } };
+  const { request } = await startTestServer({ graphs: { chat }, settings });
+  for (const key of ["read", "renewed"]) await request("PUT", "/store/items", { namespace, key, value: {} });
+  later(6);
+  await request("GET", "/store/items?namespace=users.ada&key=read");
+  await request("GET", "/store/items?namespace=users.ada&key=renewed&refresh_ttl=true");
+  await request("POST", "/store/items/search", {});
+  later(6);
+  const left = await request("POST", "/store/items/search", {});
+  expect(left.body).toMatchObject({ items: [{ key: "renewed" }] });
+});

@@ -8,7 +8,8 @@ import {
   faceOf,
   idleThread,
   nothing,
-  openTwoUsers,
+  openTwoUsers as openUsers,
+  type AuthKind,
   secretInput,
   WORD,
   type Ask,
@@ -43,6 +44,7 @@ const followed = (request: string): Case[] => [
 /** Routes that take a thread id: another user's thread is answered like a missing one. */
 const naming: Record<string, Cases> = {
   get_thread: ({ thread }) => ({ request: `GET /threads/${thread}` }),
+  get_thread_version: ({ thread }) => ({ request: `GET /threads/${thread}/version` }),
   update_thread: ({ thread }) =>
     body(`PATCH /threads/${thread}`, { metadata: { owner: "anna" } }, { ttl: 1 }, {}),
   delete_thread: ({ thread }) => ({ request: `DELETE /threads/${thread}` }),
@@ -203,15 +205,17 @@ const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_stateless_runs: (ask) => ask("POST /runs/batch", [{ ...run, on_completion: "keep" }]),
 };
 
-/** Streams that never end by themselves: see thread-events-access, thread-socket and changes.test.ts. */
-const ENDLESS = ["stream_thread_events", "open_thread_socket", "stream_changes"];
+/** Streams that never end by themselves: see thread-events-access, thread-join, thread-socket and changes.test.ts. */
+const ENDLESS = ["join_thread_stream", "stream_thread_events", "open_thread_socket", "stream_changes"];
 
 /** Requests of LangGraph's clients to routes that do not exist here. */
 const ABSENT = ["PATCH /threads/THREAD/state", "PUT /threads/THREAD/runs/RUN", "POST /runs/RUN/stream"];
 
 const casesOf = (cases: Case | Case[]): Case[] => [cases].flat();
 
-describe("two users", () => {
+describe.each<AuthKind>(["function", "Auth object"])("two users of an auth %s", (by) => {
+  const openTwoUsers = () => openUsers(by);
+
   it("every operation of the OpenAPI document has a case", async () => {
     const { ann } = await openTwoUsers();
     const { paths } = (await ann("GET /openapi.json")).body as {
@@ -263,7 +267,9 @@ describe("two users", () => {
     const own = await idleThread(anna);
     const all = (await anna("POST /threads/search", {})).body as { thread_id: string }[];
     expect(all.map(({ thread_id }) => thread_id)).toEqual([own.thread]);
-    for (const filter of [{ metadata: { owner: "ann" } }, { ids: [theirs.thread] }]) {
+    // The handler writes the caller's identity into a filter by owner.
+    const byOwner = by === "function" ? [{ metadata: { owner: "ann" } }] : [];
+    for (const filter of [...byOwner, { ids: [theirs.thread] }]) {
       const request = id === "count_threads" ? "POST /threads/count" : "POST /threads/search";
       expect((await anna(request, filter)).body).toEqual(none);
     }

@@ -56,6 +56,43 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     expect(gateOf(gate).entries).toBe(1);
   });
 
+  it("a repeated request waits while the first one waits for its thread", async () => {
+    if (skip()) return;
+    const { service, other, thread_id } = await open();
+    const gate = newId();
+    await service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    await gateOf(gate).entered;
+    const request = hello();
+    const first = service.runs.create(thread_id, request);
+    const repeated = [other.runs.create(thread_id, request), service.runs.background(thread_id, request)];
+    gateOf(gate).open();
+    const { run_id } = await first;
+    expect((await Promise.all(repeated)).map((run) => run.run_id)).toEqual([run_id, run_id]);
+    expect(await service.runs.list(thread_id, {})).toHaveLength(2);
+  });
+
+  it("a key that was stored before keys had locks returns its run", async () => {
+    if (skip()) return;
+    const { service, storage } = await open();
+    const request = hello();
+    const run = await service.runs.createStateless(request);
+    const older = async (lease_until: string | null) => {
+      const rows = await storage.timers!.list({ kind: "key", limit: 1000, offset: 0 });
+      const row = rows.find(({ data }) => data.run_id === run.run_id)!;
+      const { isAccepted: _, ...data } = row.data;
+      expect(await storage.timers!.replace({ ...row, data: { ...data, lease_until } })).toBe(true);
+    };
+    // Its process crashed after it stored the run, and before it recorded this with the key.
+    await older(at(-1));
+    expect((await service.runs.createStateless(request)).run_id).toBe(run.run_id);
+    await (
+      await service.runs.join(run.thread_id, run.run_id)
+    ).answer;
+    await service.threads.delete(run.thread_id);
+    await older(null);
+    expect(await service.runs.createStateless(request)).toEqual(run);
+  });
+
   it("a repeated request with another body is rejected; another key creates another run", async () => {
     if (skip()) return;
     const { service, thread_id } = await open();
@@ -87,10 +124,10 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     // The state left by a process that crashed after storing the key and before storing the run.
     const rows = await storage.timers!.list({ kind: "key", limit: 1000, offset: 0 });
     const row = rows.find(({ data }) => data.run_id === run.run_id)!;
-    const left = { ...row.data, run_id: newId(), lease_until: at(-1) };
+    const left = { ...row.data, run_id: newId(), isAccepted: false };
     expect(await storage.timers!.replace({ ...row, data: left })).toBe(true);
     const next = await service.runs.create(thread_id, request);
-    // The new request uses the run id of the expired claim, so the crashed process can no longer store a run.
+    // The new request uses the run id of the crashed process, so only one run can be stored.
     expect(next).toMatchObject({ status: "success", run_id: left.run_id });
   });
 

@@ -6,7 +6,6 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -15,6 +14,7 @@ import { graph as chat } from "../fixtures/graphs/chat.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { openTestService } from "../helpers/service.js";
+import { Database } from "../helpers/sqlite-database.js";
 
 const fixture = (name: string): string =>
   readFileSync(join(import.meta.dirname, "../fixtures/storage", name), "utf8");

@@ -130,11 +130,15 @@ describeWithChromium("an interrupt in the Studio", () => {
     await page.getByText("It is done.").waitFor();
     expect(sent).toEqual(expect.arrayContaining([{ to: "grace" }, { to: "bo" }]));
     const other = await ranThread(service, "reviewed", { messages: [{ role: "user", content: "write" }] });
-    await visit(`#/run/${other}`);
+    // The inbox shows the messages before the question.
+    await visit(`#/inbox/${other}`);
+    await page.locator(".asker .said.is-human").getByText("write").waitFor();
+    await page.locator(".asker").getByRole("region", { name: "calls send" }).first().waitFor();
     await first.getByLabel("Approve").check();
     await second.getByLabel("Reject").check();
     await second.getByLabel("Reason").fill("not today");
     await answer(page).click();
+    await visit(`#/run/${other}`);
     await page.getByRole("region", { name: "calls send" }).getByText("not today").waitFor();
   });
 
@@ -155,7 +159,7 @@ describeWithChromium("an interrupt in the Studio", () => {
     ];
     const id = await ranThread(service, "asker", { question });
     const { page, visit } = await open(url);
-    await visit("#/inbox");
+    await visit(`#/inbox/${id}`);
     const asking = page.locator(".asker").filter({ hasText: id.slice(0, 13) });
     const requests = asking.locator(".request");
     await expect.poll(() => requests.count()).toBe(4);
@@ -200,7 +204,12 @@ describeWithChromium("an interrupt in the Studio", () => {
     const { service, url } = server();
     const id = await ranThread(service, "hitl", { topic: "tea" });
     const { page, visit } = await open(url);
+    await ranThread(service, "hitl", { topic: "coffee" });
     await visit("#/inbox");
+    await page
+      .locator(".inbox-row")
+      .filter({ hasText: id.slice(0, 13) })
+      .click();
     const asking = page.locator(".asker").filter({ hasText: id.slice(0, 13) });
     await asking.getByText("Approve?").waitFor();
     expect(await violationsOf(page)).toEqual([]);
@@ -218,14 +227,18 @@ describeWithChromium("an interrupt in the Studio", () => {
       ids.push(await ranThread(service, "hitl", { topic: `${count}` }, metadata));
     const { page, visit } = await open(url);
     await visit("#/inbox");
-    const askers = page.locator(".asker");
+    const askers = page.locator(".inbox-row");
     await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(50);
     await page.locator(".list-end").scrollIntoViewIfNeeded();
     await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(60);
     await page.getByText("End of the list.").waitFor();
     const count = await askers.count();
     expect(await page.locator(".list-end").textContent()).toContain(`${count} of ${count} waiting`);
-    const last = askers.last();
+    const last = page.locator(".asker");
+    const id = (await askers.last().textContent()) ?? "";
+    await askers.last().click();
+    const [, shown = ""] = / · ([\da-f-]{13})/.exec(id) ?? [];
+    await last.getByText(shown, { exact: true }).waitFor();
     await last.getByLabel("Answer", { exact: true }).fill("yes");
     await last.getByRole("button", { name: "Answer", exact: true }).click();
     await expect.poll(() => askers.count()).toBe(count - 1);
@@ -276,7 +289,7 @@ describeWithChromium("an interrupt in the Studio", () => {
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("Stopped before child:leaf:leaf_start").waitFor();
     const id = /#\/run\/([\w-]+)/.exec(page.url())?.[1] ?? "";
-    await visit("#/inbox");
+    await visit(`#/inbox/${id}`);
     const waiting = page.locator(".asker").filter({ hasText: id.slice(0, 13) });
     await waiting.getByText("Stopped before child:leaf:leaf_start").waitFor();
     await visit(`#/run/${id}`);

@@ -60,6 +60,23 @@ describeWithChromium("the case file of a run", () => {
     });
   });
 
+  it("offers the path of the file if no editor starts", async () => {
+    const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: "no-such-editor" } });
+    const { thread_id } = await ran(url, said("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Case file/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Save this run as a test" });
+    await dialog.getByLabel("File").fill("kept.graph.yaml");
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByRole("button", { name: "Write" }).click();
+    await dialog.getByRole("button", { name: "Open in the editor" }).click();
+    await dialog.getByText("the editor no-such-editor failed to start").waitFor();
+    await expectCopied(dialog, "Copy path", /kept\.graph\.yaml$/);
+  });
+
   it("overwrites an existing file only after confirmation", async () => {
     const { project } = dev;
     await project.put("mine.graph.yaml", "mine");

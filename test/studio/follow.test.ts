@@ -96,6 +96,23 @@ describeWithChromium("the run of a thread", () => {
     await run;
   });
 
+  it("lights the nodes whatever stream modes another client asked for", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const name = `modes-${thread_id}`;
+    const body = JSON.stringify({ assistant_id: "gate", input: { gate: name }, stream_mode: "custom" });
+    const run = fetch(`${url}/threads/${thread_id}/runs/stream`, { method: "POST", body });
+    await gateOf(name).entered;
+    const { page, visit } = await open(url);
+    await visit(`#/run/${thread_id}`);
+    const nodes = (state: string) => page.locator(`.graph-node.is-${state} title`).allTextContents();
+    await expect.poll(() => nodes("running")).toEqual(["wait"]);
+    expect(await nodes("ran")).toEqual(["before"]);
+    gateOf(name).open();
+    await (await run).text();
+    await expect.poll(() => nodes("ran")).toEqual(["before", "wait", "after"]);
+  });
+
   it("is not shown as failed while a later run is in flight", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});

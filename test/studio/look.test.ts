@@ -266,12 +266,8 @@ describeWithChromium("the graph page", () => {
     await visit("#/graphs");
     await page.getByRole("link", { name: /agent/ }).click();
     await page.getByRole("region", { name: "Graph agent" }).waitFor();
-    expect(await page.locator(".graph-node text").allTextContents()).toEqual([
-      "start",
-      "model_request",
-      "tools",
-      "end",
-    ]);
+    const nodes = page.locator(".graph-node text");
+    await expect.poll(() => nodes.allTextContents()).toEqual(["start", "model_request", "tools", "end"]);
     expect(await page.locator(".edge.is-conditional").count()).toBeGreaterThan(0);
     await page.getByText("Dashed lines are").waitFor();
     await page.getByText("input", { exact: true }).click();

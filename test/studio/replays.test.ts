@@ -35,7 +35,18 @@ describeWithChromium("Run again", () => {
     const { dir } = dev.project;
     const { code, stdout } = await cli(await argumentsOf(command, dir), { cwd: dir });
     expect([code, stdout]).toEqual([0, expect.stringMatching(/echo: hello.*mended: hello/s)]);
-    await page.getByRole("button", { name: /^Run again/ }).click();
+    const again = page.getByRole("button", { name: /^Run again/ });
+    // The second click does nothing.
+    await again.dblclick();
+    await page.getByRole("link", { name: "Open the copy" }).waitFor();
+    expect(page.url()).toContain(thread_id);
+    const all = await fetch(`${url}/threads/search`, {
+      method: "POST",
+      body: "{}",
+      headers: { "content-type": "application/json" },
+    });
+    expect(await all.json()).toHaveLength(2);
+    await page.getByRole("link", { name: "Open the copy" }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByText("Run again with the current code").waitFor();
     await note.getByRole("link", { name: "Compare old and new" }).waitFor();
@@ -65,6 +76,7 @@ describeWithChromium("Run again", () => {
     const again = page.getByRole("button", { name: /^Run again/ });
     await expect.poll(() => again.count()).toBe(2);
     await again.first().click();
+    await page.getByRole("link", { name: "Open the copy" }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByRole("link", { name: "Compare old and new" }).click();
     await page.getByText("Common steps: 1").waitFor();
@@ -81,6 +93,7 @@ describeWithChromium("Run again", () => {
     await visit(`#/threads/${thread_id}`);
     await page.getByRole("button", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Run again/ }).click();
+    await page.getByRole("link", { name: "Open the copy" }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByText("nothing is not defined").waitFor();
     await note.getByRole("link", { name: "Compare old and new" }).click();
@@ -101,6 +114,7 @@ describeWithChromium("Run again", () => {
     const again = page.getByRole("button", { name: /^Run again/ });
     await expect.poll(() => again.count()).toBe(2);
     await again.first().click();
+    await page.getByRole("link", { name: "Open the copy" }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByRole("link", { name: "Compare old and new" }).click();
     await page.getByText("Common steps: 1").waitFor();
@@ -130,6 +144,7 @@ describeWithChromium("Replay of a recorded run", () => {
     await visit(`#token=${token}`);
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Replay/ }).click();
+    await page.getByRole("link", { name: "Open the copy" }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByText("Replayed from the recording").waitFor();
     await note.getByText("Calls of models and tools match the recording.").waitFor();
@@ -148,6 +163,7 @@ describeWithChromium("Replay of a recorded run", () => {
     await visit(`#/threads/${thread_id}`);
     await page.getByRole("button", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Replay/ }).click();
+    await page.getByRole("link", { name: "Open the copy" }).click();
     await note
       .getByText(/differs from the recorded request at messages\.0\.content/)
       .first()
@@ -185,6 +201,7 @@ describeWithChromium("Replay in progress", () => {
     await visit(`#/threads/${thread_id}`);
     await page.getByRole("button", { name: "Runs" }).click();
     await page.getByRole("button", { name: /^Replay/ }).click();
+    await page.getByRole("link", { name: "Open the copy" }).click();
     const note = page.getByRole("complementary", { name: "Run again" });
     await note.getByText("Running.").waitFor();
     const steps = page.getByRole("listbox", { name: "Steps" }).getByRole("option");

@@ -293,13 +293,15 @@ describeWithChromium("running a graph", () => {
     await say(page, `gate stop-${Date.now()}`);
     await page.getByText("first words").waitFor();
     await button(page, "Stop").click();
-    await page.getByText("stopped", { exact: true }).waitFor();
+    const partial = said(page).filter({ hasText: "first words" });
+    await partial.getByText("stopped", { exact: true }).waitFor();
+    expect(await partial.getByText("first words").isVisible()).toBe(true);
     const id = threadOf(page);
     await expect
       .poll(async () => (await service.runs.list(id, {})).map(({ status }) => status))
       .toEqual(["interrupted"]);
     await say(page, `gate back-${Date.now()}`);
-    await expect.poll(() => page.getByText("first words").count()).toBe(1);
+    await expect.poll(() => partial.count()).toBe(2);
     const back = page.getByRole("group", { name: "Copy rollback as" });
     await expectCopied(back, "curl", new RegExp(`POST .*/threads/${id}/runs/.*/cancel\\?action=rollback`));
     await expectCopied(
@@ -310,6 +312,7 @@ describeWithChromium("running a graph", () => {
     await button(page, "Roll back").click();
     await expect.poll(async () => (await service.runs.list(id, {})).length).toBe(1);
     await expect.poll(() => said(page).filter({ hasText: "back-" }).count()).toBe(0);
+    await expect.poll(() => partial.count()).toBe(1);
     await expect.poll(() => box(page).isEnabled()).toBe(true);
   });
 

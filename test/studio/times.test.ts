@@ -1,6 +1,11 @@
 /** The timeline tab: start and end of tasks and calls, and token costs. */
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import type { Run } from "../../src/models/run.js";
+import { storedSpan } from "../../src/tracing/run-span.js";
+import type { TaskSpan } from "../../src/tracing/task-spans.js";
+import { BillingModel } from "../fixtures/billing-model.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
@@ -8,6 +13,16 @@ import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+const cheap = new BillingModel("cheap", () => ({ input: 100, output: 10, cached: 40 }));
+const broken = new BillingModel("broken", () => {
+  throw new RangeError("kaboom");
+});
+const billed = new StateGraph(MessagesAnnotation)
+  .addNode("ask", async () => ({ messages: [await cheap.invoke("hello")] }))
+  .addNode("fail", async () => ({ messages: [await broken.invoke("hello")] }))
+  .addEdge(START, "ask")
+  .addEdge("ask", "fail")
+  .compile();
 const bars = (page: Page) =>
   page.getByRole("listbox", { name: "Timeline of runs and calls" }).getByRole("option");
 const tokens = (page: Page) =>
@@ -19,7 +34,10 @@ const tokens = (page: Page) =>
 
 describeWithChromium("the timeline of a run", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { agent, hitl, subgraph }, settings: { list_all_assistants: true } });
+  const server = useServer({
+    graphs: { agent, billed, hitl, subgraph },
+    settings: { list_all_assistants: true, prices: { cheap: { input: 1, output: 2, cache_read: 0.5 } } },
+  });
 
   it("shows nodes and calls, and opens their steps by keyboard", async () => {
     const { service, url } = server();
@@ -37,6 +55,49 @@ describeWithChromium("the timeline of a run", () => {
     const waits = await ranThread(service, "hitl", { topic: "tea" });
     await visit(`#/threads/${waits}?tab=times`);
     await expect.poll(() => bars(page).last().textContent()).toContain("ask waiting");
+  });
+
+  it("includes the duration of steps after an answer and after an edit", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "hitl", { topic: "tea" });
+    await service.runs.create(id, { assistant_id: "hitl", command: { resume: "yes" } });
+    await service.state.update(id, { values: { topic: "coffee" }, as_node: "ask" });
+    await service.runs.create(id, { assistant_id: "hitl", input: null });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    const steps = page.getByRole("listbox", { name: "Steps" }).getByRole("option");
+    const durations = async () =>
+      (await steps.allTextContents())
+        .filter((text) => /^\d+(ask|finish)/.test(text))
+        .map((text) => /[\d.]+ m?s$/.test(text));
+    await expect.poll(durations).toEqual([true, true, true]);
+  });
+
+  it("shows the spans of the trace, with the cost of each call and the class of each error", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "billed", ask("hello"));
+    const [run] = await service.runs.list(id, {});
+    const spans = storedSpan(run as Run, await service.runs.tasks(id, String(run?.run_id))).children;
+    const flat = (each: TaskSpan): TaskSpan[] => [each, ...each.children.flatMap(flat)];
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=times`);
+    const names = async () =>
+      (await bars(page).locator(".bar-name").allTextContents()).map((text) =>
+        text.replace(/^model /, "chat "),
+      );
+    await expect
+      .poll(names)
+      .toEqual(
+        spans.flatMap(flat).map(({ name, hasFailed }) => name + (hasFailed ? " failed: RangeError" : "")),
+      );
+    expect(await names()).toEqual([
+      "ask",
+      "chat cheap",
+      "fail failed: RangeError",
+      "chat broken failed: RangeError",
+    ]);
+    expect(await bars(page).nth(1).locator(".bar-ms").textContent()).toMatch(/^\$0\.0001 110 tokens/);
+    expect(await violationsOf(page)).toEqual([]);
   });
 
   it("opens subgraphs", async () => {

@@ -74,6 +74,33 @@ describeWithChromium("a thread", () => {
   });
 });
 
+describeWithChromium("a table", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { steps } });
+
+  it("hides the columns that the reader chose, also after a reload", async () => {
+    const { service, url } = server();
+    await ranThread(service, "steps", { n: 2 });
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const header = page.getByRole("columnheader", { name: "Steps" });
+    await header.waitFor();
+    const cells = () => page.locator("tbody tr").first().locator("td:visible").count();
+    const before = await cells();
+    await page.getByText("Columns", { exact: true }).click();
+    await page.getByLabel("Steps").uncheck();
+    await header.waitFor({ state: "detached" });
+    expect(await cells()).toBe(before - 1);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.reload();
+    await page.getByText("Columns", { exact: true }).click();
+    expect(await header.count()).toBe(0);
+    await page.getByLabel("Steps").check();
+    await header.waitFor();
+    expect(await cells()).toBe(before);
+  });
+});
+
 describeWithChromium("shortcuts without a modifier key", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { steps } });

@@ -90,8 +90,9 @@ describe("docs/testing.md", () => {
     const text = await read("docs/testing.md");
     const { stdout: help } = await cli(["test", "--help"]);
     const { stdout: devHelp } = await cli(["dev", "--help"]);
+    const { stdout: runHelp } = await cli(["run", "--help"]);
     const flagsIn = (from: string) => new Set(from.match(/--[a-z][a-z-]+/g));
-    const known = new Set([...flagsIn(help), ...flagsIn(devHelp), "--only"]);
+    const known = new Set([...flagsIn(help), ...flagsIn(devHelp), ...flagsIn(runHelp), "--only"]);
     expect([...flagsIn(text)].filter((flag) => !known.has(flag) && flag !== "--test")).toEqual([]);
     const ownFlags = [...help.matchAll(/^ +(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
     const general =

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { cli, createProject, echoGraph, type Project } from "../cli/harness.js";
-import { escapeXml } from "../../src/cli/suite/reporters/junit.js";
+import { escapeXml } from "../../src/cli/suite/reporters/xml.js";
 import { parseXml } from "./xml.js";
 
 const NASTY = `<a & "b"> 'c' ]]> %0A ::error\\u0007 \\ud800 \\u001b[31m # \\ufffe`;

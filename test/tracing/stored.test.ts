@@ -114,6 +114,23 @@ describe("trace export", () => {
     expect(new Set(ids(first)).size).toBe(first.length);
   });
 
+  it("exports runs that their server has exported with the same ids of traces and spans", async () => {
+    const collector = await startCollector();
+    const { service, trace } = await opened();
+    await service.close(0);
+    const idsOfRuns = () =>
+      collector.spans
+        .splice(0)
+        .filter(({ name }) => !name.startsWith("create_run"))
+        .map(({ traceId, spanId, parentSpanId, name }) => [name, traceId, spanId, parentSpanId].join(" "))
+        .sort();
+    const live = idsOfRuns();
+    const { stdout } = await trace("db", "export", "--since", "1h", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ runs: 2, spans: live.length });
+    expect(idsOfRuns()).toEqual(live);
+    expect(new Set(live).size).toBe(live.length);
+  });
+
   it("exports the runs that are named, below the trace that started them", async () => {
     vi.stubEnv("OTEL_EXPORTER_OTLP_TIMEOUT", "100");
     const lost = await startCollector(() => 503);

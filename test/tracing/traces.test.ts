@@ -1,12 +1,15 @@
 /** Traces of runs, as a collector receives them from the official exporter. */
+import { Annotation, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { loadConfig } from "../../src/config/load.js";
 import { openService } from "../../src/service/service.js";
 import { serve } from "../helpers/app.js";
 import { type Collector, startCollector } from "../helpers/collector.js";
+import { deferred } from "../helpers/deferred.js";
 import { recordingLogger } from "../helpers/service.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
+import { BillingModel } from "../fixtures/billing-model.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
@@ -102,6 +105,37 @@ describe("a trace", () => {
     });
   });
 
+  it("has the provider, tokens and cost of each model call, and what failed", async () => {
+    const collector = await startCollector();
+    const model = new BillingModel("cheap", () => ({ input: 100, output: 10, cached: 40 }));
+    const broken = new BillingModel("broken", () => {
+      throw new RangeError("kaboom");
+    });
+    const calls = new StateGraph(MessagesAnnotation)
+      .addNode("ask", async () => ({ messages: [await model.invoke("hello")] }))
+      .addNode("fail", async () => ({ messages: [await broken.invoke("hello")] }))
+      .addEdge(START, "ask")
+      .addEdge("ask", "fail")
+      .compile();
+    const settings = { prices: { cheap: { input: 1, output: 2, cache_read: 0.5 } } };
+    const service = await openService({ graphs: { calls }, settings });
+    const { thread_id } = await service.threads.create({});
+    await service.runs.create(thread_id, { assistant_id: "calls", input: said("hello") });
+    await service.close(0);
+    expect(collector.named("chat cheap")[0]?.attributes).toMatchObject({
+      "gen_ai.provider.name": "acme",
+      "gen_ai.conversation.id": thread_id,
+      "gen_ai.usage.input_tokens": 100,
+      "gen_ai.usage.output_tokens": 10,
+      "gen_ai.usage.cache_read.input_tokens": 40,
+      "graph_serve.cost_usd": 0.0001,
+    });
+    for (const name of ["chat broken", "fail", "invoke_workflow calls"]) {
+      const [span] = collector.named(name);
+      expect([span?.status.code, span?.attributes["error.type"]], name).toEqual([2, "RangeError"]);
+    }
+  });
+
   it("continues with the answer to a question, and links the request of the answer", async () => {
     const collector = await startCollector();
     const { run, close } = await open();
@@ -127,6 +161,7 @@ describe("a trace", () => {
     expect(span?.status.code).toBe(2);
     expect(span?.attributes).toMatchObject({ "error.type": "RangeError", "graph_serve.status": "error" });
     expect(collector.named("bad")[0]?.status.code).toBe(2);
+    expect(collector.named("bad")[0]?.attributes["error.type"]).toBe("RangeError");
     expect(collector.named("ok")[0]?.status.code).not.toBe(2);
     expect(JSON.stringify(collector.spans)).not.toContain("kaboom");
   });
@@ -178,6 +213,47 @@ describe("content", () => {
   });
 });
 
+describe("the span of a run", () => {
+  it("has the number of tasks that were not recorded", async () => {
+    const collector = await startCollector();
+    const State = Annotation.Root({
+      log: Annotation<number>({ reducer: (a, b) => a + b, default: () => 0 }),
+    });
+    const wide = new StateGraph(State)
+      .addNode("work", () => ({ log: 1 }))
+      .addConditionalEdges(START, () => Array.from({ length: 1005 }, () => new Send("work", {})))
+      .compile();
+    const service = await openService({ graphs: { wide } });
+    const { thread_id } = await service.threads.create({});
+    await service.runs.create(thread_id, { assistant_id: "wide", input: {} });
+    await service.close(0);
+    const [span] = collector.named("invoke_workflow wide");
+    expect(span?.attributes["graph_serve.dropped_tasks"]).toBe(5);
+    expect(collector.named("work")).toHaveLength(1000);
+  });
+
+  it("is exported for states with dates, and for bigints, which no client can be sent", async () => {
+    const collector = await startCollector();
+    const State = Annotation.Root({ value: Annotation<unknown> });
+    const odd = new StateGraph(State)
+      .addNode("only", ({ value }) => ({ value: value === "date" ? new Date(0) : 2n ** 64n }))
+      .addEdge(START, "only")
+      .compile();
+    const service = await openService({ graphs: { odd }, settings: { trace_content: true } });
+    for (const value of ["date", "bigint"]) {
+      const { thread_id } = await service.threads.create({});
+      await service.runs.create(thread_id, { assistant_id: "odd", input: { value } }).catch(() => undefined);
+    }
+    await service.close(0);
+    const [date, bigint] = collector.named("invoke_workflow odd");
+    expect(date?.attributes["gen_ai.output.messages"]).toBe('{"value":"1970-01-01T00:00:00.000Z"}');
+    expect(bigint?.attributes).toMatchObject({
+      "graph_serve.status": "error",
+      "error.type": "UnserializableError",
+    });
+  });
+});
+
 describe("trace_keep", () => {
   it("exports failed runs only", async () => {
     const collector = await startCollector();
@@ -195,7 +271,81 @@ describe("trace_keep", () => {
   });
 });
 
+describe("a tracer provider of the user's program", () => {
+  it("gets the spans; beside Sentry or dd-trace, the server warns once of double ones", async () => {
+    const { trace } = await import("@opentelemetry/api");
+    const sdk = await import("@opentelemetry/sdk-trace-base");
+    const exporter = new sdk.InMemorySpanExporter();
+    const spanProcessors = [new sdk.SimpleSpanProcessor(exporter)];
+    trace.setGlobalTracerProvider(new sdk.BasicTracerProvider({ spanProcessors }));
+    onTestFinished(() => {
+      trace.disable();
+      vi.unstubAllGlobals();
+    });
+    const warnings = async () => {
+      const { run, close, logger } = await open();
+      await run({ assistant_id: "chat", input: said("hello") });
+      await close();
+      return logger.of("warn").filter((line) => line.startsWith("traces:"));
+    };
+    expect(await warnings()).toEqual([]);
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toContain("invoke_workflow chat");
+    vi.stubGlobal("_ddtrace", {});
+    expect(await warnings()).toEqual([
+      expect.stringContaining("dd-trace and graph-serve both export model calls"),
+    ]);
+    vi.stubGlobal("__SENTRY__", {});
+    expect(await warnings()).toEqual([]);
+  });
+});
+
 describe("a collector", () => {
+  it("that holds the spans of a run delays neither its end nor the next run", async () => {
+    const held = deferred();
+    const received = deferred();
+    const collector = await startCollector(async () => {
+      received.resolve();
+      await held.promise;
+      return 200;
+    });
+    // Sends each span at once.
+    vi.stubEnv("OTEL_BSP_SCHEDULE_DELAY", "1");
+    const { run, close } = await open();
+    expect((await run({ assistant_id: "chat", input: said("hello") })).status).toBe(200);
+    await received.promise;
+    expect((await run({ assistant_id: "chat", input: said("hello") })).status).toBe(200);
+    expect(collector.spans).toEqual([]);
+    held.resolve();
+    await close();
+    expect(collector.named("invoke_workflow chat")).toHaveLength(2);
+  });
+
+  it("receives JSON at the path and with the headers of the environment", async () => {
+    const collector = await startCollector();
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: origin } = process.env;
+    vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", `${origin}/api/public/otel`);
+    vi.stubEnv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Basic%20cGs6c2s=,x-api-key=key");
+    const { run, close } = await open();
+    await run({ assistant_id: "chat", input: said("hello") });
+    await close();
+    expect(collector.requests[0]).toMatchObject({
+      path: "/api/public/otel/v1/traces",
+      headers: {
+        ...{ "content-type": "application/json", authorization: "Basic cGs6c2s=" },
+        "x-api-key": "key",
+      },
+    });
+  });
+
+  it("that limits requests: the spans are counted as dropped", async () => {
+    await startCollector(() => 429);
+    vi.stubEnv("OTEL_EXPORTER_OTLP_TIMEOUT", "100");
+    const { run, service, close } = await open({ metrics: true });
+    await run({ assistant_id: "chat", input: said("hello") });
+    await close();
+    expect(await service.metrics?.text()).toMatch(/graph_serve_spans_total\{outcome="dropped"\} [1-9]/);
+  });
+
   it.each([
     ["that is down", () => 503],
     ["that limits requests", () => 429],

@@ -127,6 +127,52 @@ describe("usage of runs", () => {
     expect(run.usage?.cost_usd).toBeGreaterThan(0);
   });
 
+  it("is kept for the days of the setting ttl, and budgets of the current day are not affected", async () => {
+    const { graph, dear } = billed();
+    const settings = { ttl: { usage: { days: 1 } }, budgets: { user: { day: "150 tokens" } } };
+    const server = await startTestServer({ graphs: { billed: graph }, authenticate: byHeader, settings });
+    const { service } = server;
+    const run = async () =>
+      JSON.stringify(
+        (await server.request("POST", "/runs/wait", { assistant_id: "billed", input }, { user: "ann" })).body,
+      );
+    await run();
+    await service.sweep();
+    expect(await run()).toContain("The budget of the user for this day is used up");
+    const calls = 1 + dear.bill.length;
+    const today = new Date().toISOString().slice(0, 10);
+    const after = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString();
+    await service.sweep(after(1));
+    expect(await usageOf(service, "day")).toMatchObject([{ day: today, calls }]);
+    await service.sweep(after(2));
+    expect(await usageOf(service, "day")).toEqual([]);
+  });
+
+  it("is stored while the run continues", async () => {
+    const model = new BillingModel("cheap");
+    const gate = deferred();
+    const ask = async () => ({ messages: [await model.invoke("hello")] });
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("first", ask)
+      .addNode("wait", () => gate.promise.then(() => ({})))
+      .addNode("second", ask)
+      .addEdge(START, "first")
+      .addEdge("first", "wait")
+      .addEdge("wait", "second")
+      .compile();
+    const service = await openTestService({ graphs: { agent: graph } });
+    const { thread_id } = await service.threads.create({});
+    const run = await service.runs.background(thread_id, { assistant_id: "agent", input });
+    const calls = async () => (await usageOf(service, "model")).map((used) => used.calls);
+    await expect.poll(calls).toEqual([1]);
+    expect((await service.runs.get(thread_id, run.run_id)).status).toBe("running");
+    gate.resolve();
+    await (
+      await service.runs.join(thread_id, run.run_id)
+    ).answer;
+    expect(await calls()).toEqual([2]);
+  });
+
   it("includes the attempts that a shutdown requeued", async () => {
     const { model, run, first, second } = await requeuedRun();
     await first.close(0);

@@ -3,25 +3,20 @@ import type { Command } from "@commander-js/extra-typings";
 import { Option } from "../session/commander.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { createRedaction, keepSecrets, type Redact } from "../../testing/cases/redact.js";
-import { escapeControl } from "../../view/text.js";
 import { addFormerFlag, examples, type Runner } from "../session/command.js";
-import { fork, graphToRun, runOn, valuesFlag } from "../fork/branch.js";
 import {
   addClientOptions,
   checkpointOption,
-  type ClientFlags,
   clientOptions,
   optionalNumber,
   THREAD_AT,
 } from "../session/options.js";
-import { beginningAt, beginningOfLastRun, beginningOfRun, tipOf } from "../replay/last-run.js";
-import { comparedHeading, comparedLines, type ComparedStep, compareSteps } from "../replay/compare.js";
+import { type ReplayExecuteFlags, replayExecute } from "../replay/execute.js";
 import { StepKeys } from "../replay/keys.js";
 import { replayPage } from "../replay/page.js";
 import {
   type HistoryStep,
-  HistorySteps,
-  idsAfter,
+  type HistorySteps,
   innerStepsOf,
   openHistory,
   type ShownStep,
@@ -29,16 +24,12 @@ import {
 } from "../replay/steps.js";
 import type { InnerStep } from "../history/subgraphs.js";
 import { hasNews, innerLines, stepLines } from "../replay/text.js";
-import type { RunReport } from "../run/outcome.js";
 import type { Session } from "../session/session.js";
-import { findRun, findState, findThreadId, namedCheckpoint } from "../session/find.js";
+import { findThreadId, namedCheckpoint } from "../session/find.js";
 import { warnHidden, withClient } from "../session/open-client.js";
-import { graphIdOf } from "../../client/client.js";
-import { CheckpointPath } from "../../client/walk.js";
 import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
 import { threadArgument } from "../threads/pick.js";
-import { printJsonList, printJsonWithList } from "../terminal/json-list.js";
-import { clipped } from "../terminal/text.js";
+import { printJsonList } from "../terminal/json-list.js";
 
 export function replayCommand(command: Command, run: Runner): void {
   const replay = addClientOptions(
@@ -60,7 +51,10 @@ export function replayCommand(command: Command, run: Runner): void {
       )
       .option("--execute", "run the thread's last run again on a copy, with the same input and answers")
       .option("--run <run>", "with --execute: run this run again instead of the last one")
-      .option("--keep", "with --execute: keep the copy, to inspect or continue it; otherwise it is deleted")
+      .option(
+        "--keep",
+        "with --execute: store the copy, to inspect or continue it; otherwise the run is in memory",
+      )
       .option("--in-place", "with --execute: run as a branch of the same thread instead of a copy")
       .option("--values <json>", "with --execute: values to write first")
       .option("--as-node <node>", "with --execute: node that the values are attributed to")
@@ -90,41 +84,6 @@ export function replayCommand(command: Command, run: Runner): void {
   addFormerFlag(replay, "--at <checkpoint>", "--checkpoint");
 }
 
-interface ReplayExecuteFlags extends ClientFlags {
-  checkpoint?: string;
-  run?: string;
-  values?: string;
-  asNode?: string;
-  keep?: boolean;
-  inPlace?: boolean;
-  against?: string;
-  compare?: boolean;
-  exitCode?: boolean;
-  step?: boolean;
-  format: "text" | "html";
-}
-
-type RunOn = Parameters<typeof runOn>[1];
-
-/** A thread on which a run is repeated, and the steps to compare with. */
-interface Prepared extends Pick<RunOn, "graph" | "requests" | "checkpointId"> {
-  /** The original thread, and the checkpoint that the new run started from. */
-  of: string;
-  from: string;
-  /** The original checkpoints after `from`, oldest first. */
-  oldIds: string[];
-  /** The thread of the new run, and the checkpoint before its first one. */
-  threadId: string;
-  base: string;
-}
-
-interface Executed extends Omit<Prepared, keyof RunOn>, Pick<Prepared, "threadId"> {
-  outcome: RunReport;
-  isKept: boolean;
-}
-
-const FAILED_EXIT = 1;
-
 const EXECUTE_FLAGS = [
   "run",
   "keep",
@@ -135,150 +94,6 @@ const EXECUTE_FLAGS = [
   "compare",
   "exitCode",
 ] as const;
-
-/** `replay --execute`: runs a thread again from one of its checkpoints and shows the new steps. */
-async function replayExecute(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<number> {
-  refuseExecuteContradictions(thread, flags);
-  const prepared = await prepare(session, thread, flags);
-  try {
-    return await executeAndShow(session, prepared, flags);
-  } finally {
-    // The storage is the user's: it keeps only what the user asked for.
-    if (!keepsThread(flags))
-      await withClient(session, flags, { access: "write" }, ({ threads }) =>
-        threads.delete(prepared.threadId),
-      );
-  }
-}
-
-const keepsThread = ({ keep, inPlace }: ReplayExecuteFlags): boolean => keep === true || inPlace === true;
-
-async function executeAndShow(
-  session: Session,
-  { graph, requests, checkpointId, ...prepared }: Prepared,
-  flags: ReplayExecuteFlags,
-): Promise<number> {
-  const { of, oldIds, threadId, base } = prepared;
-  const outcome = await runOn(session, { threadId, flags, graph, checkpointId, requests });
-  const executed = { ...prepared, outcome, isKept: keepsThread(flags) };
-  return withClient(session, flags, {}, async (client) => {
-    const old = new HistorySteps(client, of, new CheckpointPath(client, of, oldIds));
-    const now = new HistorySteps(
-      client,
-      threadId,
-      new CheckpointPath(client, threadId, await idsAfter(client, threadId, base)),
-    );
-    const differs = flags.compare
-      ? await showCompared(session, executed, compareSteps(old.steps(), now.steps()))
-      : await showSteps(session, executed, now);
-    noteOutcome(session, executed, now.length);
-    if (flags.exitCode) return differs ? FAILED_EXIT : 0;
-    return outcome.error && !flags.compare ? FAILED_EXIT : 0;
-  });
-}
-
-function refuseExecuteContradictions(thread: string, flags: ReplayExecuteFlags): void {
-  const refuse = (fault: string, hint: string): never => {
-    throw new InvalidRequestError(fault, undefined, { hint });
-  };
-  if (flags.exitCode && !flags.compare) refuse("--exit-code requires --compare", "add --compare");
-  if (flags.run !== undefined && namedCheckpoint(thread, flags.checkpoint).checkpoint !== undefined)
-    refuse("--run and a checkpoint cannot be combined", "remove one of them");
-  if (flags.against !== undefined && flags.url !== undefined)
-    refuse("--against runs in this process and cannot be combined with --url", "remove one of them");
-  if (flags.step || flags.format === "html")
-    refuse(
-      "--execute cannot be combined with --step or --format html",
-      "add --keep, and replay the new thread afterwards",
-    );
-}
-
-async function prepare(session: Session, thread: string, flags: ReplayExecuteFlags): Promise<Prepared> {
-  const { asNode, inPlace = false, against } = flags;
-  const values = valuesFlag(flags.values);
-  const needsGraph = values !== undefined || asNode !== undefined;
-  return withClient(
-    session,
-    flags,
-    { access: "write", graphs: needsGraph ? "required" : "optional" },
-    async (client) => {
-      const { thread: text, checkpoint: at } = namedCheckpoint(thread, flags.checkpoint);
-      const threadId = await findThreadId(client, text);
-      const run = flags.run === undefined ? undefined : (await findRun(client, flags.run, threadId)).run;
-      // The thread may have runs of several graphs.
-      const ran = run && graphIdOf(run) !== undefined ? run : await client.threads.get(threadId);
-      const graph = against ?? (await graphToRun(session, ran, flags));
-      const { state: from, requests } = run
-        ? await beginningOfRun(client, run)
-        : at === undefined
-          ? await beginningOfLastRun(client, threadId)
-          : await beginningAt(client, await findState(client, threadId, { at }));
-      const start = from.checkpoint?.checkpoint_id ?? "";
-      const end = run && ((await tipOf(client, run)) ?? start);
-      const oldIds = start === "" ? [] : await idsAfter(client, threadId, start, end);
-      const forked = await fork(client, from, { branch: inPlace, values, asNode, afresh: true });
-      const { thread: target, checkpointId, base } = forked;
-      return {
-        ...{ of: threadId, from: start, oldIds, threadId: target.thread_id, base, checkpointId, graph },
-        // On the same thread, the checkpoint already contains all answers before the last one.
-        requests: inPlace ? requests.slice(-1) : requests,
-      };
-    },
-  );
-}
-
-const documentHead = ({ from, threadId, outcome, isKept }: Executed) => ({
-  thread_id: threadId,
-  kept: isKept,
-  from_checkpoint_id: from,
-  run: outcome,
-});
-
-function noteOutcome({ print }: Session, { outcome, threadId, oldIds, isKept }: Executed, now: number): void {
-  if (print.isJson) return;
-  const error = outcome.error ? `: ${clipped(outcome.error.message, 200)}` : "";
-  const place = isKept ? `thread ${threadId}` : "copy deleted (keep it with --keep)";
-  print.note(`${escapeControl(outcome.status)}${error}, ${place}, ${oldIds.length} steps before, ${now} now`);
-}
-
-/** Returns false, because nothing was compared. */
-async function showSteps({ print }: Session, executed: Executed, now: HistorySteps): Promise<boolean> {
-  const head = documentHead(executed);
-  if (print.isJson) await printJsonWithList(print, head, "items", executedDocuments(now.steps()));
-  else
-    for await (const step of now.steps()) {
-      for (const line of stepLines(print, step)) print.data(line);
-      for await (const inner of now.inner(step))
-        for (const line of innerLines(print, inner)) print.data(line);
-      await print.drained();
-    }
-  return false;
-}
-
-async function* executedDocuments(steps: AsyncIterable<HistoryStep>): AsyncGenerator<object> {
-  for await (const { state, changes } of steps) yield { ...state, changes };
-}
-
-/** Returns true if a step differs. */
-async function showCompared(
-  { print }: Session,
-  executed: Executed,
-  compared: AsyncIterable<ComparedStep>,
-): Promise<boolean> {
-  const steps: ComparedStep[] = [];
-  let equal = true;
-  let before: ComparedStep | undefined;
-  if (!print.isJson) print.data(comparedHeading(print));
-  for await (const step of compared) {
-    equal &&= step.equal;
-    if (print.isJson) steps.push(step);
-    else for (const line of comparedLines(print, step, before)) print.data(line);
-    before = step;
-    await print.drained();
-  }
-  if (print.isJson) print.json({ ...documentHead(executed), equal, steps });
-  return !equal;
-}
 
 interface ReplayFlags extends ReplayExecuteFlags {
   keepSecrets?: boolean;

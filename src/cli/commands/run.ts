@@ -51,7 +51,12 @@ export function runCommand(command: Command, run: Runner): void {
           "when checkpoints are stored: sync, async (default) or exit",
         ).choices(DURABILITIES),
       )
+      .option("--budget <amount>", "what the run may use before it asks, such as 0.50 USD or 200k tokens")
       .option("--state", "print the final state as JSON (default if stdout is not a terminal)")
+      .option(
+        "--deterministic [seed]",
+        "give nodes the same times, random numbers and UUIDs in every execution with this seed (default: 0)",
+      )
       .option("--interactive", "continue with one message or one answer per line")
       .option("--url <url>", "run on this server instead of in this process")
       .addOption(clientOptions.apiKey()),
@@ -70,6 +75,7 @@ export function runCommand(command: Command, run: Runner): void {
 
 interface RunFlags extends RequestFlags, PlaceFlags {
   state?: boolean;
+  deterministic?: string | true;
 }
 
 const FAILED_EXIT = 1;
@@ -94,6 +100,7 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
     });
     closers.add(() => client?.close());
     flags.thread = await threadOf(client, flags.thread);
+    if (flags.deterministic !== undefined) closers.add(await seedRun(flags, client));
     if (flags.resume !== undefined) await refuseIdle(client, flags.thread);
     if (named.checkpoint !== undefined) body.checkpoint_id = await checkpointId(client, named);
     const runner = new RunCommand(session, client, { graph, flags, modes, signal: stop.signal });
@@ -105,6 +112,20 @@ async function runGraph(session: Session, graph: string | undefined, given: RunF
   } finally {
     await closers.close();
   }
+}
+
+/**
+ * Starts deterministic mode for the runs of this command.
+ * @throws InvalidRequestError if a server executes them (`invalid_request`)
+ */
+async function seedRun({ deterministic }: RunFlags, { url }: Client): Promise<() => void> {
+  if (url !== undefined)
+    throw new InvalidRequestError("--deterministic works only for runs in this process", undefined, {
+      hint: "remove --url, or stop the dev server of this folder",
+    });
+  const { FIRST_TIME, makeDeterministic } = await import("../../testing/deterministic.js");
+  const seed = deterministic === true ? "0" : String(deterministic);
+  return makeDeterministic(() => ({ seed, time: FIRST_TIME }));
 }
 
 /** A full id is not looked up: the run fails if the thread does not exist. */

@@ -8,6 +8,7 @@ import { findThreadId } from "../session/find.js";
 import { withClient, withRows } from "../session/open-client.js";
 import type { ListedRun, RowsClient } from "../../client/rows.js";
 import type { ClientFlags } from "../session/options.js";
+import { rerunCommand } from "../shadow/command.js";
 import { walkAllRuns, walkRuns } from "../../client/walk.js";
 import { collect } from "../../support/read-ahead.js";
 import type { Printer } from "../terminal/print.js";
@@ -57,6 +58,7 @@ export function runsCommand(runs: Command, run: Runner): void {
     .action((options, command) =>
       run(command, async (session) => (await import("../tail/tail.js")).tailRuns(session, options)),
     );
+  addRerunCommand(runs, run);
   addDeadCommands(runs, run);
   addClientOptions(
     addFormerCommand(runs, "get", "inspect run")
@@ -67,6 +69,15 @@ export function runsCommand(runs: Command, run: Runner): void {
       (await import("./inspect.js")).inspectRun(session, runId, { ...options, thread }, { alone: true }),
     ),
   );
+}
+
+function addRerunCommand(runs: Command, run: Runner): void {
+  const command = runs
+    .command("rerun")
+    .description(
+      "Execute stored runs again on the graphs of now, in memory, and list which of them still fail; changes nothing.",
+    );
+  rerunCommand(command, run);
 }
 
 function addDeadCommands(runs: Command, run: Runner): void {

@@ -7,10 +7,11 @@ import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { nodePath, type RunFault } from "../../support/run-fault.js";
+import { openRecorded } from "../processes/recordings.js";
 import { Member } from "../processes/member.js";
 import { examples, type Runner } from "../session/command.js";
 import { logOutput, type LogOutput } from "../session/log-output.js";
-import { openConfigured, requireGraphs } from "../session/open.js";
+import { requireGraphs } from "../session/open.js";
 import {
   addStorageOptions,
   bytesText,
@@ -167,10 +168,9 @@ async function serveProcess(
     await watch.begin(member ? member.watchSettings(settings) : settings, { observers, format: "json" });
     member?.watched(watch.healthUrl);
     void stop.stopped.then(() => watch.endWithin(stop.limitSeconds));
-    const service = await openConfigured(config, logger, { serves: true, callFactories: true });
+    const service = await openRecorded(session, { config, logger, closers });
     observers.metrics = service.metrics;
     member?.shareMetrics(service.metrics);
-    closers.add(() => service.close());
     for (const warning of [...warnings, ...service.notices]) logger.warn({}, warning);
     const { startServer } = await import("../../http/server.js");
     const { host, port } = settings;

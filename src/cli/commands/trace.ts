@@ -146,7 +146,7 @@ function tokensText({ span: { attributes } }: SpanRow): string {
 function noteMissing({ print }: Session, { url }: Client, { status, run_id }: Run, tasks: RunTasks): void {
   const { length } = tasks.tasks;
   if (tasks.omitted > 0)
-    print.note(`${tasks.omitted} further tasks were not recorded: a run keeps ${length}`);
+    print.note(`${tasks.omitted} tasks are not shown: a run keeps its first 200 and its last 800`);
   if (length > 0) return;
   if (status !== "pending" && status !== "running") print.note("the run has no recorded tasks");
   else if (url === undefined)

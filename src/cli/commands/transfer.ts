@@ -1,17 +1,12 @@
 import type { Command } from "@commander-js/extra-typings";
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { localClient } from "../../client/local.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
-import { type ThreadFile, threadFileFault } from "../../models/thread-file.js";
+import type { ThreadFile } from "../../models/thread-file.js";
 import type { Service } from "../../service/service.js";
-import {
-  errorMessage,
-  GraphServeError,
-  InvalidRequestError,
-  ThreadExistsError,
-} from "../../support/errors.js";
+import { GraphServeError, InvalidRequestError, ThreadExistsError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import { examples, type Runner } from "../session/command.js";
 import { parsePathFlag } from "../diff/side.js";
@@ -32,6 +27,7 @@ import type { Session } from "../session/session.js";
 import { findThreadId } from "../session/find.js";
 import { refuseHidden, warnHidden, withClient } from "../session/open-client.js";
 import type { ClientFlags } from "../session/options.js";
+import { readThreadFile } from "../transfer/read-thread.js";
 import { threadText } from "../transfer/write-thread.js";
 import { threadArgument } from "../threads/pick.js";
 
@@ -201,21 +197,4 @@ function noteHiddenPayloads(print: Session["print"], state: ThreadState): void {
 function sentTo(state: ThreadState | undefined): string | undefined {
   const sent = state?.tasks.filter(({ path }) => path?.[0] === "__pregel_push") ?? [];
   return sent.length === 0 ? undefined : [...new Set(sent.map(({ name }) => name))].join(", ");
-}
-
-async function readThreadFile(path: string, file: string): Promise<ThreadFile> {
-  const refuse = (why: string, cause?: unknown) =>
-    new InvalidRequestError(`${file} cannot be imported: ${why}`, undefined, {
-      hint: "use a file written by graph-serve export",
-      cause,
-    });
-  let content: unknown;
-  try {
-    content = JSON.parse(await readFile(path, "utf8"));
-  } catch (error) {
-    throw refuse(errorMessage(error), error);
-  }
-  const fault = threadFileFault(content);
-  if (fault !== undefined) throw refuse(fault);
-  return content as ThreadFile;
 }

@@ -228,7 +228,31 @@ async function look(service: Service): Promise<Check[]> {
           `${stale.length} left unfinished by a crashed server, at attempt ${[...new Set(attempts)].sort().join(", ")}`,
           "start a server to resume them if possible, or end them: graph-serve recover --apply",
         ),
+    await ttlCheck(service),
   ];
+}
+
+/** Maximum number of expired threads that are counted. */
+const EXPIRED_SHOWN = 1000;
+
+/** What the next sweep would remove. */
+async function ttlCheck(service: Service): Promise<Check> {
+  const { threads } = service.settings.ttl ?? {};
+  const rule = threads
+    ? `new threads are ${threads.strategy === "keep_latest" ? "pruned" : "deleted"} ${threads.minutes} minutes after their last change`
+    : "new threads are kept until they are deleted";
+  const expired = await service.expiredThreads(EXPIRED_SHOWN);
+  const deleted = expired.filter(({ ttl }) => ttl?.strategy !== "keep_latest").length;
+  const many = (count: number) => (count >= EXPIRED_SHOWN ? `at least ${count}` : String(count));
+  if (expired.length === 0) return ok("ttl", `${rule}; no thread has expired`);
+  const stored = await service.threads.count({});
+  const next = `${many(deleted)} of ${stored} threads have expired and are deleted by the next sweep, ${many(expired.length - deleted)} pruned`;
+  if (deleted < stored) return ok("ttl", `${rule}; ${next}`);
+  return warn(
+    "ttl",
+    `every thread has expired: the next sweep deletes all ${stored}`,
+    "copy the database before you start a server, or set another ttl with PATCH /threads/{thread_id}",
+  );
 }
 
 /** A database file that no run has created yet is not an error. */

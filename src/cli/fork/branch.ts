@@ -4,6 +4,7 @@ import { isRecord, type JsonObject } from "../../models/common.js";
 import type { RunCreateRequest } from "../../models/run.js";
 import type { CheckpointSelector, StateWriteResult, ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
+import type { ThreadInMemory } from "../../service/thread-copy.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { refuseUnknownState } from "../session/graph-keys.js";
 import { clientOf } from "../session/open-client.js";
@@ -116,12 +117,14 @@ interface RunOnOptions {
   checkpointId?: string;
   /** Requests of consecutive runs while the thread is interrupted; without any, one run without input. */
   requests?: readonly Pick<RunCreateRequest, "input" | "command">[];
+  /** A copy in memory to run on. */
+  storage?: ThreadInMemory["storage"] | undefined;
 }
 
 /** @throws GraphServeError if the run cannot be started or its stream is lost */
 export async function runOn(session: Session, options: RunOnOptions): Promise<RunReport> {
-  const { threadId, flags, graph, checkpointId, requests = [] } = options;
-  const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph });
+  const { threadId, flags, graph, checkpointId, requests = [], storage } = options;
+  const client = await clientOf(session, { ...flags, raw: false }, { access: "run", graph, storage });
   const stop = abortOnStop(session.io);
   const place = {
     assistant_id: await client.defaultAssistant(),

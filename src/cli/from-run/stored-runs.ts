@@ -6,6 +6,7 @@ import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import type { Client } from "../../client/client.js";
 import { walkRuns, walkStates } from "../../client/walk.js";
+import { chosenCheckpoint } from "../../testing/shadow/units.js";
 
 export interface RecordedRun {
   run: Run;
@@ -95,18 +96,6 @@ function storedRun(run: Run, states: readonly ThreadState[]): RecordedRun {
 function withPause(run: Run, end: ThreadState | undefined): Run {
   const hasMore = end !== undefined && end.next.length > 0;
   return run.status === "success" && hasMore ? { ...run, status: "interrupted" } : run;
-}
-
-/** The checkpoint that the request selected to start from. */
-export function chosenCheckpoint({ kwargs }: Run): string | undefined {
-  const { checkpoint, checkpoint_id, config } = kwargs;
-  const configurable = isRecord(config) && isRecord(config.configurable) ? config.configurable : {};
-  const named = [
-    checkpoint_id,
-    isRecord(checkpoint) ? checkpoint.checkpoint_id : undefined,
-    configurable.checkpoint_id,
-  ];
-  return named.find((id) => typeof id === "string");
 }
 
 /**

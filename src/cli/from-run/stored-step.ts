@@ -8,7 +8,8 @@ import type { CheckpointChoice, Expectation, Step } from "../../testing/cases/ca
 import { isVerbs } from "../../testing/cases/matcher.js";
 import { normalized } from "../../testing/cases/normalized.js";
 import type { Redact } from "../../testing/cases/redact.js";
-import { chosenCheckpoint, hasStopped, executedNodes, type RecordedRun } from "./stored-runs.js";
+import { hasStopped, executedNodes, type RecordedRun } from "./stored-runs.js";
+import { chosenCheckpoint } from "../../testing/shadow/units.js";
 
 /** Keys of `configurable` that differ in each run. */
 const OF_THE_RUN =

@@ -1,5 +1,5 @@
 /** History entries from checkpoints: executed nodes, changes and durations. */
-import { isRecord } from "../../models/common.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Client } from "../../client/client.js";
 import type { RunFault } from "../../support/run-fault.js";
@@ -16,8 +16,10 @@ export interface HistoryEntry {
   parent: string | undefined;
   /** -1 for the input of the first run. */
   step: number | undefined;
-  /** input, loop, update or fork. */
+  /** input, loop, update, fork or migrate. */
   source: string;
+  /** Version of the graph that a migration converted the thread from. */
+  migrated_from?: string;
   runId: string | undefined;
   /** Set if it is not the first attempt of the run. */
   attempt?: number;
@@ -82,6 +84,7 @@ export async function entryOf(
     parent: state.parent_checkpoint?.checkpoint_id ?? undefined,
     step: typeof metadata.step === "number" ? metadata.step : undefined,
     source: kind,
+    ...(kind === "migrate" && { migrated_from: migratedFrom(metadata) }),
     runId,
     ...(typeof metadata.run_attempt === "number" && { attempt: metadata.run_attempt }),
     created_at,
@@ -97,6 +100,18 @@ export async function entryOf(
     faults: await Promise.all(errors.map((error) => runs.faults.find(runId, error))),
   };
 }
+
+function migratedFrom({ migration }: JsonObject): string {
+  const from = isRecord(migration) ? migration.from : undefined;
+  return typeof from === "string" ? from : "no version";
+}
+
+/** How the checkpoint was made. */
+export const sourceText = ({
+  source,
+  migrated_from,
+}: Pick<HistoryEntry, "source" | "migrated_from">): string =>
+  migrated_from === undefined ? source : `migrated from ${migrated_from}`;
 
 export async function parentOf(
   client: Client,
@@ -169,10 +184,10 @@ export function entryLines(
   const id = shownId(print, entry.id);
   const step = `step ${entry.step ?? "?"}`;
   if (oneline) {
-    const text = [step, entry.source, ...facts(entry, print.cwd)].filter(Boolean).join("  ");
+    const text = [step, sourceText(entry), ...facts(entry, print.cwd)].filter(Boolean).join("  ");
     return [`${yellow(id)} ${clipped(text, room - id.length - 1)}`];
   }
-  const [head] = grouped([step, entry.source, shownTime(print, entry.created_at)], room - id.length - 2);
+  const [head] = grouped([step, sourceText(entry), shownTime(print, entry.created_at)], room - id.length - 2);
   const details = facts(entry, print.cwd).map((fact) => clipped(fact, room - INDENT.length));
   return [
     `${yellow(id)}  ${clipped(head ?? "", room - id.length - 2)}`,

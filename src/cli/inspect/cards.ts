@@ -3,7 +3,7 @@ import type { Run, TokenUsage } from "../../models/run.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import type { ListedRun } from "../../client/rows.js";
 import type { ThreadState } from "../../models/state.js";
-import { pendingQuestions, entryOf, type HistoryEntry, RunLabels } from "../history/entries.js";
+import { pendingQuestions, entryOf, type HistoryEntry, RunLabels, sourceText } from "../history/entries.js";
 import type { Client } from "../../client/client.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { faultText } from "../session/report-error.js";
@@ -163,6 +163,8 @@ interface Superstep {
   interrupts: number;
   /** Set if it is not the first attempt. */
   attempt?: number;
+  /** Version of the graph that a migration converted the thread from. */
+  migrated_from?: string;
   /** Supersteps of the subgraphs that the nodes ran, in order; omitted without subgraphs. */
   subgraphs?: InnerSuperstep[];
 }
@@ -203,7 +205,8 @@ async function* entriesOf(
 }
 
 function superstep(entry: HistoryEntry): Superstep {
-  const { id, step, source, nodes, next, ms, changed, created_at, errors, interrupts, attempt } = entry;
+  const { id, step, source, nodes, next, ms, changed, created_at, errors, interrupts } = entry;
+  const { attempt, migrated_from } = entry;
   return {
     step: step ?? null,
     source,
@@ -216,6 +219,7 @@ function superstep(entry: HistoryEntry): Superstep {
     errors,
     interrupts,
     ...(attempt !== undefined && { attempt }),
+    ...(migrated_from !== undefined && { migrated_from }),
   };
 }
 
@@ -261,8 +265,8 @@ function superstepColumns(print: Printer): Column<Superstep & Partial<InnerSuper
     { title: "STEP", cell: ({ step }) => String(step ?? "") },
     {
       title: "NODES",
-      cell: ({ nodes, source, attempt, path = [] }) => {
-        const text = indentedPath([...path, nodesText(nodes, source)]).slice(INDENT.length);
+      cell: ({ nodes, attempt, path = [], ...made }) => {
+        const text = indentedPath([...path, nodesText(nodes, sourceText(made))]).slice(INDENT.length);
         return attempt === undefined ? text : `${text} (attempt ${attempt})`;
       },
       least: 8,

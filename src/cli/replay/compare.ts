@@ -1,8 +1,9 @@
 /** Compares two runs of the same part of a thread, step by step. */
-import { isRecord, type JsonObject } from "../../models/common.js";
+import { isRecord } from "../../models/common.js";
 import { changeLines } from "../../view/change-lines.js";
 import { type Change, changesBetween } from "../../view/changes.js";
-import { errorLine, isMessageLike } from "../../view/text.js";
+import { comparable } from "../../testing/shadow/comparable.js";
+import { errorLine } from "../../view/text.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped } from "../terminal/text.js";
 import type { HistoryStep } from "./steps.js";
@@ -25,7 +26,7 @@ export async function* compareSteps(
   for (;;) {
     const [{ value: before }, { value: after }] = [await old.next(), await now.next()];
     if (!before && !after) return;
-    const changes = before && after ? changesBetween(comparable(before), comparable(after)) : [];
+    const changes = before && after ? changesBetween(outcomeOf(before), outcomeOf(after)) : [];
     yield {
       old: before ? stepName(before) : null,
       new: after ? stepName(after) : null,
@@ -48,49 +49,14 @@ const ran = ({ entry }: HistoryStep): string => entry.nodes.join(", ") || entry.
 const stepName = (step: HistoryStep): string => `step ${step.entry.step ?? "?"}  ${ran(step)}`;
 
 /** The values, interrupts and errors that a replay must reproduce, without parts that differ in every run. */
-function comparable({ state, entry }: HistoryStep): unknown {
+function outcomeOf({ state, entry }: HistoryStep): unknown {
   const questions = state.interrupts.map(({ value }) => value);
-  const values = stable(state.values);
+  const values = comparable(state.values);
   return {
     ...(isRecord(values) ? values : { "(all)": values }),
     ...(questions.length > 0 && { "(interrupts)": questions }),
     ...(entry.errors.length > 0 && { "(failed)": entry.errors.map(errorLine) }),
   };
-}
-
-/**
- * Removes ids of messages and tool calls, which are random, and what distinguishes a streamed message from a whole one: its
- * chunks of tool calls, and empty details.
- */
-function stable(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(stable);
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value).map(([key, inner]) => [key, stable(inner)] as const);
-  if (!isMessageLike(value)) return Object.fromEntries(entries);
-  const {
-    id: _id,
-    tool_call_id: _callId,
-    tool_call_chunks: _chunks,
-    ...message
-  } = withoutEmpty(Object.fromEntries(entries));
-  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as unknown[]) : undefined;
-  return { ...message, ...(calls && { tool_calls: calls.map(withoutId) }) };
-}
-
-/** Removes empty lists and objects from an object and from the objects in it. */
-function withoutEmpty(value: JsonObject): JsonObject {
-  const isEmpty = (inner: unknown) =>
-    Array.isArray(inner) ? inner.length === 0 : isRecord(inner) && Object.keys(inner).length === 0;
-  const entries = Object.entries(value).map(
-    ([key, inner]) => [key, isRecord(inner) ? withoutEmpty(inner) : inner] as const,
-  );
-  return Object.fromEntries(entries.filter(([, inner]) => !isEmpty(inner)));
-}
-
-function withoutId(call: unknown): unknown {
-  if (!isRecord(call)) return call;
-  const { id: _, ...rest } = call;
-  return rest;
 }
 
 // Formats two runs side by side for a terminal.

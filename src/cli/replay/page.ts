@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
 import type { Redact } from "../../testing/cases/redact.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
-import { escapeControl } from "../../view/text.js";
+import { escapeControl, escapeHtml } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
 
 /** Script or style of the Studio, built from studio/ by scripts/build-pages.mjs; cannot close its HTML element. */
@@ -46,7 +46,7 @@ function before(threadId: string, script: string, style: string): string {
 <meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
-<title>Thread ${escaped(threadId)}</title>
+<title>Thread ${escapeHtml(threadId)}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -85,10 +85,6 @@ function inScript(data: object): string {
     /[<>&]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-}
-
-function escaped(text: string): string {
-  return escapeControl(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
 function pageHead(thread: Thread, place: string): PageHead {

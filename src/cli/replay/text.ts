@@ -1,8 +1,9 @@
 /** Formats a step for a terminal. */
+import { isMessageLike } from "../../models/json.js";
 import { changeLines, type Mark } from "../../view/change-lines.js";
 import type { Change } from "../../view/changes.js";
-import { contentText, escapeControl, isMessageLike, wrapped } from "../../view/text.js";
-import { failures } from "../history/entries.js";
+import { contentText, escapeControl, wrapped } from "../../view/text.js";
+import { failures, sourceText } from "../history/entries.js";
 import type { InnerStep } from "../history/subgraphs.js";
 import type { Printer } from "../terminal/print.js";
 import { clipped, shownId, shownMs, shownTime } from "../terminal/text.js";
@@ -48,7 +49,7 @@ export function innerLines(print: Printer, { path, step }: InnerStep<HistoryStep
 
 function heading(print: Printer, { entry }: HistoryStep, path: readonly string[], width: number): string {
   const { bold, dim } = print.colors;
-  const nodes = [...path, entry.nodes.join(", ") || entry.source].join(" › ");
+  const nodes = [...path, entry.nodes.join(", ") || sourceText(entry)].join(" › ");
   const title = `step ${entry.step ?? "?"}  ${nodes}`;
   const facts = [shownMs(entry.ms), shownTime(print, entry.created_at), shownId(print, entry.id)];
   const [shownTitle, rest] = [clipped(title, width), facts.filter(Boolean).join("  ")];

@@ -1,9 +1,9 @@
 import type { Client } from "../../client/client.js";
 import type { RunSoFar } from "../../client/run-events.js";
-import { isRecord, type JsonObject } from "../../models/common.js";
+import { isMessageLike, isRecord, type JsonObject } from "../../models/common.js";
 import type { TokenUsage } from "../../models/run.js";
 import type { Interrupt, ThreadState } from "../../models/state.js";
-import { escapeControl, isMessageLike } from "../../view/text.js";
+import { escapeControl } from "../../view/text.js";
 import { faultOf } from "../history/faults.js";
 import { type GlobalFlags, type PlaceFlags, placeWords, quoted } from "../session/options.js";
 import { faultText } from "../session/report-error.js";
@@ -116,7 +116,14 @@ export function stepOf({
 
 /** A single interrupt takes the answer itself, several take a map from id to answer. */
 function answerTemplate(interrupts: RunReport["interrupts"]): string {
-  return interrupts.length === 1
-    ? "true"
-    : JSON.stringify(Object.fromEntries(interrupts.map(({ id }) => [id, true])));
+  const [first] = interrupts;
+  return JSON.stringify(
+    interrupts.length === 1 && first
+      ? answerTo(first)
+      : Object.fromEntries(interrupts.map((interrupt) => [interrupt.id, answerTo(interrupt)])),
+  );
 }
+
+/** A question about a budget names its answer. */
+const answerTo = ({ value }: Interrupt): unknown =>
+  isRecord(value) && value.type === "budget_exceeded" ? value.answer : true;

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import { splitList } from "../../config/environment.js";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { parseBudget } from "../../support/budgets/budget.js";
 import type { JsonObject } from "../../models/common.js";
 import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
 import { oneOf, parseJsonFlag } from "../session/options.js";
@@ -20,6 +21,7 @@ export interface RequestFlags {
   goto?: string;
   checkpoint?: string;
   durability?: Durability;
+  budget?: string;
   interactive?: boolean;
 }
 
@@ -39,7 +41,7 @@ export async function runBody(
   warn: (message: string) => void,
 ): Promise<RunBody> {
   refuseContradictions(flags);
-  const { resume, goto, durability } = flags;
+  const { resume, goto, durability, budget } = flags;
   const input = await inputOf(flags, io);
   return {
     if_not_exists: flags.thread === "new" ? "create" : "reject",
@@ -51,6 +53,7 @@ export async function runBody(
       },
     }),
     ...(durability !== undefined && { durability }),
+    ...(budget !== undefined && { budget: budgetOf(budget) }),
     ...objectField("config", "--run-config", flags.runConfig),
     ...objectField("context", "--context", flags.context),
   };
@@ -81,6 +84,14 @@ function refuseContradictions({
   if (!hasInput && !hasCommand && !interactive && thread === "new") {
     refuse("no input to run", 'add --message "hello", or --input JSON');
   }
+}
+
+/** @throws InvalidRequestError for another text (`invalid_request`) */
+function budgetOf(text: string): string {
+  if (parseBudget(text)) return text;
+  throw new InvalidRequestError(`--budget ${JSON.stringify(text)} is not an amount`, undefined, {
+    hint: 'use US dollars or tokens: --budget "0.50 USD", or --budget "200k tokens"',
+  });
 }
 
 /** Text that may have been meant as a value other than a string. */

@@ -3,6 +3,7 @@ import { splitList } from "../../config/environment.js";
 import { oneOf } from "../session/options.js";
 import { type GraphSchema, UNKNOWN } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
+import { pointerKeys } from "../../support/schema/schema-errors.js";
 
 /** A schema and the document that its references point into. */
 export interface SchemaNode {
@@ -46,12 +47,10 @@ export function resolved({ schema, root }: SchemaNode): JsonObject {
 /** Resolves a local reference such as `#/$defs/Name`; undefined if it is dangling. */
 export function atPointer(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith("#")) return undefined;
-  return reference
-    .slice(1)
-    .split("/")
-    .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce<unknown>((value, part) => (isRecord(value) ? value[part] : undefined), root);
+  return pointerKeys(decodeURIComponent(reference.slice(1))).reduce<unknown>(
+    (value, part) => (isRecord(value) ? value[part] : undefined),
+    root,
+  );
 }
 
 /** The schema without annotations. */

@@ -47,8 +47,8 @@ interface FoundRun {
 }
 
 /**
- * The run that `text` names, by its id, the beginning of one, or `@last`, and its thread. Searches the newest threads first, and
- * stops at threads last changed before a run with this id was created.
+ * The run that `text` names, by its id, the beginning of one, or `@last`, and its thread. Searches first the threads changed
+ * since a run with this id was created, then all: ids do not go back when the server's clock does.
  * @throws NotFoundError (`run_not_found`), InvalidRequestError if several runs match (`invalid_request`)
  */
 export async function findRun(client: Client, text: string, threadId?: string): Promise<FoundRun> {
@@ -66,7 +66,7 @@ export async function findRun(client: Client, text: string, threadId?: string): 
     const run = await runOn(client, thread_id, id);
     if (run) return { threadId: thread_id, run };
   }
-  throw new NotFoundError("run", id);
+  return findRunByStart(client, id, undefined);
 }
 
 async function lastRun(client: Client, thread: string | undefined): Promise<FoundRun> {

@@ -3,9 +3,11 @@ import type { Client, HiddenReason } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import type { ServerAddress } from "../../client/server.js";
 import type { LoadedConfig } from "../../config/load.js";
+import { inMemory } from "../../config/local-settings.js";
 import { isRecord } from "../../models/common.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
+import type { ThreadInMemory } from "../../service/thread-copy.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { CLIENT_KEY_VARIABLE } from "../../support/secrets.js";
 import type { CliIo } from "../terminal/io.js";
@@ -35,6 +37,8 @@ interface ClientNeeds {
   continuesThread?: boolean;
   /** Settings that override the configuration when the storage is opened. */
   settings?: Partial<LoadedConfig["settings"]>;
+  /** A copy in memory to use instead of the configured storage. */
+  storage?: ThreadInMemory["storage"];
 }
 
 /**
@@ -52,6 +56,10 @@ export async function clientOf(
   const { graph } = needs;
   if (flags.url !== undefined) return serverClient(session, flags.url, flags, graph);
   const config = await storageConfig(session, flags, { graphs: graph === undefined ? [] : [graph] });
+  if (needs.storage) {
+    const settings = inMemory(config.settings);
+    return storageClient(session, { ...config, settings }, flags, needs);
+  }
   if (isEphemeral(config)) {
     const url = await devServer(session, config, needs);
     const assistant = graph === undefined ? undefined : config.settings.default_assistant_id;
@@ -170,7 +178,7 @@ async function storageClient(
   { io, print }: Session,
   configured: LoadedConfig,
   { raw = false }: ClientFlags,
-  { access = "read", graphs = "optional", graph, continuesThread = false, settings }: ClientNeeds,
+  { access = "read", graphs = "optional", graph, continuesThread = false, settings, storage }: ClientNeeds,
 ): Promise<Client> {
   const readOnly = access === "read";
   const runs = access === "run";
@@ -192,6 +200,7 @@ async function storageClient(
     ...(runs && { cutOffs: "leave" }),
     standIns,
     unfiltered: raw,
+    ...(storage && { storage }),
   });
   if (runs && !isEphemeral(config)) await rememberGraphs(config);
   if (runs) for (const notice of service.notices) print.warn(notice);

@@ -21,7 +21,14 @@ import type { Printer } from "../terminal/print.js";
 
 interface OpenOptions extends Pick<
   ServiceOptions,
-  "readOnly" | "passive" | "cutOffs" | "standIns" | "unfiltered" | "callFactories" | "onActivity"
+  | "readOnly"
+  | "passive"
+  | "cutOffs"
+  | "standIns"
+  | "unfiltered"
+  | "callFactories"
+  | "onActivity"
+  | "onThreadRemoved"
 > {
   /** Whether the service is exposed over HTTP; only then is the custom HTTP app loaded. */
   serves?: boolean;

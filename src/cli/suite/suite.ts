@@ -155,6 +155,8 @@ async function casesPass(
   const isRemote = flags.url !== undefined;
   if (isRemote && files.some(({ source }) => source.mock !== undefined))
     print.warn("recordings are not used: the server calls its own models");
+  if (isRemote && planned.some(({ one }) => one.isDeterministic))
+    print.warn("deterministic is ignored: the clock and the random numbers are those of the server");
   const result = await runCaseFiles(files, planned, {
     ...options,
     graphs,

@@ -40,6 +40,7 @@ export const COMMAND_NAMES = [
     "recover",
     "doctor",
     "versions",
+    "shadow",
     "graph",
     "schemas",
     "validate",

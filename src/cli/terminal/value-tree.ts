@@ -1,7 +1,7 @@
 /** Formats values as an indented tree; long and deep values are folded. */
-import { isRecord } from "../../models/common.js";
+import { isMessageLike, isRecord } from "../../models/common.js";
 import type { Colors } from "./print.js";
-import { isMessageLike, messageLine } from "../../view/text.js";
+import { messageLine } from "../../view/text.js";
 import { clipped, counted } from "./text.js";
 
 interface TreeOptions {

@@ -1,4 +1,5 @@
 /** Redacts values of a thread in all places where they are stored. */
+import { SENDS } from "../../models/channels.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
 import type { ThreadState, ThreadTask } from "../../models/state.js";
@@ -9,7 +10,6 @@ import type { PathStep } from "../../models/value-path.js";
 /** LangGraph's internal channels; some of them contain the state or a part of it. */
 const OWN = /^(__|branch:|join:)/;
 const STATES = new Set(["__start__", "__end__", "__previous__", "__return__"]);
-const SENDS = "__pregel_tasks";
 
 const REDACTED = "[redacted]";
 export type Paths = readonly (readonly PathStep[])[];

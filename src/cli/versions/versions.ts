@@ -1,22 +1,17 @@
 import type { Command } from "@commander-js/extra-typings";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { LoadedConfig } from "../../config/load.js";
 import type { GraphVersion, ThreadCheck } from "../../models/version.js";
-import type { Service } from "../../service/service.js";
-import { ConfigError, InvalidRequestError } from "../../support/errors.js";
-import { didYouMean } from "../../support/nearest.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../session/command.js";
-import { openStorageOf, requireGraphs, storageConfig, withRememberedGraphs } from "../session/open.js";
-import { isEphemeral } from "../session/open-client.js";
 import { addStorageOptions, type StorageFlags, timeOf } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { printJsonList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
 import { type Column, printColumns } from "../terminal/table.js";
 import { shownTime } from "../terminal/text.js";
-import { junitOfVersions } from "./junit.js";
+import { type GraphCase, junitByGraph } from "./junit.js";
+import { shortVersion, threads, versionsConfig, withStorage } from "./stored-threads.js";
 
 export function versionsCommand(versions: Command, run: Runner): void {
   versions.addHelpText("after", examples("graph-serve versions list", "graph-serve versions check"));
@@ -54,6 +49,23 @@ export function versionsCommand(versions: Command, run: Runner): void {
       ),
     )
     .action((flags, command) => run(command, async (session) => checkVersions(session, flags)));
+  addStorageOptions(
+    versions
+      .command("migrate")
+      .description(
+        "Convert stored threads to the current version of their graph, with the migrations of this project.",
+      )
+      .option("--dry-run", "convert in memory only, and list what would change")
+      .option("--graph <id>", "only threads of this graph")
+      .option("--since <time>", "only threads changed since this time; a time, or a duration such as 7d"),
+  )
+    .addHelpText("after", examples("graph-serve versions migrate --dry-run", "graph-serve versions migrate"))
+    .action((flags, command) =>
+      run(command, async (session) => {
+        const { migrateVersions } = await import("./migrate.js");
+        return migrateVersions(session, flags);
+      }),
+    );
 }
 
 interface CheckFlags extends StorageFlags {
@@ -63,8 +75,6 @@ interface CheckFlags extends StorageFlags {
   ci?: boolean;
   junit?: string;
 }
-
-const shortVersion = (version: string | null): string => version ?? "none";
 
 const columns = (print: Printer): Column<GraphVersion>[] => [
   { title: "GRAPH", cell: ({ graph_id }) => graph_id },
@@ -96,17 +106,18 @@ async function checkVersions(session: Session, flags: CheckFlags): Promise<numbe
   const graphId = flags.against === undefined ? flags.graph : config.settings.default_assistant_id;
   const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
   const counts = { checked: 0, failed: 0, unchecked: 0 };
-  const reported = flags.junit === undefined ? undefined : ([] as ThreadCheck[]);
+  const cases: GraphCase[] = [];
   await withStorage(config, async (service) => {
     const fault = flags.against !== undefined && service.graphFaults().get(graphId ?? "");
     if (fault) throw fault;
     const versions = await service.versions;
-    const checks = counted(versions.check({ since, graphId }), counts, reported);
+    const checks = counted(versions.check({ since, graphId }), counts, (check) => {
+      if (flags.junit !== undefined) cases.push(junitCase(check, flags.ci === true));
+    });
     if (print.isJson) await printJsonList(print, checks);
     else for await (const check of checks) printCheck(print, check, flags.ci === true);
   });
-  if (flags.junit !== undefined && reported)
-    await writeFile(resolve(io.cwd, flags.junit), junitOfVersions(reported, flags.ci === true));
+  if (flags.junit !== undefined) await writeFile(resolve(io.cwd, flags.junit), junitByGraph(cases));
   print.note(summary(counts));
   if (counts.failed > 0)
     print.note("keep the old nodes and keys until no thread needs them, or migrate: see docs/deploys.md");
@@ -116,15 +127,29 @@ async function checkVersions(session: Session, flags: CheckFlags): Promise<numbe
 async function* counted(
   checks: AsyncIterable<ThreadCheck>,
   counts: { checked: number; failed: number; unchecked: number },
-  list: ThreadCheck[] | undefined,
+  keep: (check: ThreadCheck) => void,
 ): AsyncGenerator<ThreadCheck> {
   for await (const check of checks) {
     if (check.unchecked === null) counts.checked += 1;
     else counts.unchecked += 1;
     if (check.problems.length > 0) counts.failed += 1;
-    list?.push(check);
+    keep(check);
     yield check;
   }
+}
+
+/** @param isStrict threads that were not checked fail instead of being skipped */
+function junitCase({ thread_id, graph_id, problems, unchecked }: ThreadCheck, isStrict: boolean): GraphCase {
+  const [first] = problems;
+  const head = { graph_id, name: thread_id };
+  if (first) {
+    const text = problems.map(({ message }) => message).join("\n");
+    return { ...head, failure: { type: first.kind, message: first.message, text } };
+  }
+  if (unchecked === null) return head;
+  return isStrict
+    ? { ...head, failure: { type: "unchecked", message: unchecked, text: "" } }
+    : { ...head, skipped: unchecked };
 }
 
 function printCheck(print: Printer, check: ThreadCheck, isStrict: boolean): void {
@@ -135,8 +160,6 @@ function printCheck(print: Printer, check: ThreadCheck, isStrict: boolean): void
   for (const { message } of problems) print.data(`  ${print.colors.red("fails")}  ${escapeControl(message)}`);
   if (unchecked !== null) print.data(`  ${print.colors.yellow("not checked")}  ${escapeControl(unchecked)}`);
 }
-
-const threads = (count: number): string => `${count} ${count === 1 ? "thread" : "threads"}`;
 
 function summary({
   checked,
@@ -149,42 +172,4 @@ function summary({
 }): string {
   const others = unchecked > 0 ? `; ${threads(unchecked)} not checked` : "";
   return `${threads(checked)} checked: ${checked - failed} can continue, ${failed} cannot${others}`;
-}
-
-/** The configuration of the storage, with the graph of `--against` as its default graph. */
-async function versionsConfig(
-  session: Session,
-  { against, graph, ...flags }: CheckFlags,
-): Promise<LoadedConfig> {
-  const loaded = await storageConfig(session, flags);
-  if (isEphemeral(loaded))
-    throw new ConfigError(`scheme ${loaded.settings.checkpointer_scheme} has no stored threads to check`, {
-      hint: "specify a storage with --db",
-    });
-  const { config } = await withRememberedGraphs(loaded, session.io.cwd);
-  const { graphs, default_assistant_id: fallback } = config.settings;
-  if (against === undefined) {
-    requireGraphs(config.settings);
-    if (graph !== undefined && !Object.hasOwn(graphs, graph)) throw unknownGraph(graph, Object.keys(graphs));
-    return config;
-  }
-  const { settings } = await storageConfig(session, flags, { graphs: [against] });
-  const [[id, source] = ["agent", against]] = Object.entries(settings.graphs);
-  const replaced = graph ?? fallback ?? Object.keys(graphs)[0] ?? id;
-  const changed = { graphs: { ...graphs, [replaced]: source }, default_assistant_id: replaced };
-  return { ...config, settings: Object.freeze({ ...config.settings, ...changed }) };
-}
-
-const unknownGraph = (graph: string, known: readonly string[]) =>
-  new InvalidRequestError(`--graph ${graph} is not a configured graph`, undefined, {
-    hint: didYouMean(graph, known) ?? `use one of: ${known.join(", ")}`,
-  });
-
-async function withStorage<T>(config: LoadedConfig, work: (service: Service) => Promise<T>): Promise<T> {
-  const service = await openStorageOf(config, "read");
-  try {
-    return await work(service);
-  } finally {
-    await service.close(0);
-  }
 }

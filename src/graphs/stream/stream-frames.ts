@@ -3,7 +3,7 @@ import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { StreamMode } from "../../models/run.js";
-import type { SplitJson } from "../../models/run-stream.js";
+import type { SplitJson } from "../../models/json.js";
 import { tryOr } from "../../support/errors.js";
 import { visibleEvent } from "../event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";

@@ -2,7 +2,7 @@
  * Tasks of a stored checkpoint that a graph cannot execute, because it has changed since the checkpoint was written.
  * LangGraph skips such tasks without an error, and the run succeeds.
  */
-import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { type CheckpointTuple, INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { JsonObject } from "../../models/common.js";
 import { subgraphsOf } from "../breakpoints.js";
 import type { GraphConfig, ServedGraph, SnapshotTask } from "../graph.js";
@@ -78,7 +78,7 @@ export async function lostTasks(
 /** A run from a selected checkpoint executes tasks again that had ended in its superstep. */
 const withoutResults = (tuple: CheckpointTuple): CheckpointTuple => ({
   ...tuple,
-  pendingWrites: tuple.pendingWrites?.filter(([, channel]) => channel === "__interrupt__"),
+  pendingWrites: tuple.pendingWrites?.filter(([, channel]) => channel === INTERRUPT),
 });
 
 /** Subgraphs with `checkpointer: true` keep their checkpoints from task to task. */

@@ -1,8 +1,9 @@
 /** Values of a stored checkpoint that a graph cannot read, because its state has changed since. */
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import type { ErrorObject, ValidateFunction } from "ajv";
+import type { ValidateFunction } from "ajv";
 import { isStateChannel } from "../../models/channels.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
+import { pathText, pointerKeys, withoutBranches } from "../../support/schema/schema-errors.js";
 import { toWire } from "../serialize.js";
 import type { ServedGraph } from "../graph.js";
 import { graphSchemas } from "../schemas.js";
@@ -56,15 +57,10 @@ export class StateCheck {
 
   #rejected(values: unknown): LostValue[] {
     if (!this.#validate || this.#validate(values)) return [];
-    const errors = this.#validate.errors ?? [];
-    const unions = errors.filter(({ keyword }) => /^(any|one)Of$/.test(keyword));
-    const isInUnion = ({ instancePath, keyword }: ErrorObject) =>
-      unions.some((union) => union.keyword !== keyword && instancePath.startsWith(union.instancePath));
-    return errors
-      .filter((error) => !isInUnion(error))
+    return withoutBranches(this.#validate.errors ?? [])
       .slice(0, MOST_ERRORS)
       .map(({ instancePath, message = "is invalid" }) => ({
-        path: pathText(instancePath),
+        path: pathText(pointerKeys(instancePath)),
         missing: "schema",
         message,
       }));
@@ -83,13 +79,3 @@ async function validatorOf(schema: JsonObject): Promise<ValidateFunction | undef
     return undefined;
   }
 }
-
-const pathText = (pointer: string): string =>
-  pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    .reduce(
-      (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === "" ? part : `${path}.${part}`),
-      "",
-    );

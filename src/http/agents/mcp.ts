@@ -1,6 +1,8 @@
 /** The Model Context Protocol at /mcp, over streamable HTTP, with or without sessions. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
+import { modernHandler } from "../../mcp/modern.js";
+import { isRecord } from "../../models/common.js";
 import { McpServer, type MessageSender } from "../../mcp/server.js";
 import { Tools } from "../../mcp/tools.js";
 import type { Service } from "../../service/service.js";
@@ -27,12 +29,19 @@ export function serveMcp(service: Service, unread: WriteBudget): RequestHandler 
     return { server, transport };
   };
   const sessions = new McpSessions(connect);
+  const modern = sdk.modern && modernHandler(sdk.modern, service, tools);
+  const calls = new Set<Promise<void>>();
   const stopping = new AbortController();
   service.listen((event) => {
     tools.forget();
-    if (event === "reloaded") return sessions.notifyToolsChanged();
+    if (event === "reloaded") {
+      modern?.notify.toolsChanged();
+      return sessions.notifyToolsChanged();
+    }
     stopping.abort();
     sessions.closeStreams();
+    // Ends the streams of subscribers. Calls in progress are completed.
+    void Promise.allSettled(calls).then(() => modern?.close());
   });
   return async (req, res, next) => {
     if (req.path !== "/") return next();
@@ -41,6 +50,12 @@ export function serveMcp(service: Service, unread: WriteBudget): RequestHandler 
     if (body instanceof InvalidRequestError) return answerError(res, 400, PARSE_ERROR, body.message);
     const id = req.headers["mcp-session-id"];
     const sender = { ...senderOf(req, res), stopping: stopping.signal };
+    // Batches and invalid messages get the errors of the earlier protocol.
+    if (sdk.modern && modern && isRecord(body) && typeof body.method === "string") {
+      const request = toRequest(req, undefined);
+      if (!(await sdk.modern.isLegacyRequest(request, body)))
+        return answerModern(modern.fetch(request, optionsOf(body, sender)), body, { res, unread, calls });
+    }
     const owner = ownerOf(req);
     const isInitialize = sdk.types.isInitializeRequest(body);
     if (id === undefined && !isInitialize) {
@@ -102,8 +117,35 @@ async function handle(
   { req, res, body, sender }: Exchange,
   unread: WriteBudget,
 ): Promise<void> {
-  const authInfo = { token: "", clientId: "", scopes: [], extra: { ...sender } };
-  const response = await transport.handleRequest(toRequest(req, undefined), { parsedBody: body, authInfo });
+  const response = await transport.handleRequest(toRequest(req, undefined), optionsOf(body, sender));
+  return sendResponse(response, res, unread);
+}
+
+interface ModernExchange {
+  res: ServerResponse;
+  unread: WriteBudget;
+  /** Exchanges that a shutdown waits for. */
+  calls: Set<Promise<void>>;
+}
+
+async function answerModern(
+  response: Promise<Response>,
+  body: unknown,
+  { res, unread, calls }: ModernExchange,
+): Promise<void> {
+  const sent = response.then((answer) => sendResponse(answer, res, unread));
+  // A subscription ends only with its client.
+  const isCall = isRecord(body) && body.method !== "subscriptions/listen";
+  if (isCall) calls.add(sent);
+  await sent.finally(() => calls.delete(sent));
+}
+
+const optionsOf = (parsedBody: unknown, sender: MessageSender) => ({
+  parsedBody,
+  authInfo: { token: "", clientId: "", scopes: [], extra: { ...sender } },
+});
+
+async function sendResponse(response: Response, res: ServerResponse, unread: WriteBudget): Promise<void> {
   copyHeaders(response, res, ["connection"]);
   res.statusCode = response.status;
   if (!response.body) return void res.end();

@@ -14,7 +14,9 @@ import {
 } from "../../models/protocol.js";
 import type { CallerService } from "../../service/service.js";
 import { type ErrorCode, GraphServeError, publicMessage } from "../../support/errors.js";
+import type { JsonObject } from "../../models/common.js";
 import { validatePayload } from "./request.js";
+import type { CommandService } from "./route.js";
 
 type Handler = (service: CallerService, threadId: string, params: never) => Promise<CommandResult>;
 
@@ -42,14 +44,20 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
   graph_not_loaded: "unknown_error",
 };
 
+/** What a command is for: a thread, on behalf of a caller. */
+interface CommandTarget {
+  service: CallerService;
+  threadId: string;
+  serviceFor?: CommandService | undefined;
+}
+
 /**
  * Executes a command.
  * @throws GraphServeError for errors that are not specific to the command, such as a thread of
  *   another caller or an unreachable storage
  */
 export function executeCommand(
-  service: CallerService,
-  threadId: string,
+  { service, threadId, serviceFor }: CommandTarget,
   command: ProtocolCommand,
 ): Promise<CommandAnswer> {
   return commandAnswer(command.id, async () => {
@@ -59,7 +67,8 @@ export function executeCommand(
     if (method === "state.get" && service.settings.disabled_routes.includes("threads"))
       throw new CommandError("not_supported", `${method} is not served: disabled_routes contains "threads"`);
     const params = await paramsOf(COMMAND_PARAMS[method as CommandMethod], command);
-    return HANDLERS[method as CommandMethod](service, threadId, params as never);
+    const acting = serviceFor ? await serviceFor(method, threadId, params as JsonObject) : service;
+    return HANDLERS[method as CommandMethod](acting, threadId, params as never);
   });
 }
 

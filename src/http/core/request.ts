@@ -4,6 +4,7 @@ import type { TArray, TObject, TSchema } from "@sinclair/typebox";
 import type { ErrorObject } from "ajv";
 import type { Ajv2020, ValidateFunction } from "ajv/dist/2020.js";
 import { InvalidRequestError, type Issue } from "../../support/errors.js";
+import { pointerKeys } from "../../support/schema/schema-errors.js";
 import type { Caller } from "../../models/caller.js";
 import { BodyBudget, withBody } from "./body-bytes.js";
 import { assertPlain, parseJson } from "./json-body.js";
@@ -225,13 +226,9 @@ const listed = (values: unknown[]) =>
     .map((value) => JSON.stringify(value))
     .join(", ");
 
-/** Converts a JSON pointer to a path; array indices become numbers. */
-function pathOf(pointer: string): Loc {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part.replaceAll("~1", "/").replaceAll("~0", "~")));
-}
+/** Array indices become numbers. */
+const pathOf = (pointer: string): Loc =>
+  pointerKeys(pointer).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 
 // Query strings: converts text to the types of a schema. Only query values are coerced.
 

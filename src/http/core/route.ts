@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TArray, TObject, TSchema } from "@sinclair/typebox";
 import { Type } from "../../support/schema-builder.js";
-import { type LazyPage, type Page, Uuid } from "../../models/common.js";
+import { type JsonObject, type LazyPage, type Page, Uuid } from "../../models/common.js";
 import type { CallerService, FrameStream } from "../../service/service.js";
 import type { ErrorCode } from "../../support/errors.js";
 import type { ListFrame } from "./respond.js";
@@ -33,7 +33,12 @@ export interface Call<Params extends string = string, Query = unknown, Body = un
   headers: IncomingHttpHeaders;
   /** Returns a signal that aborts when the client disconnects before its response is complete. */
   disconnected: () => AbortSignal;
+  /** The service for a command of this request; undefined if no handlers are asked about commands. */
+  serviceFor?: CommandService;
 }
+
+/** Asks the handlers of LangGraph's `Auth` about a command. */
+export type CommandService = (method: string, threadId: string, params: JsonObject) => Promise<CallerService>;
 
 export type Reply =
   | { kind: "json"; body: unknown; headers?: Record<string, string> }
@@ -42,7 +47,7 @@ export type Reply =
   | { kind: "text"; text: string; contentType: string }
   | { kind: "waiting"; answer: Promise<unknown>; headers: Record<string, string> }
   | { kind: "stream"; stream: FrameStream; headers: Record<string, string> }
-  | { kind: "socket"; service: CallerService; threadId: string };
+  | { kind: "socket"; service: CallerService; threadId: string; serviceFor?: CommandService };
 
 export const json = (body: unknown, headers?: Record<string, string>): Reply => ({
   kind: "json",

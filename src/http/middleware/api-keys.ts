@@ -5,6 +5,7 @@ import type { RequestHandler } from "express";
 import type { Service } from "../../service/service.js";
 import { UnauthorizedError } from "../../support/errors.js";
 import { inProcessSender } from "../in-process/sender.js";
+import { anyEvents } from "../core/auth-events.js";
 import { requestContext } from "../core/request.js";
 
 type ApiKeys = NonNullable<Service["settings"]["api_keys"]>;
@@ -61,7 +62,17 @@ export function callerGuard(
     const { method, path, headers } = req;
     const sender = inProcessSender(req);
     if (sender) requestContext(req).caller = sender.caller;
-    else if (!isOpen(path)) requestContext(req).caller = await authenticate({ method, path, headers });
+    else if (!isOpen(path))
+      requestContext(req).caller = await authenticate({ method, path, headers }, req.originalUrl);
+    next();
+  };
+}
+
+/** Asks the handlers of LangGraph's `Auth` about everything that an agent protocol can do, before it does anything. */
+export function agentGuard(authorize: NonNullable<Service["authorize"]>): RequestHandler {
+  return async (req, _res, next) => {
+    const context = requestContext(req);
+    if (context.caller) context.caller = await authorize(context.caller, anyEvents());
     next();
   };
 }

@@ -9,6 +9,7 @@ import {
   publicMessage,
   type ErrorCode,
 } from "../../support/errors.js";
+import { AuthRefusal } from "../../service/auth-object.js";
 import type { Logger } from "../../support/log.js";
 import { requestContext } from "../core/request.js";
 import type { WriteBudget } from "../core/response-writer.js";
@@ -52,6 +53,7 @@ function errorBody(error: GraphServeError, request_id: string): ErrorBody {
 }
 
 function headersOf(error: GraphServeError): Record<string, string> | undefined {
+  if (error instanceof AuthRefusal && Object.keys(error.headers).length > 0) return error.headers;
   if (error.status === 401) return { "WWW-Authenticate": "Bearer" };
   return error.status === 503 || error.code === "too_many_runs"
     ? { "Retry-After": RETRY_AFTER_SECONDS }

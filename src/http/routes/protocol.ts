@@ -41,10 +41,10 @@ export const protocolRoutes = [
     body: ProtocolCommand,
     responses: [{ status: 200, description: "Reply to the command.", schema: CommandAnswer }],
     errors: ["thread_not_found"],
-    handle: async ({ service, params, body }) => {
+    handle: async ({ service, params, body, serviceFor }) => {
       loaded ??= import("../core/protocol-command.js").then((command) => command.executeCommand);
       const execute = await loaded;
-      return json(await execute(service, params.thread_id, body));
+      return json(await execute({ service, serviceFor, threadId: params.thread_id }, body));
     },
   }),
   route({
@@ -78,6 +78,11 @@ export const protocolRoutes = [
     description: SOCKET,
     responses: [{ status: 101, description: "The connection is upgraded to a WebSocket." }],
     errors: ["route_not_found"],
-    handle: ({ service, params }) => ({ kind: "socket", service, threadId: params.thread_id }),
+    handle: ({ service, params, serviceFor }) => ({
+      kind: "socket",
+      service,
+      threadId: params.thread_id,
+      serviceFor,
+    }),
   }),
 ];

@@ -1,6 +1,7 @@
 import { Type } from "../../support/schema-builder.js";
 import { StringEnum } from "../../models/common.js";
 import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run.js";
+import { THREAD_STREAM_MODES } from "../../models/run-stream.js";
 import { accepted, empty, route } from "../core/route.js";
 import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./runs.js";
 import {
@@ -9,6 +10,7 @@ import {
   joined,
   joinOptions,
   LAST_EVENT_ID,
+  STREAM_RESPONSE,
   StreamJoinQuery,
 } from "./streams.js";
 
@@ -32,6 +34,8 @@ const CANCEL_RESPONSES = [
   { status: 202, description: "The run is being cancelled, or had already ended." },
   { status: 204, description: "The run has ended (with `wait`)." },
 ] as const;
+
+const THREAD_STREAM_HEADERS = { Location: Type.String({ description: "Path to rejoin the stream." }) };
 
 export const runFollowRoutes = [
   route({
@@ -86,6 +90,39 @@ export const runFollowRoutes = [
       const options = joinOptions(query, headers);
       const stream = await service.runs.joinStream(params.thread_id, params.run_id, options);
       return joined(stream, headers, streamHeaders(stream));
+    },
+  }),
+  route({
+    id: "join_thread_stream",
+    method: "get",
+    path: "/threads/{thread_id}/stream",
+    tag: "Runs",
+    summary: "Follow the runs of a thread, one after the other",
+    description:
+      "The frames of the current run and of all following ones, as in the streams of the runs, with ids {run_id}:{frame id}. After each run there is a frame `run_done` {run_id, status}. The stream ends when its client disconnects or the thread is deleted.",
+    query: Type.Object({
+      stream_mode: Type.Optional(
+        Type.Array(StringEnum(THREAD_STREAM_MODES), {
+          description:
+            "`run_modes`, all frames, by default; `lifecycle`, only `metadata` and `run_done` of each run.",
+        }),
+      ),
+    }),
+    requestHeaders: Type.Object({
+      "Last-Event-ID": Type.Optional(
+        Type.String({
+          description: "Id of the last received frame; -1 also for the runs of the last minutes.",
+        }),
+      ),
+    }),
+    responses: [{ ...STREAM_RESPONSE, description: "The event stream.", headers: THREAD_STREAM_HEADERS }],
+    errors: ["thread_not_found", "too_many_streams"],
+    handle: async ({ service, params: { thread_id }, query, headers }) => {
+      const lastEventId = headers["last-event-id"]?.toString() || undefined;
+      const stream = await (
+        await service.protocol
+      ).joinThread(thread_id, { lastEventId, modes: query.stream_mode });
+      return { kind: "stream", stream, headers: { Location: `/threads/${thread_id}/stream` } };
     },
   }),
   route({

@@ -10,6 +10,7 @@ import {
   ThreadPruneResponse,
   ThreadSearchRequest,
 } from "../../models/thread.js";
+import { ThreadVersionModel } from "../../models/version.js";
 import { Count, empty, json, lazyPage, PAGE_HEADERS, route } from "../core/route.js";
 
 /** `Prefer: return=minimal`, sent by SDK clients that do not need the thread in the response. */
@@ -80,6 +81,19 @@ export const threadRoutes = [
     responses: [{ status: 200, description: "The thread with its latest values.", schema: ThreadModel }],
     errors: ["thread_not_found"],
     handle: async ({ service, params }) => json(await service.threads.get(params.thread_id)),
+  }),
+  route({
+    id: "get_thread_version",
+    method: "get",
+    path: "/threads/{thread_id}/version",
+    tag: "Threads",
+    summary: "Check whether a thread can continue on the served graph",
+    description: "Compares the thread with the graph that is served now, after migrations. Changes nothing.",
+    responses: [
+      { status: 200, description: "The versions, and what has changed.", schema: ThreadVersionModel },
+    ],
+    errors: ["thread_not_found"],
+    handle: async ({ service, params }) => json(await (await service.versions).checkOne(params.thread_id)),
   }),
   route({
     id: "update_thread",

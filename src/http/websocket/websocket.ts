@@ -1,5 +1,5 @@
 /** A thread's events and commands over one WebSocket. */
-import type { ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { Writable } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import {
@@ -17,10 +17,12 @@ import type { CallerService } from "../../service/service.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import type { Logger } from "../../support/log.js";
+import { headersOfSocket } from "../core/configurable-headers.js";
 import { HEARTBEAT_MS, type ResponseWriter, type WriteBudget } from "../core/response-writer.js";
 import { parseJson } from "../core/json-body.js";
 import { commandAnswer, executeCommand, paramsOf } from "../core/protocol-command.js";
 import { validatePayload } from "../core/request.js";
+import type { CommandService } from "../core/route.js";
 import { type Subscription, Subscriptions } from "./subscriptions.js";
 import { upgradeOf } from "./upgrades.js";
 
@@ -38,6 +40,7 @@ const MOST_PINGS = 6;
 interface SocketCall {
   service: CallerService;
   threadId: string;
+  serviceFor?: CommandService;
 }
 
 /**
@@ -71,7 +74,7 @@ export function acceptSocket(
       resolve();
     });
     server.handleUpgrade(req, upgrade.socket, upgrade.head, (socket) => {
-      new ThreadSocket(socket, call, unread, logger).serve();
+      new ThreadSocket(socket, { ...call, headers: req.headers }, unread, logger).serve();
     });
   });
 }
@@ -79,6 +82,7 @@ export function acceptSocket(
 class ThreadSocket {
   readonly #socket: WebSocket;
   readonly #call: SocketCall;
+  readonly #withHeaders: ReturnType<typeof headersOfSocket>;
   readonly #writer: ResponseWriter;
   readonly #logger: Logger;
   readonly #subscriptions = new Subscriptions(async (text) => this.#writer.write(Buffer.from(`${text}\n`)));
@@ -89,9 +93,15 @@ class ThreadSocket {
   readonly #waiting: Buffer[] = [];
   #isBusy = false;
 
-  constructor(socket: WebSocket, call: SocketCall, unread: WriteBudget, logger: Logger) {
+  constructor(
+    socket: WebSocket,
+    call: SocketCall & { headers: IncomingHttpHeaders },
+    unread: WriteBudget,
+    logger: Logger,
+  ) {
     this.#socket = socket;
     this.#call = call;
+    this.#withHeaders = headersOfSocket(call.headers, call.service.settings.configurable_headers);
     this.#logger = logger;
     this.#writer = unread.writerFor(messagesOf(socket), { thread_id: call.threadId });
   }
@@ -159,11 +169,10 @@ class ThreadSocket {
   }
 
   async #execute(command: ProtocolCommand): Promise<void> {
-    const { service, threadId } = this.#call;
     const { method } = command;
     if (method === "subscription.subscribe") return this.#subscribe(command);
     if (method === "subscription.unsubscribe") return this.#unsubscribe(command);
-    await this.#send(await executeCommand(service, threadId, command));
+    await this.#send(await executeCommand(this.#call, this.#withHeaders?.(command) ?? command));
   }
 
   /** The reply must be sent before the events. */

@@ -1,17 +1,27 @@
 /** The contract of a storage backend: rows in tables, graph state in the checkpointer, one lock per thread. */
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { Caller } from "../../models/caller.js";
-import type { JsonObject, SortOrder } from "../../models/common.js";
+import type { JsonObject } from "../../models/common.js";
 import type { MultitaskStrategy, RunStatus, RunTasks, TokenUsage } from "../../models/run.js";
 import type { ItemTable } from "./items.js";
 import type { ThreadLocks } from "./locks.js";
+import type { Owner, OwnerTable } from "./owners.js";
 import type { QueueStats, ReadyQueues, Wakeups } from "./queue.js";
+import type { ThreadPatch, ThreadTable } from "./threads.js";
 import type { TimerTable } from "./timers.js";
 import type { UsageRow, UsageTable } from "./usage.js";
 import type { RunFault } from "../../support/run-fault.js";
-import type { StoredPreview, ThreadSortField, ThreadStatus, TtlStrategy } from "../../models/thread.js";
 
 export type { AcquireOptions, ThreadLease, ThreadLocks } from "./locks.js";
+export type { Owner, OwnerTable } from "./owners.js";
+export type {
+  ThreadFilter,
+  ThreadPage,
+  ThreadPatch,
+  ThreadQuery,
+  ThreadRow,
+  ThreadTable,
+} from "./threads.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
 export type { UsageQuery, UsageRow, UsageSum, UsageTable } from "./usage.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
@@ -28,132 +38,6 @@ export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./item
  * ```
  */
 export type RunState = "delayed" | "queued" | "running" | "ended" | "dead";
-
-/**
- * A stored thread.
- * @example
- * ```ts
- * import type { ThreadRow } from "graph-serve";
- * import { thread } from "./rows.js";
- * import { storage } from "./storage.js";
- *
- * const row: ThreadRow | undefined = await storage.threads.get(thread.thread_id);
- * row?.scope; // => "owner:ada"
- * ```
- */
-export interface ThreadRow {
-  /** Canonical lower-case UUID. */
-  thread_id: string;
-  /** ISO 8601 UTC with milliseconds, as all times in rows. */
-  created_at: string;
-  /** When the thread last changed. */
-  updated_at: string;
-  /** When the state of the thread last changed; null for a thread without state. */
-  state_updated_at: string | null;
-  metadata: JsonObject;
-  /** The scope of the user who owns it. Null if no user created it; its metadata may then name an owner. */
-  scope: string | null;
-  /** Ids of the graphs that have written to it. Null if unknown, as for threads of release 0.1.0. */
-  graphs: readonly string[] | null;
-  /** Config of the last run, with secrets masked. */
-  config: JsonObject;
-  status: ThreadStatus;
-  /** Message of the error that ended the last run. */
-  error: string | null;
-  /** The thread expires `ttl_minutes` after `updated_at`, so every update renews it. */
-  ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
-  /** What lists show of the thread, so that they need no state. Missing until a run or a state write. Optional for a storage. */
-  preview?: StoredPreview;
-}
-
-/**
- * Changes to a thread row. Missing keys are left unchanged.
- * @example
- * ```ts
- * import type { ThreadPatch } from "graph-serve";
- * import { thread } from "./rows.js";
- * import { storage } from "./storage.js";
- *
- * const patch: ThreadPatch = { updated_at: new Date().toISOString(), mergeMetadata: { user: "ada" } };
- * const row = await storage.threads.update(thread.thread_id, patch);
- * row?.metadata; // => { project: "demo", user: "ada" }
- * ```
- */
-export interface ThreadPatch {
-  /** ISO 8601 UTC with milliseconds. */
-  updated_at: string;
-  state_updated_at?: string | null;
-  /** Merged into the row's metadata, one top-level key at a time, in the same atomic step. */
-  mergeMetadata?: JsonObject;
-  scope?: ThreadRow["scope"];
-  graphs?: ThreadRow["graphs"];
-  config?: JsonObject;
-  status?: ThreadStatus;
-  error?: string | null;
-  ttl?: ThreadRow["ttl"];
-  preview?: StoredPreview;
-}
-
-/**
- * Selects threads that match all given fields.
- * @example
- * ```ts
- * import type { ThreadFilter } from "graph-serve";
- * import { storage } from "./storage.js";
- *
- * const filter: ThreadFilter = { metadata: { project: "demo" }, status: "idle" };
- * await storage.threads.count(filter); // => 1
- * ```
- */
-export interface ThreadFilter {
-  ids?: readonly string[];
-  /** Containment, as defined by `contains()`. Keys are data, never operators. */
-  metadata?: JsonObject;
-  /** Leaves out threads with another scope. Threads without a scope match. */
-  scope?: string;
-  status?: ThreadStatus;
-}
-
-/**
- * Filter, order and page of a thread search.
- * @example
- * ```ts
- * import type { ThreadQuery } from "graph-serve";
- * import { thread } from "./rows.js";
- * import { storage } from "./storage.js";
- *
- * const query: ThreadQuery = { sortBy: "created_at", sortOrder: "desc", limit: 10, offset: 0 };
- * const { rows } = await storage.threads.search(query);
- * rows.map(({ thread_id }) => thread_id); // => [thread.thread_id]
- * ```
- */
-export interface ThreadQuery extends ThreadFilter {
-  /** Ties are broken by thread_id in the same direction. A null state_updated_at sorts as the oldest. */
-  sortBy: ThreadSortField;
-  sortOrder: SortOrder;
-  /** Maximum number of rows. */
-  limit: number;
-  /** Number of rows to skip. */
-  offset: number;
-}
-
-/**
- * A page of threads.
- * @example
- * ```ts
- * import type { ThreadPage } from "graph-serve";
- * import { storage } from "./storage.js";
- *
- * const query = { sortBy: "updated_at", sortOrder: "desc", limit: 1, offset: 0 } as const;
- * const page: ThreadPage = await storage.threads.search(query);
- * page.total; // => 1
- * ```
- */
-export interface ThreadPage {
-  rows: ThreadRow[];
-  /** Number of matching rows on all pages. */
-  total: number;
-}
 
 /**
  * A stored run. Times are ISO 8601 UTC with milliseconds.
@@ -308,33 +192,6 @@ export interface RunOutcome {
   usage?: readonly UsageRow[];
 }
 
-/**
- * A server process. If the owner of an unfinished run is dead, the run was interrupted and is recovered.
- * @example
- * ```ts
- * import { hostname } from "node:os";
- * import type { Owner } from "graph-serve";
- * import { storage } from "./storage.js";
- *
- * const owner: Owner = {
- *   id: "process-1",
- *   host: hostname(),
- *   pid: process.pid,
- *   seen_at: new Date().toISOString(),
- * };
- * await storage.owners.beat(owner);
- * ```
- */
-export interface Owner {
-  /** Unique per process start. */
-  id: string;
-  host: string;
-  /** Process id on the host. */
-  pid: number;
-  /** Time of the last heartbeat, ISO 8601. */
-  seen_at: string;
-}
-
 /** Selects queued and running runs; all of them if empty. */
 export interface UnfinishedQuery {
   threadId?: string;
@@ -368,38 +225,6 @@ export interface UnfinishedRun {
 // The tables of a storage. Every method is atomic. Returned rows are copies: changing them does not change the stored
 // rows. Methods throw only GraphServeErrors: `storage_unavailable` for errors of the backend, and `payload_too_large` if
 // a row exceeds its size limit.
-
-/**
- * The table of threads.
- * @example
- * ```ts
- * import type { ThreadTable } from "graph-serve";
- * import { thread } from "./rows.js";
- * import { storage } from "./storage.js";
- *
- * const threads: ThreadTable = storage.threads;
- * const thread_id = crypto.randomUUID();
- * await threads.insert({ ...thread, thread_id }); // => true
- * await threads.delete(thread_id); // => true
- * ```
- */
-export interface ThreadTable {
-  /** Insert a row. Returns false, and changes nothing, if the id exists. */
-  insert(row: ThreadRow): Promise<boolean>;
-  get(threadId: string): Promise<ThreadRow | undefined>;
-  /** Apply a patch and return the changed row; undefined if the thread does not exist. */
-  update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
-  /**
-   * A metadata filter without an index may be tested row by row during concurrent writes: each row counts in the state
-   * in which it is read.
-   */
-  search(query: ThreadQuery): Promise<ThreadPage>;
-  count(filter: ThreadFilter): Promise<number>;
-  /** Delete a thread and its runs. Returns false if the thread does not exist. The caller deletes the checkpoints. */
-  delete(threadId: string): Promise<boolean>;
-  /** Threads that expired before `now` and are not busy, the earliest expiry first, at most `limit`. */
-  expired(now: string, limit: number): Promise<ThreadRow[]>;
-}
 
 /**
  * The table of runs.
@@ -464,25 +289,6 @@ export interface DeadRunTable {
   revive(run: RunKey, patch: RunPatch & RunLease, thread: ThreadPatch): Promise<boolean>;
   /** Turn runs that died before this time, ISO 8601, into ordinary failed runs. Returns their number. */
   forget(before: string): Promise<number>;
-}
-
-/**
- * The table of server processes.
- * @example
- * ```ts
- * import type { OwnerTable } from "graph-serve";
- * import { storage } from "./storage.js";
- *
- * const owners: OwnerTable = storage.owners;
- * await owners.beat({ id: "process-2", host: "server-1", pid: 4711, seen_at: new Date().toISOString() });
- * await owners.remove("process-2");
- * ```
- */
-export interface OwnerTable {
-  /** Store a heartbeat: insert or update the row of this process. */
-  beat(owner: Owner): Promise<void>;
-  /** Delete an owner. Its unfinished runs then count as interrupted. */
-  remove(ownerId: string): Promise<void>;
 }
 
 /** Result of `RunQueue.accept`. `before` is the number of earlier unfinished runs of the thread. */

@@ -106,6 +106,11 @@ export interface UsageTable {
   store(rows: readonly UsageRow[]): Promise<void>;
   /** Sums by group, sorted by the groups in the order of `by`; null first. */
   sum(query: UsageQuery): Promise<UsageSum[]>;
+  /**
+   * Remove rows stored before a time, ISO 8601 UTC with milliseconds.
+   * @returns the number of removed rows, which can be a part of them: 0 if none are left
+   */
+  forget(before: string): Promise<number>;
   /** One page of all rows, ordered by run, attempt and number. */
   page(page: { limit: number; offset: number }): Promise<UsageRow[]>;
 }

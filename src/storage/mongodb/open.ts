@@ -13,11 +13,8 @@ import { openMongodbLocks } from "./locks.js";
 import { createMongodbOwners, MongodbRuns } from "./runs.js";
 import { createSaver, keepOnly, namespacesOf, setUp } from "./saver.js";
 import {
-  isMongodbUri,
   loadMongodbDriver,
   type MongodbDriver,
-  type MongodbUri,
-  parseMongodbUri,
   migrateMongodb,
   requirePrepared,
   MONGODB_SCHEMA_VERSION,
@@ -25,6 +22,7 @@ import {
 } from "./schema.js";
 import { MongodbThreads } from "./threads.js";
 import { createMongodbTimers } from "./timers.js";
+import { isMongodbUri, type MongodbUri, parseMongodbUri } from "./uri.js";
 import { createMongodbUsage } from "./usage.js";
 
 /** Timeout of a call, including server selection, in milliseconds. */

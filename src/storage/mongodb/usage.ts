@@ -30,6 +30,9 @@ export function createMongodbUsage(db: Db): UsageTable {
       if (by.length === 0 && found.length === 0) found.push({});
       return found.slice(0, offset > 0 && by.length === 0 ? 0 : limit).map((sum) => sumOf(sum, query));
     },
+    async forget(before) {
+      return (await usage.deleteMany({ at: { $lt: before } })).deletedCount;
+    },
     async page({ limit, offset }) {
       if (limit <= 0) return [];
       const found = usage.find({}, { projection: { _id: 0 } }).sort({ run_id: 1, attempt: 1, seq: 1 });

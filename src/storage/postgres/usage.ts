@@ -1,5 +1,5 @@
 import type { UsageRow, UsageSum, UsageTable } from "../contract/usage.js";
-import { OR_REPLACE, STORED_USAGE_COLUMNS, usageSumSql } from "../rows/usage-sql.js";
+import { forgetUsageSql, OR_REPLACE, STORED_USAGE_COLUMNS, usageSumSql } from "../rows/usage-sql.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { toJsonColumn } from "./rows.js";
@@ -21,6 +21,7 @@ export function createPostgresUsage({ query }: PostgresPool, schema: string): Us
   const insert = usageInsert(schema, "$1");
   const casts = STORED_USAGE_COLUMNS.map((column) => (column === "cost" ? "cost::float8" : column));
   const page = `SELECT ${casts.join(", ")} FROM ${usage} ORDER BY run_id, attempt, seq LIMIT $1 OFFSET $2`;
+  const forget = `${forgetUsageSql(usage, "$1")} RETURNING seq`;
   return {
     store: async (rows) => void (await query(insert, [storeUsage(rows)])),
     sum: (wanted) => {
@@ -33,6 +34,7 @@ export function createPostgresUsage({ query }: PostgresPool, schema: string): Us
       );
       return query<UsageSum>(sql, values);
     },
+    forget: async (before) => (await query(forget, [before])).length,
     page: ({ limit, offset }) => query<UsageRow>(page, [limit, offset]),
   };
 }

@@ -1,7 +1,7 @@
 /** Which server processes are alive, according to their heartbeats. */
 import { hostname } from "node:os";
 import { StorageUnavailableError } from "../../support/errors.js";
-import type { Owner } from "../contract/storage.js";
+import type { Owner } from "../contract/owners.js";
 import { now } from "./rows.js";
 
 /** An owner that sent no heartbeat for this long is dead, on any host. In milliseconds. */

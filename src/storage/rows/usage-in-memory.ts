@@ -21,6 +21,11 @@ export function createMemoryUsage(): UsageTable {
         [...rows.values()].filter((row) => isWanted(row, query)),
         query,
       ),
+    forget: async (before) => {
+      const old = [...rows].filter(([, { at }]) => at < before);
+      for (const [key] of old) rows.delete(key);
+      return old.length;
+    },
     page: async ({ limit, offset }) =>
       [...rows.values()]
         .sort((a, b) => compare(a.run_id, b.run_id) || a.attempt - b.attempt || a.seq - b.seq)

@@ -12,6 +12,14 @@ const REPLACED = ["day", "at", ...USAGE_SUMS].map((column) => `${column} = exclu
 /** After an INSERT: a row that exists is replaced. */
 export const OR_REPLACE = `ON CONFLICT (run_id, attempt, seq) DO UPDATE SET ${REPLACED}`;
 
+/** Rows that one statement removes, so that others need not wait for long. */
+const FORGET_BATCH = 5_000;
+
+/** @param before the only parameter: a time */
+export const forgetUsageSql = (table: string, before: string): string =>
+  `DELETE FROM ${table} WHERE (run_id, attempt, seq) IN
+    (SELECT run_id, attempt, seq FROM ${table} WHERE at < ${before} LIMIT ${FORGET_BATCH})`;
+
 const TESTS = {
   since: "at >= ",
   until: "at < ",

@@ -103,7 +103,7 @@ export async function storeTuple(
  * Groups writes into the calls that made them. Ordinary writes of a task form one call, because their numbers come from
  * their order; writes to special channels, such as interrupts, form another.
  */
-function writesByTask(
+export function writesByTask(
   pendingWrites: NonNullable<CheckpointTuple["pendingWrites"]>,
 ): Iterable<[taskId: string, writes: PendingWrite[]]> {
   const calls = new Map<string, [string, PendingWrite[]]>();

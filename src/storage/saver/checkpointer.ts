@@ -21,7 +21,7 @@ import { findUnserializable, UnserializableError } from "../../support/unseriali
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import { containing } from "../rows/rows.js";
-import { type HeldRuns, strictSerializer } from "./saver-parts.js";
+import { type HeldRuns, ORIGIN_KEY, strictSerializer } from "./saver-parts.js";
 import type { Checkpointer, RunHolder } from "../contract/storage.js";
 
 /**
@@ -313,9 +313,6 @@ function splitFilter(filter: Record<string, unknown>) {
 }
 
 // Run stamps in a checkpoint's metadata: the run's id, its metadata and the public keys of its configuration.
-
-/** Metadata key that only the server writes; hidden from clients. */
-export const ORIGIN_KEY = "graph_serve";
 
 /** LangGraph's own metadata fields, and the ones that identify the checkpoint. */
 const RESERVED = new Set([

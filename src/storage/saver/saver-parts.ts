@@ -22,6 +22,9 @@ import {
   UnserializableError,
 } from "../../support/unserializable.js";
 
+/** Metadata key that only the server writes; hidden from clients. */
+export const ORIGIN_KEY = "graph_serve";
+
 export interface NamespaceRef {
   thread_id: string;
   /** Empty for the root graph. */

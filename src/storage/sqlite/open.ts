@@ -1,9 +1,8 @@
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Database, Options } from "better-sqlite3";
-import { ConfigError, StorageUnavailableError } from "../../support/errors.js";
+import { StorageUnavailableError } from "../../support/errors.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
 import type { HeldRuns } from "../saver/saver-parts.js";
 import type { SchemaState } from "../contract/schema-state.js";
@@ -12,7 +11,6 @@ import type {
   RowStorage,
   Storage,
   StorageFinding,
-  StorageOptions,
   ThreadLocks,
   TimerTable,
 } from "../contract/storage.js";
@@ -21,6 +19,7 @@ import { createSqliteDeadRuns } from "./dead-runs.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
+import { IN_MEMORY, sqlitePath, type SqliteOptions } from "./location.js";
 import { hasNodeDriver, openNodeSqlite } from "./node-driver.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { assertMigratable, migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
@@ -28,8 +27,6 @@ import { SqliteThreads } from "./threads.js";
 import { createSqliteTimers } from "./timers.js";
 import { createSqliteUsage } from "./usage.js";
 import { SqliteWriter, TRY_MS } from "./writer.js";
-
-type SqliteOptions = StorageOptions & { cwd?: string };
 
 /**
  * A storage in one SQLite file. A missing file is created, with its directory, unless `readOnly` is set.
@@ -102,14 +99,6 @@ async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Check
     keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
     namespaces: (threadId) => saver.namespaces(threadId),
     explain: explainSqlite,
-  });
-}
-
-/** @throws ConfigError (`config_invalid`) */
-export function sqlitePath({ checkpointer_uri: uri, cwd = process.cwd() }: SqliteOptions): string {
-  if (uri && isSqliteUri(uri)) return sqliteLocation(uri, cwd);
-  throw new ConfigError("checkpointer_scheme sqlite needs a checkpointer_uri that names its file", {
-    hint: `set checkpointer_uri to a path such as "./graph-serve.db", or to "${IN_MEMORY}"`,
   });
 }
 
@@ -271,36 +260,6 @@ function sqliteFindings(db: Database): StorageFinding[] {
       }),
     },
   ];
-}
-
-const IN_MEMORY = ":memory:";
-
-/** Whether `uri` names a SQLite database: a path, `file:`, `sqlite:` or `:memory:`, but not another `scheme://`. */
-export function isSqliteUri(uri: string): boolean {
-  return /^(file|sqlite):/i.test(uri) || !/^[a-z][a-z0-9+.-]+:\/\//i.test(uri);
-}
-
-/**
- * The absolute path of the database file, or `:memory:`. Relative paths are resolved against `cwd`. The query string of a
- * URI is ignored.
- */
-function sqliteLocation(uri: string, cwd: string): string {
-  const named = /^(file|sqlite):/i.test(uri) ? pathOfUri(uri) : uri;
-  return named === "" || named === IN_MEMORY ? IN_MEMORY : path.resolve(cwd, named);
-}
-
-/** Accepts `file:./x.db`, `file:///abs/x.db`, and SQLAlchemy's `sqlite:///x.db` and `sqlite:////abs/x.db`. */
-function pathOfUri(uri: string): string {
-  const [address = ""] = uri.split("?");
-  try {
-    if (/^file:\/\//i.test(address)) return fileURLToPath(address);
-    return decodeURIComponent(address.replace(/^sqlite:\/\/\/?/i, "").replace(/^(file|sqlite):/i, ""));
-  } catch (cause) {
-    throw new ConfigError(`checkpointer_uri ${JSON.stringify(uri)} is not a valid file URI`, {
-      hint: "write a path such as ./graph-serve.db, or file:///absolute/path.db",
-      cause,
-    });
-  }
 }
 
 /**

@@ -9,6 +9,14 @@ import { codeFrame } from "../../support/code-frame.js";
 import { ConfigError, type Issue, type SourceLocation } from "../../support/errors.js";
 import { didYouMean } from "../../support/nearest.js";
 import {
+  pathText,
+  pointerKeys,
+  requirement,
+  shownValue,
+  unknownKeyOf,
+  withoutBranches,
+} from "../../support/schema/schema-errors.js";
+import {
   CaseFileSchema,
   type CaseFileSource,
   type CaseSource,
@@ -32,6 +40,8 @@ export interface CaseFile {
 export interface Case {
   name: string;
   skip: boolean;
+  /** Whether nodes get the same times and random values in every execution. */
+  isDeterministic?: true;
   timeoutSeconds?: number;
   steps: CaseStep[];
   location: SourceLocation;
@@ -96,6 +106,7 @@ function caseFile(document: ConfigDocument, source: CaseFileSource): CaseFile {
     return {
       name: one.name,
       skip: one.skip ?? false,
+      ...(one.deterministic && { isDeterministic: true }),
       ...(one.timeout !== undefined && { timeoutSeconds: one.timeout }),
       location: document.locate(path),
       steps: steps.map((step, number) => {
@@ -112,7 +123,8 @@ function caseFile(document: ConfigDocument, source: CaseFileSource): CaseFile {
   return { file: document.file, source, cases };
 }
 
-function stepOf({ name: _n, skip: _s, timeout: _t, steps: _st, ...step }: CaseSource): Step {
+function stepOf(one: CaseSource): Step {
+  const { name: _n, skip: _s, timeout: _t, deterministic: _d, steps: _st, ...step } = one;
   return step;
 }
 
@@ -187,65 +199,35 @@ async function schemaFaults(value: unknown): Promise<Fault[]> {
     strict: false,
   }).compile<CaseFileSource>(CaseFileSchema);
   if (compiled(value)) return [];
-  const errors = compiled.errors ?? [];
-  const unions = errors.filter(({ keyword }) => keyword === "anyOf").map(({ instancePath }) => instancePath);
-  const inUnion = ({ keyword, instancePath }: ErrorObject) =>
-    keyword !== "anyOf" &&
-    unions.some((path) => instancePath === path || instancePath.startsWith(`${path}/`));
   // Report unknown keys first, because a missing key may just be misspelled.
   const order = ({ keyword }: ErrorObject) => (keyword === "required" ? 1 : 0);
-  return errors
-    .filter((error) => !inUnion(error))
+  return withoutBranches(compiled.errors ?? [])
     .sort((a, b) => order(a) - order(b))
     .map(toFault);
 }
 
 function toFault(error: ErrorObject): Fault {
-  const path = error.instancePath
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const path = pointerKeys(error.instancePath);
   const name = placeText(path);
-  if (error.keyword === "additionalProperties") return unknownKey(error, path);
+  if (error.keyword === "additionalProperties") {
+    const { key, hint } = unknownKeyOf(error);
+    return { path: [...path, key], message: `unknown key "${key}" in ${name}`, hint };
+  }
   if (error.keyword === "required") {
     const { missingProperty } = error.params as { missingProperty: string };
     return { path, message: `${name} is missing ${missingProperty}` };
   }
-  return { path, message: `${name} ${requirement(error)}, got ${shown(error.data)}` };
+  return { path, message: `${name} ${caseRequirement(error)}, got ${shownValue(error.data)}` };
 }
 
-function unknownKey(error: ErrorObject, path: string[]): Fault {
-  const key = (error.params as { additionalProperty: string }).additionalProperty;
-  const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {});
-  return {
-    path: [...path, key],
-    message: `unknown key "${key}" in ${placeText(path)}`,
-    hint: didYouMean(key, known) ?? `valid keys: ${known.join(", ")}`,
-  };
+/** The description of a union says what its forms are. */
+function caseRequirement(error: ErrorObject): string {
+  if (error.keyword !== "anyOf") return requirement(error);
+  const { description } = error.parentSchema as { description?: string };
+  return `must be: ${description?.replace(/\.$/, "") ?? "one of the allowed forms"}`;
 }
 
-function requirement({ keyword, params, parentSchema, message }: ErrorObject): string {
-  const { allowedValues, type } = params as { allowedValues?: unknown[]; type?: string };
-  if (allowedValues) return `must be one of ${allowedValues.join(", ")}`;
-  if (keyword === "anyOf") {
-    const { description } = parentSchema as { description?: string };
-    return `must be: ${description?.replace(/\.$/, "") ?? "one of the allowed forms"}`;
-  }
-  if (type !== undefined) return `must be ${/^[aio]/.test(type) ? "an" : "a"} ${type}`;
-  return message ?? "is not valid";
-}
-
-const placeText = (path: SettingPath): string =>
-  path.length === 0
-    ? "the case file"
-    : path
-        .map((part, index) => (/^\d+$/.test(String(part)) ? `[${part}]` : `${index > 0 ? "." : ""}${part}`))
-        .join("");
-
-function shown(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value);
-  return json.length > 60 ? `${json.slice(0, 57)}...` : json;
-}
+const placeText = (path: SettingPath): string => pathText(path) || "the case file";
 
 /** Rules that the schema cannot express. */
 function ruleFaults({ cases }: CaseFileSource): Fault[] {

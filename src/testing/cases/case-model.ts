@@ -158,6 +158,11 @@ export const CaseSchema = Type.Object(
   {
     name: text("Name of the case; unique in the file."),
     skip: opt(Type.Boolean({ description: "Skip the case." })),
+    deterministic: opt(
+      Type.Boolean({
+        description: "Nodes get the same times, random numbers and UUIDs in every execution of the case.",
+      }),
+    ),
     timeout: opt(Type.Number({ exclusiveMinimum: 0, description: "Time limit of the case in seconds." })),
     steps: opt(Type.Array(StepSchema, { minItems: 1, description: "Consecutive runs on the thread." })),
     ...run,

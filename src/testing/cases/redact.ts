@@ -1,5 +1,6 @@
 /** Removes secrets from recordings and snapshots, because these files get committed. */
 import { isRecord } from "../../models/common.js";
+import { ConfigError, errorMessage } from "../../support/errors.js";
 
 const MARK = "[redacted]";
 const SECRET_NAME =
@@ -24,8 +25,16 @@ export type Redact = <T>(value: T) => T;
 /** Redacts nothing. */
 export const keepSecrets: Redact = (value) => value;
 
-/** Creates a function that redacts strings that look like secrets, keys named like secrets, and values of such variables. */
-export function createRedaction(env: Readonly<Record<string, string | undefined>>): Redact {
+/**
+ * Creates a function that redacts strings that look like secrets, keys named like secrets, and values of such variables.
+ * @param more regular expressions of other texts to redact, of the setting `recording.redact`
+ * @throws ConfigError for an invalid one (`config_invalid`)
+ */
+export function createRedaction(
+  env: Readonly<Record<string, string | undefined>>,
+  more: readonly string[] = [],
+): Redact {
+  const patterns = [...PATTERNS, ...more.map(patternOf)];
   const secrets = Object.entries(env).flatMap(([name, value]) =>
     SECRET_VARIABLE.test(name) && value !== undefined && value.length >= SHORTEST ? [value] : [],
   );
@@ -33,7 +42,7 @@ export function createRedaction(env: Readonly<Record<string, string | undefined>
   secrets.sort((a, b) => b.length - a.length);
   const inText = (text: string): string => {
     const known = secrets.reduce((rest, secret) => rest.replaceAll(secret, MARK), text);
-    return PATTERNS.reduce((rest, pattern) => rest.replace(pattern, MARK), known);
+    return patterns.reduce((rest, pattern) => rest.replace(pattern, MARK), known);
   };
   const walk = (value: unknown): unknown => {
     if (typeof value === "string") return inText(value);
@@ -47,4 +56,12 @@ export function createRedaction(env: Readonly<Record<string, string | undefined>
     );
   };
   return (value) => walk(value) as typeof value;
+}
+
+function patternOf(text: string): RegExp {
+  try {
+    return new RegExp(text, "gu");
+  } catch (error) {
+    throw new ConfigError(`recording.redact: ${errorMessage(error)}`, { cause: error });
+  }
 }

@@ -71,7 +71,10 @@ async function generate(
   if (!recording?.covers("model", isFake(model)) || recorder.inside.getStore())
     return real.apply(model, call);
   const [name, request] = [model.constructor.name, modelRequest(messages, options)];
-  if (recording.mode === "replay") return wholeReply(recording.answer("model", name, request), run, recorder);
+  if (recording.mode === "replay") {
+    const answer = recording.answer("model", name, request);
+    return answer ? wholeReply(answer, run, recorder) : executed(recorder, () => real.apply(model, call));
+  }
   const chunks: StoredMessage[] = [];
   try {
     const result = await recorder.inside.run({ model, chunks }, () => real.apply(model, call));
@@ -118,10 +121,16 @@ async function* stream(
     return;
   }
   const request = modelRequest(messages, options);
-  if (recording.mode === "record")
+  if (recording.mode === "record") {
     yield* recorded(model, real.apply(model, call), request, recording, recorder);
-  else yield* replayed(recording.answer("model", model.constructor.name, request), run, recorder);
+    return;
+  }
+  const answer = recording.answer("model", model.constructor.name, request);
+  yield* answer ? replayed(answer, run, recorder) : real.apply(model, call);
 }
+
+/** Executes a call that has no recorded response; nested calls are part of it. */
+const executed = <T>({ inside }: Recorder, call: () => T): T => inside.run({ chunks: [] }, call);
 
 async function* recorded(
   model: ModelLike,
@@ -204,7 +213,10 @@ function callTool(tool: ToolLike, real: ToolLike["_call"], call: ToolCall, recor
   if (!recording?.covers("tool") || recorder.inside.getStore()) return real.apply(tool, call);
   const request = toolRequest(args);
   if (recording.mode === "record") return record(tool, real, call, request, recording, recorder);
-  return replay(tool, real, call, recording.answer("tool", tool.name, request), recorder);
+  const answer = recording.answer("tool", tool.name, request);
+  return answer
+    ? replay(tool, real, call, answer, recorder)
+    : executed(recorder, () => real.apply(tool, call));
 }
 
 async function record(

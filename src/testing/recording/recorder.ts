@@ -1,10 +1,11 @@
 /** Manages the recordings of a suite and of a server's runs. */
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { access, appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type CaseFile, folderOf } from "../cases/case-files.js";
 import type { Redact } from "../cases/redact.js";
 import type { Mismatch } from "../cases/result.js";
 import { InvalidRequestError } from "../../support/errors.js";
+import { canonicalUuid } from "../../support/ids.js";
 import { type FindRecording, onLibraryCopies, findId, patchLibrary } from "./patch.js";
 import {
   entryText,
@@ -182,18 +183,26 @@ export async function answerFromTranscripts(
   };
 }
 
+/** Another process can have begun the file, if a run resumes here. */
+const isThere = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
 interface TranscriptOptions {
   /** Folder of the recordings; created with the first one. */
   folder: string;
   redact: Redact;
   /** Called if a call cannot be written; does not affect the run. */
   onError: (error: unknown) => void;
+  /** The file of a run in the folder; undefined if the run is not recorded. Default: its id. */
+  fileOf?: (runId: string, threadId: string | undefined) => string | undefined;
 }
 
 /** Writes each call when it ends, so that no finished call is lost if the server crashes. */
 export class Transcripts {
   readonly #options: TranscriptOptions;
-  readonly #begun = new Set<string>();
   #writing = Promise.resolve();
   #restore: () => void = () => undefined;
 
@@ -205,8 +214,9 @@ export class Transcripts {
   static async open(options: TranscriptOptions): Promise<Transcripts> {
     const transcripts = new Transcripts(options);
     transcripts.#restore = await patchLibrary((hints) => {
-      const runId = findId("run_id", hints);
-      return runId === undefined ? undefined : transcripts.#recording(runId);
+      const runId = canonicalUuid(findId("run_id", hints) ?? "");
+      const threadId = canonicalUuid(findId("thread_id", hints) ?? "");
+      return runId === undefined ? undefined : transcripts.#recording(runId, threadId);
     });
     return transcripts;
   }
@@ -217,19 +227,29 @@ export class Transcripts {
     await this.#writing;
   }
 
-  #recording(runId: string): NewRecording {
-    const { redact } = this.#options;
-    return new NewRecording({ caseName: runId, redact }, (entry) => this.#write(runId, entry));
-  }
-
-  #write(runId: string, entry: RecordedCall): void {
+  /** Deletes a file or a folder in the folder, after pending writes. */
+  forget(name: string): void {
     const { folder, onError } = this.#options;
     this.#writing = this.#writing
+      .then(() => rm(join(folder, name), { recursive: true, force: true }))
+      .catch(onError);
+  }
+
+  #recording(runId: string, threadId: string | undefined): NewRecording | undefined {
+    const { redact, folder, fileOf: nameOf } = this.#options;
+    const name = nameOf ? nameOf(runId, threadId) : `${runId}.jsonl`;
+    if (name === undefined) return undefined;
+    return new NewRecording({ caseName: runId, redact }, (entry) => this.#write(join(folder, name), entry));
+  }
+
+  #write(file: string, entry: RecordedCall): void {
+    const { onError } = this.#options;
+    this.#writing = this.#writing
       .then(async () => {
-        if (!this.#begun.has(runId)) await mkdir(folder, { recursive: true });
-        const head = this.#begun.has(runId) ? "" : RECORDING_HEAD;
-        this.#begun.add(runId);
-        await appendFile(fileOf(folder, runId), head + entryText(entry));
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await appendFile(file, (await isThere(file)) ? entryText(entry) : RECORDING_HEAD + entryText(entry), {
+          mode: 0o600,
+        });
       })
       .catch(onError);
   }

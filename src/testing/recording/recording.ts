@@ -25,6 +25,12 @@ interface RecordingOptions {
   modelsOnly?: boolean;
   /** What to do about a call that is not recorded, for its message; by default the command that records the case. */
   remedy?: string;
+  /** Call fake models without a recording: they make no requests. */
+  callsFakes?: boolean;
+  /** Execute calls that are not recorded, instead of refusing them. */
+  callsUnrecorded?: boolean;
+  /** Called with the first call that is refused. */
+  onRefused?: (divergence: Mismatch) => void;
 }
 
 /** Records real calls, with secrets removed. */
@@ -76,11 +82,12 @@ export class StoredRecording {
 
   /** Whether calls of this kind are answered or refused, instead of executed. `isFake`: by a fake model. */
   covers(kind: CallKind, isFake = false): boolean {
+    if (isFake && this.#options.callsFakes && !this.#isRecorded) return false;
     return this.#options.modelsOnly !== true || (kind === "model" && !isFake);
   }
 
-  /** @throws NotRecordedError */
-  answer(kind: CallKind, name: string, request: JsonObject): Answer {
+  /** The recorded response; undefined if the call must be executed. @throws NotRecordedError */
+  answer(kind: CallKind, name: string, request: JsonObject): Answer | undefined {
     this.#calls[kind] += 1;
     const question = this.#options.redact(request);
     const key = requestKey(name, question);
@@ -89,7 +96,9 @@ export class StoredRecording {
     );
     const [found] = index < 0 ? [] : this.#left.splice(index, 1);
     if (found) return found.answer;
+    if (this.#options.callsUnrecorded) return undefined;
     const divergence = this.#diverged(kind, name, question);
+    if (!this.#divergence) this.#options.onRefused?.(divergence);
     this.#divergence ??= divergence;
     throw new NotRecordedError(divergence.message);
   }

@@ -121,6 +121,7 @@ export async function walkEvents(walker: Walker, { id, input }: Walked): Promise
   await walker.ask(`GET ${thread}/stream/events`);
   events.close();
   walker.look("events", events.text);
+  await walker.joined(thread);
 }
 
 /** Reads an interrupted and a finished thread in every way, and a copy of each. */
@@ -143,6 +144,7 @@ export async function walkThread(walker: Walker, walked: Walked): Promise<void> 
 async function readThread(walker: Walker, thread: string, { id, hidden = {} }: Walked): Promise<void> {
   const { ask } = walker;
   await ask(`GET ${thread}`);
+  await ask(`GET ${thread}/version`);
   await ask(`PATCH ${thread}`, { metadata: { seen: true } });
   const [run] = (await ask(`GET ${thread}/runs`)).body as { run_id: string }[];
   if (run) for (const path of ["", "/tasks"]) await ask(`GET ${thread}/runs/${run.run_id}${path}`);

@@ -71,6 +71,24 @@ export class Walker {
     return openEvents(this.#server, path.slice("/threads/".length));
   }
 
+  /** Reads the frames of all runs of the thread at `path`, from the first to the last. */
+  async joined(path: string): Promise<void> {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const headers = { "last-event-id": "-1" };
+    const runs = (await this.ask(`GET ${path}/runs`)).body as unknown[];
+    const events = readEvents(
+      await this.#server.fetch("GET", `${path}/stream`, undefined, { headers, signal }),
+    );
+    this.routes.add("join_thread_stream");
+    for (let done = 0; done < runs.length;) {
+      const { value } = await events.next();
+      this.look("thread stream", `event: ${value?.event}\n${JSON.stringify(value?.data)}`);
+      if (value?.event === "run_done") done += 1;
+    }
+    leaving.abort();
+  }
+
   /** Reads the stream of changes until a run that `work` starts has ended. */
   async changes(work: () => Promise<unknown>): Promise<void> {
     const leaving = new AbortController();

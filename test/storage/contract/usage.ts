@@ -90,6 +90,14 @@ export function usageTests(storage: () => Storage): void {
       expect(await sum({ by: ["model"], userId: "eve" })).toEqual([]);
     });
 
+    it("usage is removed by age", async () => {
+      const [old, late] = [usageRow(), usageRow({ at: "2026-01-02T00:00:00.000Z" })];
+      await table().store([old, late]);
+      expect(await table().forget(late.at)).toBe(1);
+      expect(await page()).toEqual([late]);
+      expect(await table().forget(late.at)).toBe(0);
+    });
+
     it("usage is stored with the end of its run, once, and outlives the thread", async () => {
       const thread = threadRow();
       await storage().threads.insert(thread);

@@ -1,6 +1,7 @@
 /** JUnit XML: one suite per case file, with failures and, as output, the executed nodes. */
 import type { CaseResult } from "../../../testing/cases/result.js";
 import { shortPath } from "../../session/report-error.js";
+import { element, escapeXml } from "./xml.js";
 import { failureLines, type Reporter, type Reporting } from "./reporter.js";
 
 export function junitReporter({ write, cwd }: Reporting): Reporter {
@@ -78,31 +79,3 @@ function faultSuite(faults: readonly string[]): string {
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(3);
-
-export function element(
-  name: string,
-  attributes: Record<string, string | number>,
-  children: readonly string[],
-): string {
-  const texts = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeXml(String(value))}"`);
-  const open = `<${name}${texts.join("")}`;
-  return children.length === 0 ? `${open}/>` : `${open}>${children.join("\n")}</${name}>`;
-}
-
-// Characters that XML 1.0 does not allow even if escaped, including lone surrogates.
-const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-  "\t": "&#9;",
-  "\n": "&#10;",
-  "\r": "&#13;",
-};
-
-/** Escapes text for XML attributes and content. */
-export function escapeXml(text: string): string {
-  return text.replace(NOT_XML, "\ufffd").replace(/[&<>"'\t\n\r]/g, (char) => ENTITIES[char] ?? char);
-}

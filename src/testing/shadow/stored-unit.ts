@@ -1,0 +1,115 @@
+/** Reads a unit from the storage that is shadowed: its runs, its states, and what was there before it. */
+import type { Client } from "../../client/client.js";
+import { walkStates } from "../../client/walk.js";
+import type { Run } from "../../models/run.js";
+import type { ThreadState } from "../../models/state.js";
+import {
+  type StoredCheckpoint,
+  THREAD_FILE_FORMAT,
+  THREAD_FILE_VERSION,
+  type ThreadFile,
+} from "../../models/thread-file.js";
+import { chosenCheckpoint, type UnitRef } from "./units.js";
+
+export interface StoredUnit {
+  thread_id: string;
+  /** Oldest first. */
+  runs: [Run, ...Run[]];
+  /** The states that its runs wrote, oldest first. */
+  states: ThreadState[];
+  /** The state that it started from; undefined for the beginning of the thread. */
+  base: ThreadState | undefined;
+}
+
+/** Why a unit cannot be executed again. */
+export class NotRepeatable extends Error {}
+
+const idOf = ({ checkpoint }: ThreadState): string | undefined => checkpoint?.checkpoint_id ?? undefined;
+const parentIdOf = ({ parent_checkpoint }: ThreadState): string | undefined =>
+  parent_checkpoint?.checkpoint_id ?? undefined;
+
+/** @throws NotRepeatable if the states before the unit are gone, or were edited during it */
+export async function readUnit(client: Client, { thread_id, run_ids }: UnitRef): Promise<StoredUnit> {
+  const runs: Run[] = [];
+  for (const id of run_ids) runs.push(await client.runs.get(thread_id, id));
+  const [first, ...others] = runs;
+  if (!first) throw new NotRepeatable("its runs were deleted");
+  if (runs.some(({ status }) => status === "timeout")) throw new NotRepeatable("it timed out");
+  const { states, before } = await statesOf(client, first, new Set(run_ids));
+  refuseEdited(states);
+  const base = await baseOf(client, first, states[0], before);
+  return { thread_id, runs: [first, ...others], states, base };
+}
+
+/** The states of these runs, and the newest state before the first of them. */
+async function statesOf(
+  client: Client,
+  { thread_id, created_at }: Run,
+  runIds: ReadonlySet<string>,
+): Promise<{ states: ThreadState[]; before: ThreadState | undefined }> {
+  const states: ThreadState[] = [];
+  for await (const state of walkStates(client, thread_id)) {
+    if (runIds.has(String(state.metadata.run_id))) states.unshift(state);
+    else if ((state.created_at ?? "") < created_at) return { states, before: state };
+  }
+  return { states, before: undefined };
+}
+
+/** A state that a client wrote between two runs is not part of any request. */
+function refuseEdited(states: readonly ThreadState[]): void {
+  const ids = new Set(states.map(idOf));
+  if (states.slice(1).some((state) => !ids.has(parentIdOf(state))))
+    throw new NotRepeatable("its state was edited between its runs");
+}
+
+async function baseOf(
+  client: Client,
+  run: Run,
+  first: ThreadState | undefined,
+  before: ThreadState | undefined,
+): Promise<ThreadState | undefined> {
+  const id = chosenCheckpoint(run) ?? (first ? parentIdOf(first) : before && idOf(before));
+  if (id === undefined) return undefined;
+  if (before && idOf(before) === id) return before;
+  try {
+    return await client.threads.getState(run.thread_id, { checkpoint: { checkpoint_id: id } });
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "checkpoint_not_found")
+      throw new NotRepeatable("the state before it was deleted");
+    throw error;
+  }
+}
+
+/** The thread as it was before a unit, to import into another storage. */
+export async function threadBefore(client: Client, { thread_id, base }: StoredUnit): Promise<ThreadFile> {
+  const thread = await client.threads.get(thread_id);
+  const checkpoints = base && client.stored ? await checkpointsOf(client.stored(thread_id), base) : undefined;
+  return {
+    format: THREAD_FILE_FORMAT,
+    version: THREAD_FILE_VERSION,
+    thread: { ...thread, status: "idle", error: null },
+    runs: [],
+    states: base ? [base] : [],
+    subgraphs: [],
+    ...(checkpoints && { checkpoints }),
+  };
+}
+
+/** Namespaces of subgraphs that keep their checkpoints from task to task have no task ids. */
+const OF_A_TASK = /:[0-9a-f]{8}-[0-9a-f-]{27}/;
+
+async function checkpointsOf(
+  stored: AsyncIterable<StoredCheckpoint>,
+  base: ThreadState,
+): Promise<StoredCheckpoint[]> {
+  const found: StoredCheckpoint[] = [];
+  for await (const checkpoint of stored) {
+    const { checkpoint_ns: ns, checkpoint_id, ts, writes } = checkpoint;
+    if (ns === "" ? checkpoint_id !== idOf(base) : OF_A_TASK.test(ns) || ts > (base.created_at ?? ""))
+      continue;
+    // What tasks wrote after the checkpoint belongs to the unit; their questions say where it starts.
+    const asked = writes.filter(([, channel]) => channel === "__interrupt__");
+    found.push({ ...checkpoint, writes: ns === "" ? asked : writes });
+  }
+  return found;
+}

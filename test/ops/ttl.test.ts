@@ -1,0 +1,93 @@
+/** The setting ttl, on every backend: what expires by default, and what a sweep leaves alone. */
+import { expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import { graphs, says } from "../clients/open.js";
+import { gateOf } from "../fixtures/gates.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { openTestService } from "../helpers/service.js";
+import { newId } from "../../src/support/ids.js";
+
+const run = { assistant_id: "chat", input: says("hello") };
+const afterMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+
+onEveryBackend("the setting ttl", (backend) => {
+  const skip = () => backend().name === "a custom storage";
+  const open = async (ttl: Settings["ttl"], more: Partial<Settings> = {}) =>
+    openTestService({ graphs, settings: { ttl, ...more }, storage: await keptStorage(backend()) });
+
+  it("new threads without a ttl expire after it", async () => {
+    const service = await open({ threads: { minutes: 10 } });
+    const plain = await service.threads.create({});
+    const own = await service.threads.create({ ttl: 100 });
+    const unlimited = await service.threads.create({ ttl: { ttl: null } });
+    const created = newId();
+    await (
+      await service.runs.wait(created, { ...run, if_not_exists: "create" })
+    ).answer;
+    expect(plain.ttl).toMatchObject({ strategy: "delete", ttl_minutes: 10 });
+    await service.sweep(afterMinutes(9));
+    const ids = [plain.thread_id, own.thread_id, unlimited.thread_id, created];
+    expect((await service.threads.search({ ids })).total).toBe(4);
+    await service.sweep(afterMinutes(11));
+    const { items } = await service.threads.search({ ids, sort_by: "created_at", sort_order: "asc" });
+    expect(items.map(({ thread_id }) => thread_id)).toEqual([own.thread_id, unlimited.thread_id]);
+  });
+
+  it("keep_latest prunes a thread again after its next run", async () => {
+    const service = await open({ threads: { minutes: 10, strategy: "keep_latest" } });
+    const { thread_id } = await service.threads.create({});
+    const states = async () => (await service.state.history(thread_id, { limit: 100 })).length;
+    for (let turn = 0; turn < 2; turn += 1) {
+      await (
+        await service.runs.wait(thread_id, run)
+      ).answer;
+      expect(await states()).toBeGreaterThan(1);
+      await service.sweep(afterMinutes(11));
+      expect(await states()).toBe(1);
+    }
+  });
+
+  it("threads with an active run, a delayed run or a cron are kept", async () => {
+    if (skip()) return;
+    const service = await open({ threads: { minutes: 10 } }, { crons: true, delayed_runs: true });
+    const [active, delayed, scheduled, idle] = await Promise.all(
+      [0, 1, 2, 3].map(() => service.threads.create({})),
+    );
+    const name = newId();
+    await service.runs.background(active!.thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    await service.runs.create(delayed!.thread_id, { ...run, after_seconds: 36_000 });
+    await (await service.crons).create({ assistant_id: "chat", schedule: "0 0 1 1 *" }, scheduled!.thread_id);
+    await service.sweep(afterMinutes(11));
+    const ids = [active, delayed, scheduled, idle].map((thread) => thread!.thread_id);
+    const left = (await service.threads.search({ ids })).items.map(({ thread_id }) => thread_id);
+    expect(left.sort()).toEqual(ids.slice(0, 3).sort());
+    gateOf(name).open();
+  });
+
+  it("threads that are kept do not stop the sweep of those that expire later", async () => {
+    if (skip()) return;
+    const service = await open({ threads: { minutes: 10 } }, { delayed_runs: true });
+    for (let index = 0; index < 101; index += 1) {
+      const { thread_id } = await service.threads.create({ ttl: 1 });
+      await service.runs.create(thread_id, { ...run, after_seconds: 36_000 });
+    }
+    const { thread_id } = await service.threads.create({});
+    await service.sweep(afterMinutes(11));
+    expect((await service.threads.search({ ids: [thread_id] })).total).toBe(0);
+    expect((await service.threads.search({})).total).toBeGreaterThanOrEqual(101);
+  });
+
+  it("new items without a ttl expire after it, also those of graphs", async () => {
+    const service = await open({ store: { minutes: 10, refresh_on_read: false } });
+    await service.store.put({ namespace: ["n"], key: "plain", value: {} });
+    await service.store.put({ namespace: ["n"], key: "own", value: {}, ttl: 20 });
+    await service.store.put({ namespace: ["n"], key: "unlimited", value: {}, ttl: null });
+    const items = await service.store.search({});
+    expect(items.map(({ key, ttl_minutes }) => [key, ttl_minutes])).toEqual([
+      ["own", 20],
+      ["plain", 10],
+      ["unlimited", null],
+    ]);
+  });
+});
