@@ -1,6 +1,7 @@
 /**
  * Stored databases of release 0.1.0, and of the version before runs had a state, are migrated. test/fixtures/storage has
  * them, named by the version of their tables. Each thread and its run are named after the state of the run.
+ * The delayed run is due in 2099, so that it is still delayed when the test runs.
  */
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
