@@ -27,7 +27,8 @@ export async function createSchema(): Promise<PostgresSchema | undefined> {
   };
 }
 
-async function execute(sql: string): Promise<void> {
+/** Executes a statement on the server. */
+export async function execute(sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: URI });
   await client.connect();
   try {

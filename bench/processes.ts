@@ -21,8 +21,8 @@ export interface BenchOptions {
 
 export type Client = Peer<ClientApi>;
 export type Floor = Peer<FloorApi>;
-/** `uri` is the storage URI; undefined for memory. */
-export type RunningServer = Peer<ServerApi> & { url: string; uri: string | undefined };
+/** `uri` is the storage URI, undefined for memory; `schema` is that of PostgreSQL. */
+export type RunningServer = Peer<ServerApi> & { url: string; uri?: string; schema?: string };
 
 /** Starts the processes of one goal and ends them with it. */
 export class Stage {
@@ -37,9 +37,10 @@ export class Stage {
     this.#execArgv = execArgv;
   }
 
-  async server(scheme: "memory" | "sqlite" = "memory"): Promise<RunningServer> {
+  /** @param env added to the environment of the server */
+  async server(scheme: "memory" | "sqlite" = "memory", env?: NodeJS.ProcessEnv): Promise<RunningServer> {
     const uri = scheme === "memory" ? undefined : await this.file("threads.db");
-    return this.#serve({ scheme, uri });
+    return this.#serve({ scheme, uri, env });
   }
 
   /** Starts a server of the revision to compare with; returns undefined without one. */
@@ -102,7 +103,7 @@ export class Stage {
   async #serve(storage: Omit<OpenArguments, "dist">, dist = this.options.dist): Promise<RunningServer> {
     const peer = this.#keep(new Peer<ServerApi>("server-process.ts", ["--expose-gc", ...this.#execArgv]));
     const url = await peer.call("open", { dist, ...storage });
-    return Object.assign(peer, { url, uri: storage.uri });
+    return Object.assign(peer, { url, uri: storage.uri, schema: storage.schema });
   }
 
   async #schema(): Promise<{ uri: string; schema: string } | undefined> {

@@ -22,6 +22,8 @@ import { firstEvents, pacedEvents } from "./goals/response.js";
 import { studio } from "./goals/studio.js";
 import { suite } from "./goals/suite.js";
 import { throughput } from "./goals/throughput.js";
+import { tracing } from "./goals/tracing.js";
+import { usage } from "./goals/usage.js";
 import { buildRevision } from "./other-revision.js";
 import { Stage, type BenchOptions } from "./processes.js";
 import { digits, isMet, table, type Row } from "./report.js";
@@ -62,6 +64,8 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P15: disk,
   E1: events,
   live,
+  tracing,
+  usage,
   counts,
 };
 

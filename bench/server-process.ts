@@ -23,6 +23,7 @@ export interface OpenArguments {
   /** Uses process-local thread locks instead of the storage's locks. */
   ownLocks?: boolean;
   settings?: Partial<Settings>;
+  env?: NodeJS.ProcessEnv;
 }
 
 /** Longer than the interval of maintenance, in ms. */
@@ -32,7 +33,8 @@ let service: ServiceModule.Service;
 const counters = new Counters();
 
 const api = {
-  async open({ dist, scheme, uri, schema, ownLocks, settings: more }: OpenArguments): Promise<string> {
+  async open({ dist, scheme, uri, schema, ownLocks, settings: more, env }: OpenArguments): Promise<string> {
+    Object.assign(process.env, env);
     if (scheme === "postgres") countQueries();
     const { openService } = await loadDist<typeof ServiceModule>(dist, "service");
     const { startServer } = await loadDist<typeof ServerModule>(dist, "server");

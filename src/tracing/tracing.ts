@@ -192,8 +192,10 @@ export class Tracing {
       this.#tracer.startSpan(name, options, parent),
     );
     if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
-    const inside = trace.setSpan(parent, span);
-    for (const child of children) this.#emit(child, ofRun, inside);
+    if (children.length > 0) {
+      const inside = trace.setSpan(parent, span);
+      for (const child of children) this.#emit(child, ofRun, inside);
+    }
     span.end(to);
   }
 
