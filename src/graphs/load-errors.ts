@@ -8,7 +8,7 @@ import { createLoader, GraphTargetError, isTypeScript } from "./module-loader.js
 
 /** The error for a missing graph file, with suggestions from its directory. */
 export function fileNotFound(path: string, baseDir: string): GraphLoadError {
-  const hint = suggestFiles(path, baseDir) ?? "check the path; it is relative to the configuration file";
+  const hint = suggestFiles(path, baseDir) ?? `check the path; it is relative to ${baseDir}`;
   return new GraphTargetError(`graph file ${shownPath(path, baseDir)} not found`, { hint });
 }
 
