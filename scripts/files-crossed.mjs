@@ -64,7 +64,7 @@ const fileOf = (place) => place.slice(0, place.indexOf(":"));
 async function stream(options = {}) {
   const { openService } = await import("../src/service/service.ts");
   const { startServer } = await import("../src/http/server.ts");
-  const service = await openService({ graphs: { agent: GRAPH }, passive: true, ...options });
+  const service = await openService({ graphs: { agent: GRAPH }, mode: "edit", ...options });
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });
   const post = (path, body) =>
     fetch(server.url + path, {
@@ -100,7 +100,7 @@ async function shared() {
     stream_uri: REDIS,
   };
   try {
-    return await stream({ settings, passive: false });
+    return await stream({ settings, mode: "serve" });
   } finally {
     const client = new pg.Client(POSTGRES);
     await client.connect();

@@ -127,7 +127,7 @@ export function createApp(
 function assertAuth({ settings, authenticate }: Service): void {
   if (settings.auth === undefined || authenticate) return;
   throw new ConfigError("this service was opened without its auth function", {
-    hint: "open it with openService({ serves: true })",
+    hint: 'open it with openService({ mode: "serve" })',
   });
 }
 

@@ -1,21 +1,21 @@
 import { Assistants } from "../threads/assistants.js";
 import { withParts } from "../context/context.js";
-import type { DeadRuns } from "../coordination/dead-runs.js";
-import type { Crons } from "../scheduling/crons.js";
+import { DeadRuns } from "../coordination/dead-runs.js";
+import { Crons } from "../scheduling/crons.js";
 import type { FrameStream } from "../models/run-stream.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import type { Protocol } from "./protocol.js";
+import { Protocol } from "./protocol.js";
 import { Readiness } from "./readiness.js";
 import { Runs } from "./runs.js";
 import { States } from "../threads/states.js";
 import { StoreItems } from "../threads/store-items.js";
 import { scopeOf, storeRoot } from "../threads/thread-origin.js";
 import { Threads } from "./threads.js";
-import type { Versions } from "./versions.js";
+import { Versions } from "./versions.js";
 import type { Page } from "../models/common.js";
 import type { Usage, UsageFilter } from "../models/usage.js";
 import { listUsage } from "../storage/usage-list.js";
-import type { Webhooks } from "../webhooks/webhook-list.js";
+import { Webhooks } from "../webhooks/webhook-list.js";
 
 export type StateReader = Pick<States, "get" | "walkSelected">;
 
@@ -67,42 +67,26 @@ export class Operations {
     return listUsage(this.#context.storage, filter, scopeOf(this.#context) ?? undefined);
   }
 
-  /** Loaded on first use. */
-  get crons(): Promise<Crons> {
-    return this.#keep(
-      "crons",
-      import("../scheduling/crons.js").then(({ Crons }) => new Crons(this.#context)),
-    );
+  get crons(): Crons {
+    return this.#keep("crons", new Crons(this.#context));
   }
 
-  /** Loaded on first use. */
-  get deadRuns(): Promise<DeadRuns> {
-    return this.#keep(
-      "deadRuns",
-      import("../coordination/dead-runs.js").then(({ DeadRuns }) => new DeadRuns(this.#context)),
-    );
+  get deadRuns(): DeadRuns {
+    return this.#keep("deadRuns", new DeadRuns(this.#context));
   }
 
-  /** Loaded on first use. @internal */
-  get versions(): Promise<Versions> {
-    return this.#keep(
-      "versions",
-      import("./versions.js").then(({ Versions }) => new Versions(this.#context)),
-    );
+  /** @internal */
+  get versions(): Versions {
+    return this.#keep("versions", new Versions(this.#context));
   }
 
-  /** Loaded on first use. */
-  get webhooks(): Promise<Webhooks> {
-    return this.#keep(
-      "webhooks",
-      import("../webhooks/webhook-list.js").then(({ Webhooks }) => new Webhooks(this.#context)),
-    );
+  get webhooks(): Webhooks {
+    return this.#keep("webhooks", new Webhooks(this.#context));
   }
 
-  /** Thread commands and events, for clients of the newer protocol. Loaded on first use. */
-  get protocol(): Promise<Protocol> {
-    const loaded = import("./protocol.js").then(({ Protocol }) => new Protocol(this.#context));
-    return this.#keep("protocol", loaded);
+  /** Thread commands and events, for clients of the newer protocol. */
+  get protocol(): Protocol {
+    return this.#keep("protocol", new Protocol(this.#context));
   }
 
   /** Replaces the getter by the part. */

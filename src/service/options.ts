@@ -33,12 +33,15 @@ export interface ServiceOptions {
   storage?: Storage;
   /** A logger with pino's methods. Default: no logging. */
   logger?: Logger;
-  /** Open the storage read-only: nothing is recovered, swept, created or changed. Implies `passive` and `standIns`. */
-  readOnly?: boolean;
-  /** Change only what operations request: no recovery, no sweep, no heartbeat. */
-  passive?: boolean;
   /**
-   * How to recover runs whose process died. Default: `queue` if runs are queued, else `resume`; `leave` with `passive`.
+   * What the service is for. `serve`, the default: accepts requests, and so requires a graph, authenticates users and
+   * collects metrics. `run`: executes runs for this program; like `serve`, it recovers runs, sweeps and sends heartbeats.
+   * `edit`: changes only what operations request. `read`: opens the storage read-only, and implies `standIns`.
+   */
+  mode?: "serve" | "run" | "edit" | "read";
+  /**
+   * How to recover runs whose process died. Default: `queue` if runs are queued, else `resume`; `leave` with the modes
+   * `edit` and `read`.
    */
   cutOffs?: RecoveryPolicy;
   /**
@@ -46,8 +49,6 @@ export interface ServiceOptions {
    * export that does not exist is still an error.
    */
   standIns?: boolean | "existing";
-  /** Whether to accept requests. This requires a graph, authenticates users and collects metrics. Default: not `standIns`. */
-  serves?: boolean;
   /** Call each graph factory on loading, with an empty configuration, to detect factories that throw. */
   callFactories?: boolean;
   /** Show all state keys, including those outside the output schema. */

@@ -103,7 +103,7 @@ export class Service extends Operations {
   #live: LiveRuns | undefined;
   #queue: EngineContext["queue"] | undefined;
   readonly #sources: GraphSources;
-  /** Undefined for a `passive` service. */
+  /** Undefined in the modes `edit` and `read`. */
   readonly #maintenance: Maintenance | undefined;
   readonly #langgraphVersion: string;
   readonly #standIns: boolean;
@@ -394,21 +394,24 @@ async function open(
   const cwd = resolve(options.cwd ?? ".");
   const given: Settings = { ...defaultSettings(options.settings), ...options.settings };
   const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
-  const { readOnly = false, passive = readOnly, unfiltered, authenticate } = options;
+  const { mode = "serve", unfiltered, authenticate, callFactories, onThreadRemoved } = options;
+  const [serves, readOnly, maintains] = [
+    mode === "serve",
+    mode === "read",
+    mode === "serve" || mode === "run",
+  ];
   const standIns = Boolean(options.standIns ?? readOnly);
-  const { callFactories, onThreadRemoved, serves = !standIns } = options;
-  if (authenticate && !serves) {
-    throw new ConfigError("the option authenticate requires a service that accepts requests", {
-      hint: "open it with openService({ serves: true })",
-    });
-  }
+  // Without placeholders, runs are executed as by a server.
+  const executes = serves || !standIns;
+  if (authenticate && !serves) throw acceptsNoRequests();
   const sources = new GraphSources(named, { cwd, callFactories });
-  assertServable(settings, sources.ids, { mayBeEmpty: !serves });
+  assertServable(settings, sources.ids, { mayBeEmpty: !executes });
   const existing = options.standIns === "existing";
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
-  const { metrics, tracing, ...sdks } = serves ? await optionalParts(cwd, settings, logger) : NO_PARTS;
-  const hasQueue = serves && !passive;
+  const { metrics, ...sdks } = serves ? await servedParts(cwd, settings) : NO_PARTS;
+  const tracing = executes ? tracingOf(cwd, settings, logger, metrics) : undefined;
+  const hasQueue = executes && maintains;
   if (hasQueue) assertQueue(settings);
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
   for (const notice of opened.notices ?? []) logger.warn({ scheme: opened.scheme }, notice);
@@ -416,20 +419,20 @@ async function open(
   let frames: OpsContext["frames"];
   try {
     const watch = options.onActivity && (await watchWith(options.onActivity));
-    frames = serves && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const priceOf = passive ? undefined : pricesOf(settings.prices, cwd);
+    frames = executes && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
+    const priceOf = maintains ? pricesOf(settings.prices, cwd) : undefined;
     const budgets = requiredBudgets(settings, storage);
     const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
-    const served = { serves, migrations, frames, metrics, tracing, priceOf, budgets, watch };
+    const served = { serves: executes, migrations, frames, metrics, tracing, priceOf, budgets, watch };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, onThreadRemoved, ...served };
     const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
     const context = createContext(parts);
-    const defaultPolicy = makeQueue ? "queue" : "resume";
+    const defaultPolicy = maintains ? (makeQueue ? "queue" : "resume") : "leave";
     const serviceParts = {
       cwd,
       standIns,
-      maintains: !passive,
-      cutOffs: settings.resume_runs ? (options.cutOffs ?? (passive ? "leave" : defaultPolicy)) : "end",
+      maintains,
+      cutOffs: settings.resume_runs ? (options.cutOffs ?? defaultPolicy) : "end",
       makeQueue,
       hooks,
       ...sdks,
@@ -443,6 +446,11 @@ async function open(
   }
 }
 
+const acceptsNoRequests = () =>
+  new ConfigError("the option authenticate requires a service that accepts requests", {
+    hint: 'open it with openService({ mode: "serve" })',
+  });
+
 /** @throws ConfigError if the storage does not record usage (`config_invalid`) */
 function requiredBudgets({ budgets }: Settings, storage: Storage): Budgets | undefined {
   if (!budgets) return undefined;
@@ -452,20 +460,22 @@ function requiredBudgets({ budgets }: Settings, storage: Storage): Budgets | und
   });
 }
 
-/** What settings and the environment enable, from optional packages of the project. */
-async function optionalParts(cwd: string, settings: Settings, logger: Logger) {
-  assertMetrics(settings);
-  const metrics = settings.metrics ? openMetrics(cwd) : undefined;
+function tracingOf(cwd: string, settings: Settings, logger: Logger, metrics: Metrics | undefined) {
   const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
+  return openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) });
+}
+
+/** What settings enable for clients, from optional packages of the project. */
+async function servedParts(cwd: string, settings: Settings) {
+  assertMetrics(settings);
   return {
-    metrics,
-    tracing: openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) }),
+    metrics: settings.metrics ? openMetrics(cwd) : undefined,
     mcpSdk: settings.mcp ? await mcpSdkOf(cwd) : undefined,
     a2aSdk: settings.a2a ? await a2aSdkOf(cwd) : undefined,
   };
 }
 
-const NO_PARTS = { metrics: undefined, tracing: undefined, mcpSdk: undefined, a2aSdk: undefined };
+const NO_PARTS = { metrics: undefined, mcpSdk: undefined, a2aSdk: undefined };
 
 /** The source of each graph: a string names a file and an export. */
 function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {

@@ -101,5 +101,5 @@ const openGraphs: OpenService = async ({ settings, baseDir, env }) => {
   const [source = ""] = Object.values(settings.graphs);
   useLangGraphOf(dirname(resolve(baseDir, parseGraphTarget(source).path)));
   const { openService } = await import("../service/service.js");
-  return openService({ settings: { ...settings, http_app: undefined }, cwd: baseDir });
+  return openService({ mode: "run", settings: { ...settings, http_app: undefined }, cwd: baseDir });
 };

@@ -22,7 +22,7 @@ async function open() {
   });
   const server = await serve(service);
   const request = { assistant_id: "chat", schedule: "0 0 1 1 *", input: says("hello") };
-  const { cron_id } = await (await service.crons).create(request);
+  const { cron_id } = await service.crons.create(request);
   const receiver = await startReceiver();
   receiver.answers.push(410);
   const { run_id } = await service.runs.createStateless({
@@ -31,7 +31,7 @@ async function open() {
     webhook: receiver.url,
   });
   await expect
-    .poll(async () => (await (await service.webhooks).list({})).items)
+    .poll(async () => (await service.webhooks.list({})).items)
     .toMatchObject([{ run_id, status: "failed" }]);
   const places = { db: ["--db", db], url: ["--url", server.url] };
   return { project, service, places, cron_id, run_id, receiver };
@@ -49,11 +49,11 @@ it("without an id, a cron and a webhook are chosen on a terminal", async () => {
   };
   const shown = await choose(/cron \[1-1, default 1\]: /, "crons", "pause");
   expect(shown).toContain(`1  ${cron_id.slice(0, 13)}  0 0 1 1 *  chat`);
-  expect((await (await service.crons).search({})).items).toMatchObject([{ cron_id, enabled: false }]);
+  expect((await service.crons.search({})).items).toMatchObject([{ cron_id, enabled: false }]);
   expect(await choose(/webhook \[1-1, default 1\]: /, "webhooks", "delete")).toContain(
     `deleted webhook ${run_id}`,
   );
-  expect((await (await service.webhooks).list({})).items).toEqual([]);
+  expect((await service.webhooks.list({})).items).toEqual([]);
 });
 
 describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) => {
@@ -65,7 +65,7 @@ describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) =>
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       return JSON.parse(stdout) as unknown;
     };
-    const [cron] = (await (await service.crons).search({})).items as Cron[];
+    const [cron] = (await service.crons.search({})).items as Cron[];
     expect(await crons("list")).toEqual({ items: [cron], next: null });
     expect(await crons("show", cron_id.slice(0, 13))).toEqual(cron);
     expect(await crons("pause", cron_id)).toMatchObject({ enabled: false, next_run_date: null });
@@ -74,7 +74,7 @@ describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) =>
       next_run_date: cron?.next_run_date,
     });
     expect(await crons("delete", cron_id, "--yes")).toEqual({ deleted: [cron_id] });
-    expect(await (await service.crons).count({})).toBe(0);
+    expect(await service.crons.count({})).toBe(0);
     const gone = await cli(["crons", "show", NOBODY, ...places[place]], { cwd: project.dir });
     expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("does not exist")]);
   });

@@ -19,7 +19,7 @@ async function open(count: number) {
   const graphs = createTrails(join(project.dir, "log"));
   const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: db, max_attempts: 1 };
   const storage = await openStorage({ ...settings, checkpointer_options: {}, max_queued_runs: 10 });
-  const before = await openService({ graphs, storage, passive: true });
+  const before = await openService({ graphs, storage, mode: "edit" });
   const left: LeftRun[] = [];
   for (let n = 0; n < count; n += 1) left.push(await leaveRun(before, storage, { attempt: 1 }));
   await before.close(0);

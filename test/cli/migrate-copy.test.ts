@@ -84,9 +84,7 @@ function roundTrips(to: () => StoragePlace): void {
       from,
       async (service) => {
         const { thread_id } = await service.threads.create({});
-        const { cron_id } = await (
-          await service.crons
-        ).create({ ...request, schedule: "0 0 1 1 *" }, thread_id);
+        const { cron_id } = await service.crons.create({ ...request, schedule: "0 0 1 1 *" }, thread_id);
         const { run_id } = await service.runs.background(thread_id, { ...request, after_seconds: 3600 });
         return { thread_id, cron_id, run_id };
       },
@@ -97,7 +95,7 @@ function roundTrips(to: () => StoragePlace): void {
     await onStorage(
       to(),
       async (service) => {
-        const found = (await (await service.crons).search({ thread_id: ids.thread_id })).items;
+        const found = (await service.crons.search({ thread_id: ids.thread_id })).items;
         expect(found.map(({ cron_id }) => cron_id)).toEqual([ids.cron_id]);
         expect((await service.runs.get(ids.thread_id, ids.run_id)).status).toBe("pending");
         await service.fireDue(new Date(Date.now() + 3_601_000).toISOString());

@@ -150,25 +150,25 @@ describe("the setting auth", () => {
   });
 
   it("the auth function is not loaded for offline access", async () => {
-    const service = await openService({ graphs, settings: { auth: "./none.ts" }, standIns: true });
+    const service = await openService({ graphs, settings: { auth: "./none.ts" }, mode: "edit" });
     onTestFinished(() => service.close(0));
     expect(service.authenticate).toBeUndefined();
   });
 
   it("a service without its auth function cannot be served", async () => {
-    const auth = { graphs, settings: { auth: "./none.ts" }, readOnly: true };
+    const auth = { graphs, settings: { auth: "./none.ts" }, mode: "read" } as const;
     const service = await openService(auth);
     onTestFinished(() => service.close(0));
-    const hint = "open it with openService({ serves: true })";
+    const hint = 'open it with openService({ mode: "serve" })';
     expect(() => createApp(service, { readOnly: true })).toThrow(
       expect.objectContaining({ message: "this service was opened without its auth function", hint }),
     );
     const authenticate = answering({ identity: "ann" });
-    await expect(openService({ graphs, authenticate, readOnly: true })).rejects.toMatchObject({
+    await expect(openService({ graphs, authenticate, mode: "read" })).rejects.toMatchObject({
       code: "config_invalid",
       hint,
     });
-    const serving = await openService({ graphs, authenticate, readOnly: true, serves: true });
+    const serving = await openService({ graphs, authenticate });
     const { request } = await serve(serving, { readOnly: true });
     expect((await request("POST", "/threads/search", {})).status).toBe(200);
   });

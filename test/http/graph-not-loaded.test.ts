@@ -29,7 +29,7 @@ async function open(logger = recordingLogger()): Promise<TestServer> {
     checkpointer_scheme: "sqlite" as const,
     checkpointer_uri: join(dir, "threads.db"),
   };
-  return serve(await openService({ settings, cwd: dir, standIns: true, serves: true, logger }));
+  return serve(await openService({ settings, cwd: dir, standIns: true, logger }));
 }
 
 beforeEach(async () => {

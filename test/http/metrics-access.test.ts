@@ -14,9 +14,7 @@ const API_KEY = "key-of-the-chat-page";
 const METRICS_KEY = "key-of-prometheus";
 
 const open = async (settings: SettingsInput) =>
-  serve(
-    await openService({ graphs: { chat }, settings: { metrics: true, ...settings } as never, serves: true }),
-  );
+  serve(await openService({ graphs: { chat }, settings: { metrics: true, ...settings } as never }));
 
 /** Statuses of a GET without a key, with the API key and with the key of the metrics. */
 const statuses = (url: string): Promise<number[]> =>
@@ -75,7 +73,7 @@ describe("metrics_port", () => {
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
     const settings = { metrics: true, metrics_port: port } as never;
-    const service = await openService({ graphs: { chat }, settings, serves: true });
+    const service = await openService({ graphs: { chat }, settings });
     await expect(startServer(service, { host: "127.0.0.1", port: 0 })).rejects.toThrow(
       `metrics_port ${port}: 127.0.0.1:${port} is in use by another process`,
     );

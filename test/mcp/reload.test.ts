@@ -18,7 +18,7 @@ const put = (content: string) => writeFile(join(dir, "graph.ts"), content);
 
 async function open(): Promise<TestServer> {
   const settings = { graphs: { agent: "./graph.ts" }, mcp: true };
-  return serve(await openService({ settings, cwd: dir, standIns: true, serves: true }));
+  return serve(await openService({ settings, cwd: dir, standIns: true }));
 }
 
 beforeEach(async () => {

@@ -61,7 +61,7 @@ onEveryBackend("dead runs", (backend) => {
   }
 
   async function leftOn(storage: Storage, leaves: readonly Leave[]): Promise<LeftRun[]> {
-    const before = await openService({ graphs: await trails(), storage, passive: true });
+    const before = await openService({ graphs: await trails(), storage, mode: "edit" });
     const left: LeftRun[] = [];
     for (const leave of leaves) left.push(await leaveRun(before, storage, leave));
     await before.close(0);
@@ -337,7 +337,7 @@ onEveryBackend("dead runs", (backend) => {
   it("users list and redrive only their own dead runs", async () => {
     if (!isKept()) return;
     const storage = await keptStorage(backend());
-    const before = await openService({ graphs: await trails(), storage, passive: true });
+    const before = await openService({ graphs: await trails(), storage, mode: "edit" });
     const ann = await before.as({ user: { identity: "ann" }, scope: { owner: "ann" } }).threads.create({});
     const mine = await leaveRun(before, storage, { attempt: 1, thread_id: ann.thread_id });
     const other = await leaveRun(before, storage, { attempt: 1 });

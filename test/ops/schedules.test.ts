@@ -22,7 +22,7 @@ onEveryBackend("a cron", (backend) => {
   const ownThreads = { assistant_id: "chat", schedule: NEW_YEAR, input: says("hello") };
   const withCron = async (service: Service) => {
     const { thread_id } = await service.threads.create({});
-    const { cron_id } = await (await service.crons).create(ownThreads, thread_id);
+    const { cron_id } = await service.crons.create(ownThreads, thread_id);
     return { thread_id, cron_id };
   };
   /** A storage without timers does not support crons. */
@@ -72,10 +72,10 @@ onEveryBackend("a cron", (backend) => {
     const { thread_id, cron_id } = await withCron(service);
     const row = (await storage.timers!.get("cron", cron_id))!;
     expect(await storage.timers!.replace({ ...row, due_at: after(60) })).toBe(true);
-    await (await service.crons).update(cron_id, { metadata: { a: 1 } });
+    await service.crons.update(cron_id, { metadata: { a: 1 } });
     await service.fireDue(after(59));
     expect(await runsOf(service, thread_id)).toEqual([]);
-    const { next_run_date } = await (await service.crons).update(cron_id, { schedule: "30 0 1 1 *" });
+    const { next_run_date } = await service.crons.update(cron_id, { schedule: "30 0 1 1 *" });
     expect((await storage.timers!.get("cron", cron_id))?.due_at).toBe(next_run_date);
   });
 
@@ -83,7 +83,7 @@ onEveryBackend("a cron", (backend) => {
     if (!isBetween()) return;
     const { service, storage } = await open();
     const { thread_id, cron_id } = await withCron(service);
-    const crons = await service.crons;
+    const crons = service.crons;
     // The update arrives after the run is stored and before the cron is rescheduled.
     const insert = storage.runs.insert.bind(storage.runs);
     storage.runs.insert = async (row, thread) => {
@@ -102,7 +102,7 @@ onEveryBackend("a cron", (backend) => {
     if (!isBetween()) return;
     const { service, storage } = await open();
     const faster = await openTestService({ graphs, settings, storage: { ...storage } });
-    const { cron_id } = await (await service.crons).create({ ...ownThreads, on_run_completed: "keep" });
+    const { cron_id } = await service.crons.create({ ...ownThreads, on_run_completed: "keep" });
     const insert = storage.runs.insert.bind(storage.runs);
     let threadId = "";
     storage.runs.insert = async (row, thread) => {
@@ -121,7 +121,7 @@ onEveryBackend("a cron", (backend) => {
 it("a stopping server fires no due crons", async () => {
   const storage = await keptStorage({ name: "memory", durable: false, settings: MEMORY, cwd: "." });
   const service = await openTestService({ graphs, settings, storage });
-  const crons = await service.crons;
+  const crons = service.crons;
   const request = { assistant_id: "chat", schedule: NEW_YEAR, input: says("hello") };
   for (let made = 0; made < 25; made += 1) await crons.create(request);
   const timers = storage.timers!;
@@ -158,5 +158,5 @@ it("the info flags report whether crons are enabled", async () => {
   expect((await openTestService({ graphs, settings })).info().flags.crons).toBe(true);
   const service = await openTestService({ graphs });
   expect(service.info().flags.crons).toBe(false);
-  await expect((await service.crons).search({})).rejects.toThrow("the setting crons is off");
+  await expect(service.crons.search({})).rejects.toThrow("the setting crons is off");
 });

@@ -57,7 +57,7 @@ onEveryBackend("the setting ttl", (backend) => {
     await service.runs.background(active!.thread_id, { assistant_id: "gate", input: { gate: name } });
     await gateOf(name).entered;
     await service.runs.create(delayed!.thread_id, { ...run, after_seconds: 36_000 });
-    await (await service.crons).create({ assistant_id: "chat", schedule: "0 0 1 1 *" }, scheduled!.thread_id);
+    await service.crons.create({ assistant_id: "chat", schedule: "0 0 1 1 *" }, scheduled!.thread_id);
     await service.sweep(afterMinutes(11));
     const ids = [active, delayed, scheduled, idle].map((thread) => thread!.thread_id);
     const left = (await service.threads.search({ ids })).items.map(({ thread_id }) => thread_id);

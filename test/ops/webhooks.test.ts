@@ -21,7 +21,7 @@ onEveryBackend("a webhook", (backend) => {
     const { thread_id } = await service.threads.create({});
     return { storage, service, thread_id, settings, receiver: await startReceiver() };
   };
-  const listed = async (service: Service) => (await (await service.webhooks).list({ limit: 1000 })).items;
+  const listed = async (service: Service) => (await service.webhooks.list({ limit: 1000 })).items;
   /** The webhook of a run. Other tests may have left webhooks in the storage. */
   const stateOf = async (service: Service, runId: string) =>
     (await listed(service)).find(({ run_id }) => run_id === runId);
@@ -46,7 +46,7 @@ onEveryBackend("a webhook", (backend) => {
     await service.fireDue(at(61));
     expect((await receiver.next()).run).toMatchObject({ run_id: later.run_id, status: "success" });
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
-    const crons = await service.crons;
+    const crons = service.crons;
     const { cron_id } = await crons.create({ ...request, schedule: "0 0 1 1 *" });
     await service.fireDue(at(366 * 86_400));
     await crons.delete(cron_id);
@@ -161,7 +161,7 @@ onEveryBackend("a webhook", (backend) => {
     while ((await state())?.status === "pending") await service.fireDue(at((days += 1) * 86_400));
     expect(await state()).toMatchObject({ status: "failed", sendings: 8, next_sending_at: null });
     receiver.otherwise = 204;
-    await (await service.webhooks).send(run.run_id);
+    await service.webhooks.send(run.run_id);
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
     receiver.answers.push(410);
     const gone = await service.runs.create(thread_id, request);

@@ -178,7 +178,7 @@ withOwnSchema("postgres", (postgres) => {
     const [delayed] = await service.runs.list(threadOf("delayed"), {});
     expect(delayed).toMatchObject({ status: "pending" });
     await service.runs.cancel(threadOf("delayed"), String(delayed?.run_id));
-    expect((await (await service.deadRuns).list({})).items).toMatchObject([{ thread_id: threadOf("dead") }]);
+    expect((await service.deadRuns.list({})).items).toMatchObject([{ thread_id: threadOf("dead") }]);
     // Before its schema is dropped: its queue would create the schema again.
     await service.close(0);
   });

@@ -238,7 +238,7 @@ describeWithChromium("a read-only Studio without loadable graphs", () => {
     await before.close(0);
     const key = "only-the-page-has-this-one";
     const settings = { ...stored, graphs: { hitl: "./gone.ts" }, api_keys: [key], list_all_assistants: true };
-    const service = await openService({ settings, cwd, readOnly: true, unfiltered: true });
+    const service = await openService({ settings, cwd, mode: "read", unfiltered: true });
     const studio = { key, note: "All <b>values</b> are shown." };
     const server = await startServer(service, { host: "127.0.0.1", port: 0, studio, readOnly: true });
     onTestFinished(() => server.close(0));

@@ -70,7 +70,7 @@ async function serveTemplate(session: Session, port: number | undefined, closers
   };
   const config = await loadServableSettings(ofTemplate(session), { settings });
   const logger = createConsoleLogger(session.print, config.settings.log_level);
-  const service = await openConfigured(config, logger, { serves: true });
+  const service = await openConfigured(config, logger, { mode: "serve" });
   closers.add(() => service.close(GRACE_SECONDS));
   const { host, port: wanted } = config.settings;
   const mayMove = config.origins.port.kind === "default";

@@ -57,7 +57,7 @@ async function staleRuns(config: LoadedConfig): Promise<StaleRun[]> {
 
 /** Opening the storage as a server does recovers it. */
 async function settle(config: LoadedConfig): Promise<void> {
-  const service = await openStorageOf(config, "serve");
+  const service = await openStorageOf(config, "run");
   await service.close(0);
 }
 

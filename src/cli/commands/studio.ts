@@ -80,7 +80,7 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
     });
   const key = newKey();
   const logger = createConsoleLogger(session.print, log_level === "info" ? "warn" : log_level);
-  const service = await openConfigured(forOnePage(config, key), logger, { readOnly: true, unfiltered: true });
+  const service = await openConfigured(forOnePage(config, key), logger, { mode: "read", unfiltered: true });
   const { baseDir } = config;
   const env = { ...session.io.env, ...config.env };
   const helpers = new StorageHelpers({ service, env }, { token: key, place: baseDir });

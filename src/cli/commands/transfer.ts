@@ -135,7 +135,7 @@ async function importThread(session: Session, file: string, flags: ImportFlags):
       hint: "specify a storage with --db",
     });
   }
-  const service = await openStorageOf(config, "write");
+  const service = await openStorageOf(config, "edit");
   try {
     const thread = await restored(service, content, { file, as: flags.as });
     warnOfLostPayloads(print, content);

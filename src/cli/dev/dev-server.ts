@@ -218,7 +218,7 @@ async function open(
   // Start before the service opens, because opening it starts recovered runs.
   await watch.begin(config.settings, { observers, format: "text" });
   const service = await openConfigured(config, logger, {
-    serves: true,
+    mode: "serve",
     standIns,
     callFactories: true,
     onActivity: showsRuns(session, config) ? (activity) => lines.show(activity) : undefined,

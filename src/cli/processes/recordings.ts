@@ -20,7 +20,7 @@ export async function openRecorded(session: Session, { config, logger, closers }
   const recordings = await recordingsOf(session, config, logger);
   if (recordings) closers.add(() => recordings.close());
   const service = await openConfigured(config, logger, {
-    serves: true,
+    mode: "serve",
     callFactories: true,
     ...(recordings && { onThreadRemoved: (id) => recordings.forget(id) }),
   });

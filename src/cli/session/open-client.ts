@@ -194,8 +194,7 @@ async function storageClient(
   const level = print.flags.verbose ? config.settings.log_level : "error";
   const wanted = settings ? { ...config, settings: { ...config.settings, ...settings } } : config;
   const service = await openConfigured(wanted, createConsoleLogger(print, level), {
-    readOnly,
-    passive: !runs,
+    mode: access === "write" ? "edit" : access,
     // Leave runs of crashed processes to a server: this process exits after its single run.
     ...(runs && { cutOffs: "leave" }),
     standIns,

@@ -19,20 +19,17 @@ import { faultText } from "./report-error.js";
 import { loadSettings, type Session, setVariables, type SettingsRequest } from "./session.js";
 import type { Printer } from "../terminal/print.js";
 
-interface OpenOptions extends Pick<
+type OpenOptions = Pick<
   ServiceOptions,
-  | "readOnly"
-  | "passive"
+  | "mode"
   | "cutOffs"
   | "standIns"
   | "unfiltered"
   | "callFactories"
   | "onActivity"
   | "onThreadRemoved"
-> {
-  /** Whether the service is exposed over HTTP; only then is the custom HTTP app loaded. */
-  serves?: boolean;
-}
+  | "storage"
+>;
 
 /**
  * Opens the service that the configuration describes. Sets its environment variables first; existing ones take
@@ -42,14 +39,13 @@ interface OpenOptions extends Pick<
 export async function openConfigured(
   { settings, baseDir, env }: Pick<LoadedConfig, "settings" | "baseDir" | "env">,
   logger?: Logger,
-  { serves = false, ...options }: OpenOptions = {},
+  { mode = "run", ...options }: OpenOptions = {},
 ): Promise<Service> {
-  if (serves || (!options.readOnly && !options.standIns)) requireGraphs(settings);
+  if (mode === "serve" || (mode !== "read" && !options.standIns)) requireGraphs(settings);
   prepareProcess({ settings, baseDir, env });
   const { openService } = await import("../../service/service.js");
-  const http_app = serves ? settings.http_app : undefined;
-  const service = { settings: { ...settings, http_app }, cwd: baseDir, logger, ...options };
-  return openService(serves ? { ...service, serves } : service);
+  const http_app = mode === "serve" ? settings.http_app : undefined;
+  return openService({ settings: { ...settings, http_app }, cwd: baseDir, logger, mode, ...options });
 }
 
 /** Sets the configuration's environment variables, and selects the LangGraph copy of the graphs. */
@@ -320,10 +316,13 @@ export async function storageConfig(
 }
 
 /**
- * Opens the storage without graphs. `serve` opens it as a server does, and recovers the runs of a crashed server.
+ * Opens the storage without graphs. `run` recovers the runs of a crashed server.
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
-export function openStorageOf(config: LoadedConfig, access: "read" | "write" | "serve"): Promise<Service> {
-  const options = { readOnly: access === "read", passive: access !== "serve", standIns: true };
-  return openConfigured(config, undefined, { ...options, ...(access === "serve" && { cutOffs: "end" }) });
+export function openStorageOf(config: LoadedConfig, mode: "read" | "edit" | "run"): Promise<Service> {
+  return openConfigured(config, undefined, {
+    mode,
+    standIns: true,
+    ...(mode === "run" && { cutOffs: "end" }),
+  });
 }

@@ -105,7 +105,8 @@ async function openSource(session: Session, flags: SourceFlags, config: LoadedCo
   if (flags.url !== undefined || isEphemeral(config))
     return clientOf(session, { ...flags, raw: false }, { access: "read" });
   const service = await openConfigured(config, undefined, {
-    ...{ readOnly: true, passive: true, standIns: true, unfiltered: true },
+    mode: "read",
+    unfiltered: true,
   });
   const { localClient } = await import("../../client/local.js");
   return localClient(service, { unfiltered: true });
@@ -118,7 +119,9 @@ async function openFiles({ io }: Session, files: readonly string[], config: Load
   ]);
   const settings = inMemory(config.settings);
   const service = await openConfigured({ ...config, settings }, undefined, {
-    ...{ passive: true, standIns: true, unfiltered: true },
+    mode: "edit",
+    standIns: true,
+    unfiltered: true,
   });
   try {
     for (const file of files)

@@ -10,7 +10,12 @@ import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { readIfExists } from "../../support/read-text.js";
 import { findCaseFiles } from "../../testing/cases/case-files.js";
 import { Coverage } from "../../testing/coverage.js";
-import { type GraphPlanner, type GraphUnderTest, localGraphs } from "../../testing/graphs.js";
+import {
+  type GraphPlanner,
+  type GraphUnderTest,
+  localGraphs,
+  type OpenService,
+} from "../../testing/graphs.js";
 import { createRedaction } from "../../testing/cases/redact.js";
 import type { CaseResult } from "../../testing/cases/result.js";
 import { Recordings } from "../../testing/recording/recorder.js";
@@ -95,7 +100,10 @@ async function plannerOf(
   const { print } = session;
   const logger = createConsoleLogger(print, print.flags.verbose ? config.settings.log_level : "silent");
   const connect = server ? (await import("./remote-graphs.js")).overHttp : undefined;
-  return localGraphs(config, (one) => openConfigured(one, logger), connect);
+  const mode = server ? "serve" : "run";
+  const openOne: OpenService = ({ settings, ...rest }) =>
+    openConfigured({ ...rest, settings: { ...settings, http_app: undefined } }, logger, { mode });
+  return localGraphs(config, openOne, connect);
 }
 
 interface CoveredPass extends Pass {

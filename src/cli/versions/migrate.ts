@@ -40,11 +40,11 @@ export async function migrateVersions(
   await withStorage(
     config,
     async (service) => {
-      const list = work((await service.versions).migrate(selection));
+      const list = work(service.versions.migrate(selection));
       if (print.isJson) await printJsonList(print, list);
       else for await (const one of list) printMigration(print, one);
     },
-    isDryRun ? "read" : "write",
+    isDryRun ? "read" : "edit",
   );
   print.note(summary(counts, isDryRun));
   if (counts.busy > 0) print.note("run the command again for the threads with an active run");

@@ -42,9 +42,9 @@ export async function versionsConfig(
 export async function withStorage<T>(
   config: LoadedConfig,
   work: (service: Service) => Promise<T>,
-  access: "read" | "write" = "read",
+  mode: "read" | "edit" = "read",
 ): Promise<T> {
-  const service = await openStorageOf(config, access);
+  const service = await openStorageOf(config, mode);
   try {
     return await work(service);
   } finally {

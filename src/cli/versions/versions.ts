@@ -93,7 +93,7 @@ const columns = (print: Printer): Column<GraphVersion>[] => [
 async function listVersions(session: Session, flags: StorageFlags): Promise<number> {
   const { print } = session;
   const config = await versionsConfig(session, flags);
-  const items = await withStorage(config, async (service) => (await service.versions).list());
+  const items = await withStorage(config, async (service) => service.versions.list());
   if (print.isJson) print.json({ items, next: null });
   else printColumns(print, columns(print), items);
   return 0;
@@ -110,7 +110,7 @@ async function checkVersions(session: Session, flags: CheckFlags): Promise<numbe
   await withStorage(config, async (service) => {
     const fault = flags.against !== undefined && service.graphFaults().get(graphId ?? "");
     if (fault) throw fault;
-    const versions = await service.versions;
+    const versions = service.versions;
     const checks = counted(versions.check({ since, graphId }), counts, (check) => {
       if (flags.junit !== undefined) cases.push(junitCase(check, flags.ci === true));
     });

@@ -21,10 +21,10 @@ import type { CommandService } from "./route.js";
 type Handler = (service: CallerService, threadId: string, params: never) => Promise<CommandResult>;
 
 const HANDLERS: Record<CommandMethod, Handler> = {
-  "run.start": async (service, threadId, params) => (await service.protocol).start(threadId, params),
-  "input.respond": async (service, threadId, params) => (await service.protocol).respond(threadId, params),
-  "state.get": async (service, threadId, params) => (await service.protocol).state(threadId, params),
-  "agent.getTree": async (service, threadId, params) => (await service.protocol).tree(threadId, params),
+  "run.start": async (service, threadId, params) => service.protocol.start(threadId, params),
+  "input.respond": async (service, threadId, params) => service.protocol.respond(threadId, params),
+  "state.get": async (service, threadId, params) => service.protocol.state(threadId, params),
+  "agent.getTree": async (service, threadId, params) => service.protocol.tree(threadId, params),
 };
 
 /** Methods that the protocol defines but this server does not support. */

@@ -22,7 +22,7 @@ export const cronRoutes = [
     body: CronCreateRequest,
     responses: [{ status: 200, description: "The cron.", schema: CronModel }],
     errors: createErrors,
-    handle: async ({ service, body }) => json(await (await service.crons).create(body)),
+    handle: async ({ service, body }) => json(await service.crons.create(body)),
   }),
   route({
     id: "create_thread_cron",
@@ -34,8 +34,7 @@ export const cronRoutes = [
     body: CronCreateRequest,
     responses: [{ status: 200, description: "The cron.", schema: CronModel }],
     errors: ["thread_not_found", ...createErrors],
-    handle: async ({ service, params, body }) =>
-      json(await (await service.crons).create(body, params.thread_id)),
+    handle: async ({ service, params, body }) => json(await service.crons.create(body, params.thread_id)),
   }),
   route({
     id: "search_crons",
@@ -54,7 +53,7 @@ export const cronRoutes = [
       },
     ],
     errors: ["assistant_not_found"],
-    handle: async ({ service, body }) => jsonPage(await (await service.crons).search(body)),
+    handle: async ({ service, body }) => jsonPage(await service.crons.search(body)),
   }),
   route({
     id: "count_crons",
@@ -65,7 +64,7 @@ export const cronRoutes = [
     body: CronCountRequest,
     responses: [{ status: 200, description: "Number of matching crons.", schema: Count }],
     errors: ["assistant_not_found"],
-    handle: async ({ service, body }) => json(await (await service.crons).count(body)),
+    handle: async ({ service, body }) => json(await service.crons.count(body)),
   }),
   route({
     id: "update_cron",
@@ -76,8 +75,7 @@ export const cronRoutes = [
     body: CronPatchRequest,
     responses: [{ status: 200, description: "The updated cron.", schema: CronModel }],
     errors: ["cron_not_found", ...createErrors],
-    handle: async ({ service, params, body }) =>
-      json(await (await service.crons).update(params.cron_id, body)),
+    handle: async ({ service, params, body }) => json(await service.crons.update(params.cron_id, body)),
   }),
   route({
     id: "delete_cron",
@@ -89,7 +87,7 @@ export const cronRoutes = [
     responses: [{ status: 204, description: "The cron is deleted." }],
     errors: ["cron_not_found"],
     handle: async ({ service, params }) => {
-      await (await service.crons).delete(params.cron_id);
+      await service.crons.delete(params.cron_id);
       return empty;
     },
   }),

@@ -23,7 +23,7 @@ export const deadRunRoutes = [
       },
     ],
     errors: [],
-    handle: async ({ service, query }) => jsonPage(await (await service.deadRuns).list(query)),
+    handle: async ({ service, query }) => jsonPage(await service.deadRuns.list(query)),
   }),
   route({
     id: "redrive_run",
@@ -50,7 +50,7 @@ export const deadRunRoutes = [
       "unsupported_option",
     ],
     handle: async ({ service, params }) => {
-      const run = await (await service.deadRuns).redrive(params.thread_id, params.run_id);
+      const run = await service.deadRuns.redrive(params.thread_id, params.run_id);
       return json(run, { "Content-Location": pathOf(run) });
     },
   }),

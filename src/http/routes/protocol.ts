@@ -65,7 +65,7 @@ export const protocolRoutes = [
     ],
     errors: ["thread_not_found", "too_many_streams"],
     handle: async ({ service, params, body }) => {
-      const stream = await (await service.protocol).events(params.thread_id, body);
+      const stream = await service.protocol.events(params.thread_id, body);
       return { kind: "stream", stream, headers: {} };
     },
   }),

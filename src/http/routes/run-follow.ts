@@ -119,9 +119,7 @@ export const runFollowRoutes = [
     errors: ["thread_not_found", "too_many_streams"],
     handle: async ({ service, params: { thread_id }, query, headers }) => {
       const lastEventId = headers["last-event-id"]?.toString() || undefined;
-      const stream = await (
-        await service.protocol
-      ).joinThread(thread_id, { lastEventId, modes: query.stream_mode });
+      const stream = await service.protocol.joinThread(thread_id, { lastEventId, modes: query.stream_mode });
       return { kind: "stream", stream, headers: { Location: `/threads/${thread_id}/stream` } };
     },
   }),

@@ -93,7 +93,7 @@ export const threadRoutes = [
       { status: 200, description: "The versions, and what has changed.", schema: ThreadVersionModel },
     ],
     errors: ["thread_not_found"],
-    handle: async ({ service, params }) => json(await (await service.versions).checkOne(params.thread_id)),
+    handle: async ({ service, params }) => json(await service.versions.checkOne(params.thread_id)),
   }),
   route({
     id: "update_thread",

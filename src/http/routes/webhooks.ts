@@ -20,7 +20,7 @@ export const webhookRoutes = [
       },
     ],
     errors: [],
-    handle: async ({ service, query }) => jsonPage(await (await service.webhooks).list(query)),
+    handle: async ({ service, query }) => jsonPage(await service.webhooks.list(query)),
   }),
   route({
     id: "send_webhook",
@@ -33,7 +33,7 @@ export const webhookRoutes = [
     responses: [{ status: 202, description: "The webhook is being sent." }],
     errors: ["webhook_not_found"],
     handle: async ({ service, params }) => {
-      await (await service.webhooks).send(params.run_id);
+      await service.webhooks.send(params.run_id);
       return accepted;
     },
   }),
@@ -47,7 +47,7 @@ export const webhookRoutes = [
     responses: [{ status: 204, description: "The webhook is deleted." }],
     errors: ["webhook_not_found"],
     handle: async ({ service, params }) => {
-      await (await service.webhooks).delete(params.run_id);
+      await service.webhooks.delete(params.run_id);
       return empty;
     },
   }),

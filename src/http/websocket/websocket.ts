@@ -116,7 +116,7 @@ class ThreadSocket {
       clearInterval(heartbeat);
       void this.#stream?.then((stream) => stream.disconnect());
     });
-    this.#run(async () => (await this.#call.service.protocol).reach(this.#call.threadId));
+    this.#run(async () => this.#call.service.protocol.reach(this.#call.threadId));
   }
 
   #ping(): void {
@@ -202,7 +202,7 @@ class ThreadSocket {
       const { subscription_id } = params as UnsubscribeParams;
       if (!this.#subscriptions.remove(subscription_id))
         throw new CommandError("no_such_subscription", `subscription "${subscription_id}" does not exist`);
-      return (await this.#call.service.protocol).nothing(this.#call.threadId);
+      return this.#call.service.protocol.nothing(this.#call.threadId);
     });
     await this.#send(answer);
   }
@@ -218,7 +218,7 @@ class ThreadSocket {
 
   async #open(): Promise<EventStream> {
     const { service, threadId } = this.#call;
-    const stream = await (await service.protocol).events(threadId, { channels: [...CHANNELS] });
+    const stream = await service.protocol.events(threadId, { channels: [...CHANNELS] });
     if (this.#socket.readyState !== this.#socket.OPEN) stream.disconnect();
     this.#run(async () => {
       await this.#subscriptions.follow(stream);

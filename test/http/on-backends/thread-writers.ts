@@ -337,7 +337,7 @@ export function severalGraphs(): void {
       const storage = await openBackend(MEMORY);
       const server = await open(MEMORY, { storage });
       const thread = await heldThread(server);
-      const raw = await openService({ graphs: { glass, vault }, storage, unfiltered: true, passive: true });
+      const raw = await openService({ graphs: { glass, vault }, storage, unfiltered: true, mode: "edit" });
       const file = await fileOf(raw, thread);
       expect(JSON.stringify(file)).toContain(CLASSIFIED);
       const restored = await server.service.threads.restore(cut(file), newId());
