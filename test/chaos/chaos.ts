@@ -25,6 +25,8 @@ export interface ChaosOptions {
   seconds: number;
   seed: number;
   restarts: number;
+  /** Whether servers are replaced one by one by the next release, instead of other faults. */
+  isDeploy?: boolean;
   /** Time for all runs to end after the last fault, in seconds. */
   settleSeconds: number;
   say?: (text: string) => void;
@@ -47,7 +49,9 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
     const ms = seconds * 1000;
     const traffic = new Traffic({ ...options, urls: fleet.asked.map(({ url }) => url), random, ms });
     const made = traffic.make();
-    const befell = await disturb(fleet, options, randomOf(seed + 1));
+    const befell = options.isDeploy
+      ? await deploy(fleet, options)
+      : await disturb(fleet, options, randomOf(seed + 1));
     // A frozen server may still accept runs after the last fault.
     await made;
     options.say?.(`faults are over, ${traffic.accepted.length} runs were accepted`);
@@ -77,6 +81,21 @@ interface Befell {
   ended: Set<number>;
   /** Times at which the database was available again. */
   restartsAt: number[];
+}
+
+/** Kills every other server, and shuts the others down; each is replaced by one of the next release. */
+async function deploy(fleet: Fleet, { seconds, say }: ChaosOptions): Promise<Befell> {
+  const befell: Befell = { disturbed: new Set(), ended: new Set(), restartsAt: [] };
+  await fleet.release();
+  for (const [index, server] of fleet.servers.entries()) {
+    await sleep((seconds * 1000) / (fleet.servers.length + 1));
+    const signal = index % 2 === 0 ? "SIGKILL" : "SIGTERM";
+    say?.(`${signal} and the next release at ${server.url}`);
+    const pid = await server.replace(signal);
+    befell.disturbed.add(pid);
+    befell.ended.add(pid);
+  }
+  return befell;
 }
 
 async function disturb(fleet: Fleet, options: ChaosOptions, random: Random): Promise<Befell> {

@@ -8,11 +8,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Settings } from "../../src/config/settings.js";
+import { Fingerprints } from "../../src/graphs/fingerprint.js";
+import type { ServedGraph } from "../../src/graphs/graph.js";
 import { freePort } from "../helpers/free-port.js";
 import type { Turn } from "./graph.js";
 
 const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const GRAPH = fileURLToPath(new URL("graph.ts", import.meta.url));
+const CONFIG = "graph-server.config.json";
 const SHIFT = new URL("../helpers/shift-clock.mjs", import.meta.url).href;
 const ARGUMENTS = ["--import", "tsx", "--import", SHIFT];
 /** Maximum time from start to the first response, in ms. */
@@ -103,10 +106,12 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
 export class Fleet {
   readonly servers: readonly Server[];
   readonly #folder: string;
+  readonly #settings: Partial<Settings>;
 
-  private constructor(servers: readonly Server[], folder: string) {
+  private constructor(servers: readonly Server[], folder: string, settings: Partial<Settings>) {
     this.servers = servers;
     this.#folder = folder;
+    this.#settings = settings;
   }
 
   /** Servers that accept requests. */
@@ -121,11 +126,15 @@ export class Fleet {
     skewSeconds: number,
   ): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-chaos-"));
-    const config = join(folder, "graph-server.config.json");
-    const own = { graphs: { chain: `${GRAPH}:graph` }, log_level: "warn", shutdown_grace_seconds: 1 };
-    await writeFile(config, JSON.stringify({ ...own, ...settings }));
+    const config = join(folder, CONFIG);
+    const own = {
+      graphs: { chain: `${GRAPH}:graph` },
+      log_level: "warn",
+      shutdown_grace_seconds: 1,
+    } as const;
     const servers: Server[] = [];
-    const fleet = new Fleet(servers, folder);
+    const fleet = new Fleet(servers, folder, { ...own, ...settings });
+    await fleet.#configure({});
     for (const [index, role] of roles.entries()) {
       const share = roles.length < 2 ? 0 : index / (roles.length - 1) - 0.5;
       const SHIFT_MS = String(Math.round(share * skewSeconds * 1000));
@@ -147,6 +156,19 @@ export class Fleet {
       throw error;
     }
     return fleet;
+  }
+
+  /** Servers that start from now on serve the next release, with a migration for the first renamed node. */
+  async release(): Promise<void> {
+    const migrations = join(this.#folder, "migrations.mjs");
+    const { graph } = await import("./graph.js");
+    const from = await new Fingerprints().of(graph as unknown as ServedGraph);
+    await writeFile(migrations, `export default [{ from: "${from}", nodes: { b: "second" } }];`);
+    await this.#configure({ graphs: { chain: `${GRAPH}:next` }, migrations });
+  }
+
+  async #configure(more: Partial<Settings>): Promise<void> {
+    await writeFile(join(this.#folder, CONFIG), JSON.stringify({ ...this.#settings, ...more }));
   }
 
   turns(): Turn[] {

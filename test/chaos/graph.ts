@@ -51,12 +51,19 @@ async function turn(node: string, tag: string, config: LangGraphRunnableConfig) 
   return { trail: [`${tag}:${node}`] };
 }
 
-export const graph = new StateGraph(State)
-  .addNode("a", ({ tag }, config: LangGraphRunnableConfig) => turn("a", tag, config))
-  .addNode("b", ({ tag }, config: LangGraphRunnableConfig) => turn("b", tag, config))
-  .addNode("c", ({ tag }, config: LangGraphRunnableConfig) => turn("c", tag, config))
-  .addEdge(START, "a")
-  .addEdge("a", "b")
-  .addEdge("b", "c")
-  .addEdge("c", END)
-  .compile({ name: "chain" });
+/** The names of the nodes that execute the turns `a`, `b` and `c`. */
+const chain = (a: string, b: string, c: string) =>
+  new StateGraph(State)
+    .addNode(a, ({ tag }, config: LangGraphRunnableConfig) => turn("a", tag, config))
+    .addNode(b, ({ tag }, config: LangGraphRunnableConfig) => turn("b", tag, config))
+    .addNode(c, ({ tag }, config: LangGraphRunnableConfig) => turn("c", tag, config))
+    .addEdge(START, a)
+    .addEdge(a, b)
+    .addEdge(b, c)
+    .addEdge(c, END)
+    .compile({ name: "chain" });
+
+export const graph = chain("a", "b", "c");
+
+/** The next release renames two nodes; a migration names only the first. */
+export const next = chain("a", "second", "third");

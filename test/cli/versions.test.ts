@@ -87,6 +87,9 @@ describe("versions", () => {
     expect(text.stdout).not.toContain(ends);
     expect(text.stderr).toContain("2 threads checked: 1 can continue, 1 cannot");
     expect(await readFile(database)).toEqual(before);
+    const refused = await run("run", "--thread", waits, "--resume", "yes");
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('it waits in node "ask", which is gone');
   });
 
   it("migrate converts every thread that a migration applies to, once", async () => {

@@ -48,6 +48,19 @@ describe.skipIf(noCluster)(`runs under faults (seed ${seed})${noCluster ? `: ${n
     expect({ ...verdict, accepted: 0 }).toEqual(unharmed);
   });
 
+  it("a rolling deploy that renames nodes ends no run as success with a skipped node", LONG, async () => {
+    const settings = { queue: "postgres", stream: "postgres" } as const;
+    const busy = { ...load, runs: 600, threads: 40, restarts: 0, settleSeconds: 90 };
+    const verdict = await chaos({ database, seed, settings, ...busy, isDeploy: true });
+    expect(verdict.accepted).toBeGreaterThan(100);
+    const { lost, unended, state, order, inFlight } = verdict;
+    expect({ lost, unended, state, order, inFlight }).toEqual({
+      ...{ lost: [], unended: [], state: [], order: [], inFlight: [] },
+    });
+    // A run that was killed before the node without a migration is dead, and can be redriven.
+    expect(verdict.notSurvived.filter((run) => !/graph "chain" has changed/.test(run))).toEqual([]);
+  });
+
   withRedis("with redis", ({ uri }) => {
     it("queued runs survive in order with 2 api and 4 worker processes", LONG, async () => {
       const settings = { queue: "postgres", stream: "redis", stream_uri: uri } as const;

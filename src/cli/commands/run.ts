@@ -141,6 +141,8 @@ async function refuseIdle(client: Client, thread: string): Promise<void> {
   const state = await foundOnly(client.threads.getState(thread));
   // A node that interrupts again after an answer is not in `next`, so check the interrupts too.
   if (!state || state.next.length > 0 || state.interrupts.length > 0) return;
+  // If the node of the interrupt is gone, only the thread still shows it, and the run is refused with its name.
+  if ((await client.threads.get(thread)).status === "interrupted") return;
   throw new InvalidRequestError(`thread ${thread} has no open interrupt to resume`, undefined, {
     hint: 'start a new run on it: --message "...", or --input JSON',
   });
