@@ -57,7 +57,8 @@ onEveryBackend("a thread's preview", (backend) => {
     expect(calls).not.toContain("threads.update");
     calls.length = 0;
     const [preview] = await previews(server, { ids });
-    expect(calls.filter((call) => call !== "runs.unfinished")).toEqual(["threads.search"]);
+    // Maintenance may read other tables meanwhile.
+    expect(calls.filter((call) => /^(threads|checkpoints)\./.test(call))).toEqual(["threads.search"]);
     expect(preview).toEqual({
       title: "Where is my order?\ud83d\ude00",
       messages: 2,
