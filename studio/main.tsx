@@ -20,7 +20,6 @@ import { Thread } from "./screens/thread.js";
 import { Threads } from "./screens/threads.js";
 import { followChanges } from "./state/changes.js";
 import { listenForHelp } from "./state/helper.js";
-import { hello } from "./state/hello.js";
 import { isFolded, sidebar } from "./state/layout.js";
 import { followRecent, recent, waitingCount } from "./state/recent.js";
 import { readServer } from "./state/server.js";
@@ -79,11 +78,9 @@ function pageTitle(screen: string, id: string | undefined): string {
   return (thread && visible(titleOf(thread).slice(0, 60))) || (id ?? screenTitle(screen));
 }
 
-/** Notice about the visible values, mainly that some are hidden from clients. */
+/** Notice about the values that the page shows. */
 function Note() {
-  const own = hello.value?.shows;
-  const isOther = own !== undefined && shown.value !== own;
-  const text = isOther ? strings.shown.note[own === "all" ? "clients" : "all"] : note && visible(note);
+  const text = shown.value === "clients" ? strings.shown.clientsNote : note && visible(note);
   if (text === undefined) return null;
   return (
     <aside class="note" aria-label={strings.note} aria-live="polite">

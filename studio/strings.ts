@@ -329,10 +329,8 @@ export const strings = {
     title: "Visible state",
     clients: "Visible to clients",
     all: "All values",
-    note: {
-      all: "All state values are shown, including those that the graph hides from clients. Only you see them, but files that you save or share from here may contain them.",
-      clients: "Only state values that clients can see are shown; all values are stored.",
-    },
+    hidden: "hidden from clients",
+    clientsNote: "Only state values that clients can see are shown; all values are stored.",
   },
   page: {
     save: "Save as a file",
@@ -433,7 +431,7 @@ export const strings = {
     example: "gpt-4o* 2.50 10",
     fault: (line: number) =>
       `Line ${line} is not a price: use model, input price, output price, such as gpt-4o* 2.50 10`,
-    note: "Stored in this browser only. * matches any text; the first matching line applies.",
+    note: "In US dollars. Stored in this browser only, and used before the prices of the server. * matches any text; the first matching line applies.",
     keep: "Save",
     unpriced: (names: string) => `without a price: ${names}`,
   },
@@ -447,15 +445,16 @@ export const strings = {
     editKey: (key: string) => `Edit ${key}`,
     leave: "Reset",
     valueOf: (key: string) => `Value to write to ${key}`,
-    shapes: {
-      list: "A list. Without a reducer, this replaces it. With a reducer that appends, these items are added, so enter only new ones.",
-      object: "An object. Without a reducer, this replaces it. With a reducer that merges, other keys stay.",
-      plain:
-        "Without a reducer, this replaces the value. With a reducer that adds or concatenates, it is added to it.",
-      unset: "The key has no value yet: this becomes its value, or the first input of its reducer.",
+    effects: {
+      last_value: "Replaced: this becomes the value.",
+      reducer: "Combined: the key's reducer gets this value and the current one.",
+      messages:
+        "Messages: messages with a known id are replaced, removals delete, others are appended. Enter only these.",
+      topic: "Appended: enter only new items.",
+      ephemeral: "Kept for one superstep, then cleared.",
+      untracked: "Not stored: only the next run can read it.",
+      unknown: "The graph is not loaded: it decides whether this replaces the value or is combined with it.",
     },
-    messages:
-      "The key's reducer gets this list: messages with a known id are replaced, removals delete, others are added.",
     change: "Change",
     changeMessage: (place: number) => `Change message ${place}`,
     delete: "Delete",

@@ -5,8 +5,8 @@ import { InvalidRequestError } from "../support/errors.js";
 import type { ServedGraph } from "./graph.js";
 import { filterAt } from "./output-filter.js";
 import type { BoundGraph } from "./registry.js";
-import { graphSchemas, schemaKeys } from "./schemas.js";
-import { visibleSchemas } from "./visible-schemas.js";
+import { schemaKeys } from "./schemas.js";
+import { clientSchemas } from "./visible-schemas.js";
 
 interface Drawing {
   nodes: JsonObject[];
@@ -58,7 +58,7 @@ export async function subgraphSchemas(
 ): Promise<SubgraphSchemas> {
   const schemas: SubgraphSchemas = {};
   for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
-    schemas[name] = visibleSchemas(await graphSchemas(subgraph, graphId), filterAt(filter, name));
+    schemas[name] = await clientSchemas(subgraph, graphId, filterAt(filter, name));
   }
   return schemas;
 }

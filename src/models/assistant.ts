@@ -57,6 +57,26 @@ const schema = (what: string) =>
  */
 export const UNKNOWN = "x-unknown";
 
+const CHANNEL_KINDS = [
+  "last_value",
+  "reducer",
+  "messages",
+  "topic",
+  "ephemeral",
+  "untracked",
+  "unknown",
+] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+
+const StateChannel = Type.Object({
+  kind: StringEnum(CHANNEL_KINDS, {
+    description:
+      "Effect of a write: last_value replaces; reducer combines; messages appends, or replaces and removes by id; topic appends; ephemeral is kept for one superstep; untracked is not stored.",
+  }),
+  visible: Type.Boolean({ description: "Whether clients see the key." }),
+});
+export type StateChannel = Static<typeof StateChannel>;
+
 export const GraphSchemaModel = Type.Object(
   {
     graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
@@ -65,6 +85,11 @@ export const GraphSchemaModel = Type.Object(
     state_schema: schema("state"),
     config_schema: schema("configurable values"),
     context_schema: schema("context"),
+    channels: Type.Optional(
+      Nullable(Type.Record(Type.String(), StateChannel), {
+        description: "How writes change each state key; null if the keys are unknown.",
+      }),
+    ),
   },
   {
     title: "GraphSchemaModel",

@@ -1,7 +1,6 @@
 /** Assistants: the default one, or one per graph (docs/specification.md#assistants). */
 import { drawGraph, type DrawOptions, subgraphSchemas } from "../graphs/draw.js";
-import { graphSchemas } from "../graphs/schemas.js";
-import { visibleSchemas } from "../graphs/visible-schemas.js";
+import { clientSchemas } from "../graphs/visible-schemas.js";
 import {
   ASSISTANT_FIELDS,
   type Assistant,
@@ -84,7 +83,7 @@ export class Assistants {
     const { registry } = this.#context;
     const graphId = registry.resolve(assistantId);
     const { graph, filter } = await registry.graph(graphId, "assistants.read");
-    return visibleSchemas(await graphSchemas(graph, graphId), filter);
+    return clientSchemas(graph, graphId, filter);
   }
 
   /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for an unknown subgraph (`invalid_request`) */

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { type Change, changesInSteps } from "../../src/view/changes.js";
+import { isHidden } from "../state/state-keys.js";
 import { strings } from "../strings.js";
 import { Waiting } from "./common.js";
 import { More } from "./end-of-list.js";
@@ -43,7 +44,13 @@ export function Changes({ state, parent }: { state: ThreadState; parent: ThreadS
   return (
     <>
       {groups.map(([key, changes]) => (
-        <Group key={key} name={key} changes={changes} writers={writersOf(key, parent?.tasks ?? [])} />
+        <Group
+          key={key}
+          name={key}
+          changes={changes}
+          writers={writersOf(key, parent?.tasks ?? [])}
+          isHidden={isHidden(key)}
+        />
       ))}
     </>
   );
@@ -86,13 +93,22 @@ function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefi
   return parent ? strings.changes.none : strings.changes.first;
 }
 
-function Group({ name, changes, writers }: { name: string; changes: Change[]; writers: string[] }) {
+interface GroupProps {
+  name: string;
+  changes: Change[];
+  writers: string[];
+  /** Hidden from clients. */
+  isHidden?: boolean;
+}
+
+function Group({ name, changes, writers, isHidden = false }: GroupProps) {
   const [most, setMost] = useState(MOST);
   const shown = changes.slice(0, most);
   return (
     <section class="part">
       <h3>
         <code>{name === "" ? strings.changes.all : visible(name)}</code>
+        {isHidden && <span class="by hidden-key">{strings.shown.hidden}</span>}
         {writers.length > 0 && (
           <span class="by">{strings.changes.by(visible(writers.map(nameOf).join(", ")))}</span>
         )}

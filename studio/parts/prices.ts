@@ -55,19 +55,22 @@ export const added = (a: TokenCounts, b: TokenCounts): TokenCounts => ({
 });
 
 export interface Cost {
-  cost: number;
+  /** US dollars; null if no price is known. */
+  cost: number | null;
   unpriced: string[];
 }
 
-/** Cost of model calls; the first matching price applies. */
+/** Cost of model calls: the first matching price of the list, otherwise what the server computed. */
 export function costOf(tasks: readonly RunTask[], prices: readonly Price[]): Cost {
-  let cost = 0;
+  let cost: number | null = null;
   const unpriced = new Set<string>();
   for (const { name, usage } of tasks) {
     if (!usage) continue;
     const price = prices.find(({ model }) => isNamed(model, name));
-    if (price) cost += (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
-    else unpriced.add(name);
+    const own = price && (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1e6;
+    const known = own ?? usage.cost_usd;
+    if (known === undefined) unpriced.add(name);
+    else cost = (cost ?? 0) + known;
   }
   return { cost, unpriced: [...unpriced] };
 }

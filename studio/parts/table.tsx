@@ -1,13 +1,17 @@
 /** A list as a table; on small screens each row becomes a card. */
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { go, place, withQuery } from "../router.js";
 import { hiddenColumns, hideColumn } from "../state/layout.js";
+import { DEFAULT_SORT } from "../state/threads.js";
 import { strings } from "../strings.js";
 
 interface Column {
   title: string;
   /** Class of the cells in this column. */
   class?: "is-main" | "is-number";
+  /** Field of the server to sort by. */
+  sort?: string;
 }
 
 interface TableProps {
@@ -26,9 +30,7 @@ export function Table({ label, columns, children }: TableProps) {
       <thead>
         <tr>
           {columns.map((column) => (
-            <th key={column.title} scope="col" class={column.class}>
-              {column.title}
-            </th>
+            <Head key={column.title} column={column} />
           ))}
           <th scope="col">
             <span class="visually-hidden">{strings.list.actions}</span>
@@ -59,6 +61,33 @@ export function Table({ label, columns, children }: TableProps) {
       </thead>
       <tbody>{children}</tbody>
     </table>
+  );
+}
+
+/** The address has the order: `sort=status`, or `sort=-status` for descending. */
+function Head({ column: { title, class: name, sort } }: { column: Column }) {
+  const { sort: order = DEFAULT_SORT } = place.value.query;
+  if (sort === undefined)
+    return (
+      <th scope="col" class={name}>
+        {title}
+      </th>
+    );
+  const isDown = order === `-${sort}`;
+  const isSorted = isDown || order === sort;
+  // The first click on another column begins with the newest, or with A.
+  const next = isDown || (!isSorted && !sort.endsWith("_at")) ? sort : `-${sort}`;
+  return (
+    <th scope="col" class={name} aria-sort={isSorted ? (isDown ? "descending" : "ascending") : undefined}>
+      <button
+        type="button"
+        class="sort"
+        onClick={() => go(withQuery({ sort: next === DEFAULT_SORT ? undefined : next }), { replace: true })}
+      >
+        {title}
+        <span aria-hidden="true">{isSorted ? (isDown ? " ↓" : " ↑") : ""}</span>
+      </button>
+    </th>
   );
 }
 

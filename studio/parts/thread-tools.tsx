@@ -1,12 +1,11 @@
 /** Thread tools that need the token from the terminal: show hidden values, save as one file. */
 import { useState } from "preact/hooks";
-import type { Shown } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
 import { safeName } from "../state/files.js";
 import { hello } from "../state/hello.js";
 import { pageAction, threadPage } from "../state/helper.js";
 import { show, shown } from "../state/shown.js";
-import { open, threadId } from "../state/thread.js";
+import { threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { saveAs } from "./file.js";
@@ -16,20 +15,10 @@ import { visible } from "./text.js";
 export function ShownSwitch() {
   const now = shown.value;
   if (now === undefined) return null;
-  const press = (next: Shown) => {
-    show(next);
-    void open();
-  };
   return (
     <span class="choices" role="group" aria-label={strings.shown.title}>
       {(["clients", "all"] as const).map((each) => (
-        <button
-          key={each}
-          type="button"
-          class="small"
-          aria-pressed={each === now}
-          onClick={() => press(each)}
-        >
+        <button key={each} type="button" class="small" aria-pressed={each === now} onClick={() => show(each)}>
           {strings.shown[each]}
         </button>
       ))}

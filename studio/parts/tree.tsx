@@ -38,9 +38,11 @@ interface TreeProps {
   /** Key of the initially selected value, and the callback for another selection. */
   at?: string | undefined;
   onChoose?: (key: string | undefined) => void;
+  /** Whether an entry of the first level is hidden from clients. */
+  isHidden?: (name: string) => boolean;
 }
 
-export function Tree({ root, label, at, onChoose }: TreeProps) {
+export function Tree({ root, label, at, onChoose, isHidden }: TreeProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set([...firstOpen(root), ...ancestorKeys(pathOfKey(at ?? "") ?? [])]),
   );
@@ -87,6 +89,7 @@ export function Tree({ root, label, at, onChoose }: TreeProps) {
             index={at}
             isActive={at === index}
             isMatch={matches.has(rows[at]?.key ?? "")}
+            isHidden={rows[at]?.depth === 1 && isHidden?.(String(rows[at].path[0]))}
             onPick={() => setActive(rows[at]?.key)}
             onToggle={() => toggle(rows[at] as TreeRow)}
           />
@@ -163,11 +166,12 @@ interface RowProps {
   index: number;
   isActive: boolean;
   isMatch: boolean;
+  isHidden?: boolean | undefined;
   onPick: () => void;
   onToggle: () => void;
 }
 
-function Row({ row, index, isActive, isMatch, onPick, onToggle }: RowProps) {
+function Row({ row, index, isActive, isMatch, isHidden = false, onPick, onToggle }: RowProps) {
   const { path, depth, value, size, isOpen } = row;
   const name = path.at(-1);
   return (
@@ -189,6 +193,7 @@ function Row({ row, index, isActive, isMatch, onPick, onToggle }: RowProps) {
       </span>
       <span class={typeof name === "number" ? "index" : "name"}>{visible(String(name))}</span>
       <span class={`value is-${kindOf(value)}`}>{shortText(value, size, isOpen)}</span>
+      {isHidden && <span class="by hidden-key">{strings.shown.hidden}</span>}
     </div>
   );
 }

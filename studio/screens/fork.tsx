@@ -14,12 +14,10 @@ import {
   addMessage,
   asNode,
   body,
-  declaredKeys,
   drafts,
   failure,
   faultOf,
   isSending,
-  readKeys,
   reset,
   runAction,
   runUnchanged,
@@ -32,12 +30,12 @@ import {
   writeAndRunAction,
   written,
 } from "../state/fork.js";
-import { chosenId, chosenStep, namespace, row, stepHref, threadId } from "../state/thread.js";
+import { channels, declaredKeys } from "../state/state-keys.js";
+import { chosenId, chosenStep, namespace, stepHref, threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
 
 export function Fork({ state }: { state: ThreadState }) {
   useSignalEffect(drawThread);
-  useEffect(readKeys, [row.value.value?.thread_id, namespace.value]);
   // Drafts belong to one step.
   useEffect(reset, [state.checkpoint?.checkpoint_id]);
   const values = isRecord(state.values) ? state.values : {};
@@ -97,16 +95,16 @@ const isMessages = (value: unknown): value is MessageLike[] =>
   value.length > 0 &&
   value.every((item) => isRecord(item) && typeof item.type === "string");
 
-/** Guesses from the current value what its reducer does with a write. */
-function shapeOf(value: unknown): keyof typeof strings.fork.shapes {
-  if (value == null) return "unset";
-  if (Array.isArray(value)) return "list";
-  return isRecord(value) ? "object" : "plain";
+/** What a write to the key does. Graphs that are not loaded have no channels: then the value shows messages at most. */
+function effectOf(name: string, isList: boolean): string {
+  const kind = channels.value[name]?.kind ?? (isList ? "messages" : "unknown");
+  return strings.fork.effects[kind];
 }
 
 function Key({ name, value }: { name: string; value: unknown }) {
   const draft = drafts.value[name];
-  const messages = isMessages(value) ? value : undefined;
+  const isList = channels.value[name]?.kind === "messages" || channels.value[name] === undefined;
+  const messages = isList && isMessages(value) ? value : undefined;
   return (
     <Section
       title={
@@ -131,9 +129,7 @@ function Key({ name, value }: { name: string; value: unknown }) {
     >
       {draft !== undefined && (
         <>
-          <p class="dim small-text">
-            {messages ? strings.fork.messages : strings.fork.shapes[shapeOf(value)]}
-          </p>
+          <p class="dim small-text">{effectOf(name, messages !== undefined)}</p>
           {messages && <Messages name={name} messages={messages} />}
           <Editor name={name} text={draft} />
         </>

@@ -13,6 +13,7 @@ import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place, withQuery } from "../router.js";
 import { chosenId, type Looked, looked, namespace, row, stepHref, steps, threadId } from "../state/thread.js";
+import { isHidden } from "../state/state-keys.js";
 import { strings } from "../strings.js";
 import { isForking } from "../state/fork.js";
 import { Fork, WrittenNote } from "./fork.js";
@@ -166,6 +167,7 @@ function State({ values }: { values: unknown }) {
       label={strings.state.tree}
       at={place.value.query.path}
       onChoose={(path) => go(withQuery({ path }), { replace: true })}
+      isHidden={isHidden}
     />
   );
 }

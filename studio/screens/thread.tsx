@@ -45,6 +45,8 @@ import {
   threadId,
 } from "../state/thread.js";
 import type { Step } from "../state/step-list.js";
+import { shown } from "../state/shown.js";
+import { readKeys } from "../state/state-keys.js";
 import { graphOf } from "../state/threads.js";
 import { measure, measuredOf } from "../state/times.js";
 import { Lane } from "../parts/lane.js";
@@ -54,7 +56,8 @@ import { Inspector } from "./inspector.js";
 
 export function Thread() {
   const [id, ns] = [threadId.value, namespace.value];
-  useEffect(() => void open(), [id, ns]);
+  useEffect(() => void open(), [id, ns, shown.value]);
+  useEffect(readKeys, [row.value.value?.thread_id, ns]);
   useSignalEffect(look);
   useSignalEffect(findNamed);
   useEffect(() => {

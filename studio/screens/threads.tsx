@@ -33,14 +33,14 @@ const TYPING_MS = 250;
 const REFRESH_MS = 700;
 
 export function Threads() {
-  const { status, meta, q = "" } = place.value.query;
+  const { status, meta, sort, q = "" } = place.value.query;
   const typed = useRef(q);
   useEffect(() => {
     // Debounce typing.
     const timer = setTimeout(() => void reload(), typed.current === q ? 0 : TYPING_MS);
     typed.current = q;
     return () => clearTimeout(timer);
-  }, [status, meta, q]);
+  }, [status, meta, sort, q]);
   useEffect(() => onChange(throttled(refreshRows, REFRESH_MS)), []);
   return (
     <main id="content" class="screen list-screen" tabIndex={-1}>
@@ -104,11 +104,11 @@ function List() {
         columns={[
           { title: strings.list.title, class: "is-main" },
           { title: strings.runs.graph },
-          { title: strings.list.status },
+          { title: strings.list.status, sort: "status" },
           { title: strings.list.messages, class: "is-number" },
           { title: strings.list.steps, class: "is-number" },
           { title: strings.list.tokens, class: "is-number" },
-          { title: strings.list.updated, class: "is-number" },
+          { title: strings.list.updated, class: "is-number", sort: "updated_at" },
         ]}
       >
         {shown.value.map((thread) => (

@@ -4,7 +4,7 @@ import type { RunTasks } from "../../src/models/run.js";
 import type { TokenCounts } from "../../src/models/token-counts.js";
 import { Dialog } from "../parts/dialog.js";
 import { type Cost, costOf, parsePrices, tokensIn } from "../parts/prices.js";
-import { visible } from "../parts/text.js";
+import { dollars, visible } from "../parts/text.js";
 import { rootTasks } from "../parts/timeline.js";
 import { chosenStep, namespace } from "../state/thread.js";
 import { prices, priceText } from "../state/prices.js";
@@ -18,8 +18,7 @@ export function Tokens({ told }: { told: RunTasks }) {
   const step = chosenStep.value?.number;
   const ofStep = step == null || namespace.value !== "" ? [] : rootTasks(told.tasks, step);
   const list = prices.value;
-  const costs =
-    list.length === 0 ? [] : [costOf(ofStep, list), costOf(told.tasks, list), threadCost.value.value];
+  const costs = [costOf(ofStep, list), costOf(told.tasks, list), threadCost.value.value];
   return (
     <section class="tokens" aria-label={strings.tokens.title}>
       <table>
@@ -31,7 +30,7 @@ export function Tokens({ told }: { told: RunTasks }) {
                 {strings.tokens[name]}
               </th>
             ))}
-            {list.length > 0 && <th scope="col">{strings.tokens.cost}</th>}
+            <th scope="col">{strings.tokens.cost}</th>
           </tr>
         </thead>
         <tbody>
@@ -67,20 +66,17 @@ function TokenRow({ name, counts, costs, index }: TokenRowProps) {
       <td>{counts.input_tokens.toLocaleString()}</td>
       <td>{counts.output_tokens.toLocaleString()}</td>
       <td>{counts.total_tokens.toLocaleString()}</td>
-      {costs.length > 0 && <td>{costText(costs[index])}</td>}
+      <td>{costText(costs[index])}</td>
     </tr>
   );
 }
 
-/** Amounts below 1 keep three significant digits. */
+/** For example `$0.0012`, `≥ $0.0012` if some prices are unknown, or `unknown`; `–` without model calls. */
 function costText(cost: Cost | undefined): string {
   if (cost === undefined) return "–";
   const { cost: sum, unpriced } = cost;
-  const text = sum.toLocaleString(
-    undefined,
-    sum < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 2 },
-  );
-  return unpriced.length > 0 ? `≥ ${text}` : text;
+  if (sum === null) return unpriced.length > 0 ? strings.usage.unknown : "–";
+  return unpriced.length > 0 ? `≥ ${dollars(sum)}` : dollars(sum);
 }
 
 function Unpriced({ costs }: { costs: Costs }) {

@@ -1,7 +1,6 @@
 /** State of a fork: the values to write, the run that follows, and undo. */
 import { batch, computed, signal } from "@preact/signals";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
-import type { GraphSchema } from "../../src/models/assistant.js";
 import type { StateWriteResult } from "../../src/models/state.js";
 import { type ApiError, ask, isReadOnly } from "../api.js";
 import { go, place } from "../router.js";
@@ -69,24 +68,6 @@ export const body = computed(() => {
 const path = (): string => `/threads/${encodeURIComponent(threadId.value)}`;
 
 export const statePath = (): string => `${path()}/state`;
-
-/** State keys declared by the graph; empty if unknown. */
-export const declaredKeys = signal<readonly string[]>([]);
-
-/** Load the declared keys. Call it in an effect. */
-export function readKeys(): void {
-  const graph = row.value.value && graphOf(row.value.value);
-  declaredKeys.value = [];
-  // A subgraph has its own keys.
-  if (!graph || namespace.value !== "") return;
-  ask<GraphSchema>("GET", `/assistants/${encodeURIComponent(graph)}/schemas`)
-    .then(({ body: { state_schema } }) => {
-      const { properties } = state_schema ?? {};
-      if (isRecord(properties)) declaredKeys.value = Object.keys(properties);
-    })
-    // On failure, keys with values can still be edited.
-    .catch(() => undefined);
-}
 
 /** Discard the drafts. */
 export function reset(): void {

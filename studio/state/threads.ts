@@ -117,9 +117,14 @@ export async function refreshRows(): Promise<void> {
   await countAll(mine);
 }
 
+/** Order of the list: a field, after `-` in descending order. */
+export const DEFAULT_SORT = "-updated_at";
+
 function searchOf(query: Readonly<Record<string, string>>): object {
-  const { status } = query;
-  return { ...filterOf(query), ...(status && { status }), select: SELECT };
+  const { status, sort = DEFAULT_SORT } = query;
+  const sort_order = sort.startsWith("-") ? "desc" : "asc";
+  const order = { sort_by: sort.replace(/^-/, ""), sort_order };
+  return { ...filterOf(query), ...(status && { status }), ...order, select: SELECT };
 }
 
 function takePage(headers: Headers): void {

@@ -90,7 +90,7 @@ export const threadCost = loading<Cost>();
 effect(() => {
   const [list, all] = [prices.value, runs.value.value];
   threadCost.value.value = undefined;
-  if (list.length === 0 || all === undefined || all.runs.length > MOST_PRICED) return;
+  if (all === undefined || all.runs.length > MOST_PRICED) return;
   const read = async () => {
     const tasks = [];
     for (const { run_id } of all.runs) tasks.push(...(await tasksOf(run_id)).tasks);

@@ -87,6 +87,8 @@ export function totalOf(rows: readonly Usage[]): Usage {
     total.input_tokens += row.input_tokens;
     total.output_tokens += row.output_tokens;
     total.cache_read_tokens += row.cache_read_tokens;
+    total.cache_write_tokens += row.cache_write_tokens;
+    total.reasoning_tokens += row.reasoning_tokens;
     total.unpriced_calls += row.unpriced_calls;
     if (row.cost_usd !== null) total.cost_usd = (total.cost_usd ?? 0) + row.cost_usd;
   }

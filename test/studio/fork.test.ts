@@ -34,6 +34,7 @@ describeWithChromium("a fork", () => {
     await page.getByRole("heading", { name: "From step 3" }).waitFor();
     await button(page, "Edit messages").click();
     await page.locator(".fork-messages").getByText("ai: calls add").waitFor();
+    await page.getByText("Messages: messages with a known id are replaced").waitFor();
     await button(page, "Delete message 3").click();
     await button(page, "Change message 4").click();
     const editor = page.getByLabel("Value to write to messages");
@@ -78,7 +79,7 @@ describeWithChromium("a fork", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?fork=1`);
     await button(page, "Edit n").click();
-    await page.getByText("With a reducer that adds or concatenates").waitFor();
+    await page.getByText("Combined: the key's reducer gets this value and the current one.").waitFor();
     const editor = page.getByLabel("Value to write to n");
     await editor.fill("[1,\n 2,");
     await page.getByRole("alert").getByText("Invalid JSON: line 2, column 4").waitFor();

@@ -33,6 +33,40 @@ describeWithChromium("lists that are open", () => {
     await rowOf(page, id).waitFor({ state: "detached" });
   });
 
+  it("the list of threads is sorted by a column, also after a change and a reload", async () => {
+    const { service, url } = server();
+    const idle = await ranThread(service, "agent", {
+      messages: [{ role: "user", content: "two and three" }],
+    });
+    const waits = await ranThread(service, "hitl", { topic: "tea" });
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const first = (id: string) =>
+      rows(page)
+        .first()
+        .filter({ has: page.locator(`[href*="${id}"]`) });
+    await first(waits).waitFor();
+    const header = (name: string) => page.getByRole("columnheader", { name, exact: true });
+    expect(await header("Updated").getAttribute("aria-sort")).toBe("descending");
+    await header("Updated").getByRole("button").press("Enter");
+    await expect.poll(() => header("Updated").getAttribute("aria-sort")).toBe("ascending");
+    await rows(page)
+      .last()
+      .filter({ has: page.locator(`[href*="${waits}"]`) })
+      .waitFor();
+    await header("Status").getByRole("button").click();
+    await expect.poll(() => page.url()).toContain("sort=status");
+    await first(idle).waitFor();
+    await service.threads.update(waits, { metadata: { a: 1 } });
+    await page.reload();
+    await first(idle).waitFor();
+    await header("Status").getByRole("button").click();
+    await first(waits).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await service.threads.delete(idle);
+    await service.threads.delete(waits);
+  });
+
   it("the list of runs shows a run from its start to its end", async () => {
     const { service, url } = server();
     const { thread_id: id } = await service.threads.create({});
