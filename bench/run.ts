@@ -24,6 +24,7 @@ import { suite } from "./goals/suite.js";
 import { throughput } from "./goals/throughput.js";
 import { tracing } from "./goals/tracing.js";
 import { usage } from "./goals/usage.js";
+import { versions } from "./goals/versions.js";
 import { buildRevision } from "./other-revision.js";
 import { Stage, type BenchOptions } from "./processes.js";
 import { digits, isMet, table, type Row } from "./report.js";
@@ -55,6 +56,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P13: ready,
   P14: memory,
   offline,
+  versions,
   commands,
   L1: locks,
   processes,

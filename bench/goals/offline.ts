@@ -31,6 +31,7 @@ const TELL_PEAK =
 interface Figures {
   peakMb: number;
   firstMs: number;
+  totalMs: number;
 }
 
 export async function offline(goal: string, stage: Stage): Promise<Row[]> {
@@ -53,14 +54,15 @@ export async function offline(goal: string, stage: Stage): Promise<Row[]> {
 
 const checkpoints = (runs = 1): string => (runs * CHECKPOINTS_A_RUN).toLocaleString("en");
 
-async function measure({ options }: Stage, { uri = "" }: RunningServer, argv: string[]): Promise<Figures> {
+const measure = (stage: Stage, { uri = "" }: RunningServer, argv: string[]): Promise<Figures> =>
+  figuresOf(stage, [...argv, "--raw", "--checkpointer-uri", uri]);
+
+/** The medians of a command that prints. */
+export async function figuresOf({ options }: Stage, argv: string[]): Promise<Figures> {
   const rounds: Figures[] = [];
-  for (let round = 0; round < options.rounds; round += 1)
-    rounds.push(await run(options.dist, [...argv, "--raw", "--checkpointer-uri", uri]));
-  return {
-    peakMb: median(rounds.map(({ peakMb }) => peakMb)),
-    firstMs: median(rounds.map(({ firstMs }) => firstMs)),
-  };
+  for (let round = 0; round < options.rounds; round += 1) rounds.push(await run(options.dist, argv));
+  const of = (name: keyof Figures) => median(rounds.map((figures) => figures[name]));
+  return { peakMb: of("peakMb"), firstMs: of("firstMs"), totalMs: of("totalMs") };
 }
 
 async function run(dist: string, argv: string[]): Promise<Figures> {
@@ -76,7 +78,8 @@ async function run(dist: string, argv: string[]): Promise<Figures> {
   const [code] = await exit;
   if (code !== 0 || firstMs === undefined)
     throw new Error(`${argv.join(" ")} printed nothing, or exited with code ${code}`);
-  return { peakMb: Number(await peak) / 1024 / 1024, firstMs };
+  const totalMs = performance.now() - start;
+  return { peakMb: Number(await peak) / 1024 / 1024, firstMs, totalMs };
 }
 
 async function text(stream: Readable): Promise<string> {

@@ -1,11 +1,11 @@
 /** Versions of graphs, and whether stored threads can continue on the graphs that are served now (docs/deploys.md). */
 import { type LostValue, StateCheck } from "../graphs/versions/stored-state.js";
-import { type LostTask, lostTasks } from "../graphs/versions/lost-tasks.js";
+import { type BegunSubgraph, type LostTask, lostTasks, pathIn } from "../graphs/versions/lost-tasks.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import type { StoredGraph } from "../graphs/versions/stored-graph.js";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { OpsContext } from "../context/context.js";
-import type { GraphConfig } from "../graphs/graph.js";
+import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import {
   type GraphVersion,
@@ -68,9 +68,9 @@ export class Versions {
    */
   async *check({ since, graphId }: { since?: string; graphId?: string } = {}): AsyncGenerator<ThreadCheck> {
     const checks = new Map<string, Promise<StateCheck>>();
-    const stateCheck = async (bound: BoundGraph) => {
-      const key = JSON.stringify([bound.id, await this.#context.registry.versionOf(bound)]);
-      const made = checks.get(key) ?? StateCheck.of(bound.graph);
+    const stateCheck: CheckOf = async (bound, graph, place) => {
+      const key = JSON.stringify([bound.id, await this.#context.registry.versionOf(bound), place]);
+      const made = checks.get(key) ?? StateCheck.of(graph);
       checks.set(key, made);
       return made;
     };
@@ -101,7 +101,7 @@ export class Versions {
       served_version: served ? await registry.versionOf(served) : null,
     };
     if (row.state_updated_at === null) return { ...found, problems: [], migrations: [], unchecked: null };
-    const { problems, migrations, unchecked } = await this.#checkThread(row, ({ graph }) =>
+    const { problems, migrations, unchecked } = await this.#checkThread(row, (_, graph) =>
       StateCheck.of(graph),
     );
     const shown = new Map(problems.map(shownProblem).map((problem) => [problem.message, problem]));
@@ -111,7 +111,7 @@ export class Versions {
 
   async #checkThread(
     row: ThreadRow,
-    stateCheck: (bound: BoundGraph) => Promise<StateCheck>,
+    checkOf: CheckOf,
   ): Promise<Pick<ThreadCheck, "problems" | "unchecked" | "migrations">> {
     const unchecked = (why: string) => ({ problems: [], migrations: [], unchecked: why });
     const { registry, storage } = this.#context;
@@ -128,7 +128,7 @@ export class Versions {
         : await checkpointer.getTuple({ configurable: { thread_id, checkpoint_ns: "" } });
       const migrations = plan?.path.map(({ key }) => key) ?? [];
       if (!tuple) return { problems: [], migrations, unchecked: null };
-      const values = (await stateCheck(bound)).lostIn(tuple);
+      const values = (await checkOf(bound, bound.graph, "")).lostIn(tuple);
       const converted = plan && tuplesOf(plan.converted);
       // The state of the root graph is read once.
       const read = (config: GraphConfig) => {
@@ -138,7 +138,11 @@ export class Versions {
       };
       // Another served graph may have the tasks.
       const shared = row.graphs?.some((other) => other !== id && registry.ids.includes(other));
-      const tasks = shared ? [] : await lostTasks(read, bound.graph, { thread_id });
+      const begun: BegunSubgraph[] = [];
+      const tasks = shared
+        ? []
+        : await lostTasks(read, bound.graph, { thread_id }, (subgraph) => begun.push(subgraph));
+      for (const subgraph of begun) values.push(...(await valuesLostIn(bound, subgraph, checkOf)));
       const problems = [...tasks.map(problemOf), ...values.map(valueProblem)];
       return { problems, migrations, unchecked: null };
     } catch (error) {
@@ -246,12 +250,28 @@ export class Versions {
   }
 }
 
+/** Compares states with a graph: a bound one, or the one of its subgraphs at this place. */
+type CheckOf = (bound: BoundGraph, graph: ServedGraph, place: string) => Promise<StateCheck>;
+
+/** The lost values of a subgraph. Which of the node's graphs wrote them is unknown, so all must reject them. */
+async function valuesLostIn(
+  bound: BoundGraph,
+  { graphs, tuple, path }: BegunSubgraph,
+  checkOf: CheckOf,
+): Promise<LostValue[]> {
+  const lost: LostValue[][] = [];
+  for (const [index, graph] of graphs.entries())
+    lost.push((await checkOf(bound, graph, `${path} ${index}`)).lostIn(tuple));
+  const [first = []] = lost.every(({ length }) => length > 0) ? lost : [];
+  return first.map((value) => ({ ...value, path: `${path}|${value.path}` }));
+}
+
 /** The checkpoints by their namespaces. */
 const tuplesOf = ({ tuple, namespace, children }: StoredGraph): Map<string, CheckpointTuple> =>
   new Map([[namespace, tuple], ...[...children.values()].flatMap((child) => [...tuplesOf(child)])]);
 
 function problemOf({ node, namespace, missing, nodes }: LostTask): VersionProblem {
-  const place = namespace === "" ? node : `${namespace.replace(/:[0-9a-f-]{36}/g, "")}|${node}`;
+  const place = namespace === "" ? node : `${pathIn(namespace)}|${node}`;
   return {
     kind: missing,
     place,

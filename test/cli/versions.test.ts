@@ -207,6 +207,32 @@ describe("versions", () => {
     expect((await check("--since", "2999-01-01")).items).toEqual([]);
   });
 
+  it("check names values of a subgraph that a thread waits in", async () => {
+    const nested = (keys: string) => `
+import { interrupt, START, StateGraph } from "@langchain/langgraph";
+import { z } from "zod";
+const child = new StateGraph(z.object({ name: z.string(), ${keys} }))
+  .addNode("write", () => ({ note: "five" }))
+  .addNode("ask", () => { interrupt("continue?"); return {}; })
+  .addEdge(START, "write").addEdge("write", "ask").compile();
+export const graph = new StateGraph(z.object({ name: z.string(), age: z.number() }))
+  .addNode("child", child).addEdge(START, "child").compile();
+`;
+    await project.put("graph.ts", nested("note: z.string()"));
+    const thread = await start("waits");
+    expect(await check()).toMatchObject({ code: 0, items: [{ thread_id: thread, problems: [] }] });
+    await project.put("graph.ts", nested("note: z.number()"));
+    const changed = await check();
+    expect([changed.code, messagesOf(changed.items, thread)]).toEqual([
+      1,
+      ['schema: state "child|note" must be number'],
+    ]);
+    await project.put("graph.ts", nested("memo: z.string()").replace('note: "five"', 'memo: "five"'));
+    expect(messagesOf((await check()).items, thread)).toEqual([
+      'key: holds state key "child|note", which is gone; the graph has the keys name, memo',
+    ]);
+  });
+
   it("check --ci fails if a thread's graph is not configured; without it, the thread is not checked", async () => {
     await start("ends");
     await project.put("graph-server.config.json", { graphs: { other: "./graph.ts:graph" } });

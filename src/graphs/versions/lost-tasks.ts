@@ -32,6 +32,15 @@ export interface LostTask {
   nodes: readonly string[];
 }
 
+/** The latest checkpoint of a subgraph that an open task has begun. */
+export interface BegunSubgraph {
+  /** The graphs of the task's node, one of which wrote the checkpoint. */
+  graphs: readonly ServedGraph[];
+  tuple: CheckpointTuple;
+  /** Names of the nodes that lead to it, separated by `|`. */
+  path: string;
+}
+
 type ReadTuple = (config: GraphConfig) => Promise<CheckpointTuple | undefined>;
 
 const START = "__start__";
@@ -40,11 +49,13 @@ const START = "__start__";
  * The tasks at a checkpoint, the latest by default, that `graph` would skip. Empty for a graph that does not list its
  * nodes, such as a remote one. Subgraphs that are nodes, or declared in the `subgraphs` option of a node, are included.
  * @param read reads checkpoints without a graph
+ * @param onBegun called with each subgraph that an open task has begun
  */
 export async function lostTasks(
   read: ReadTuple,
   graph: ServedGraph,
   { thread_id, checkpoint_ns = "", checkpoint_id, checkpoint_map }: JsonObject,
+  onBegun?: (begun: BegunSubgraph) => void,
 ): Promise<LostTask[]> {
   if (!graph.nodes) return [];
   const at = (namespace: unknown, id?: unknown) =>
@@ -66,6 +77,7 @@ export async function lostTasks(
       const place = namespaceOf(namespace, task);
       const below = (await at(place)) ?? (await at(withoutTaskId(namespace, task)));
       if (!below) continue;
+      onBegun?.({ graphs: inner, tuple: below, path: pathIn(place) });
       const found = await Promise.all(inner.map((one) => walk(one, below, place)));
       // Which of the node's graphs wrote the checkpoint is unknown.
       if (found.every(({ length }) => length > 0)) lost.push(...(found[0] ?? []));
@@ -74,6 +86,9 @@ export async function lostTasks(
   };
   return walk(graph, rootId === undefined ? tuple : withoutResults(tuple), "");
 }
+
+/** A namespace without the ids of its tasks. */
+export const pathIn = (namespace: string): string => namespace.replace(/:[0-9a-f-]{36}/g, "");
 
 /** A run from a selected checkpoint executes tasks again that had ended in its superstep. */
 const withoutResults = (tuple: CheckpointTuple): CheckpointTuple => ({
