@@ -9,7 +9,7 @@ import { InvalidRequestError, StorageUnavailableError, UnsupportedOptionError } 
 import { newId, requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";
 import type { KnownRun } from "./run-request.js";
-import { scopeOf } from "../threads/thread-origin.js";
+import { runModel, scopeOf } from "../threads/thread-origin.js";
 
 const KEEP_KEY_MINUTES = 24 * 60;
 const LONGEST_KEY = 255;
@@ -62,7 +62,7 @@ export async function executeOnce<T>(
   try {
     const held = await heldKey(context, table, fresh);
     if (!("version" in held)) return { again: held };
-    return { first: await accepted(context, table, held, keyed, accept, runOf) };
+    return await accepted(context, table, held, keyed, accept, runOf);
   } finally {
     await lease?.release();
   }
@@ -92,15 +92,15 @@ async function heldKey(
   }
 }
 
-/** Accepts the run of a key, and stores that it was accepted. */
+/** Accepts the run of a key, and stores that it was accepted. If another process was faster, returns its run. */
 async function accepted<T>(
-  { logger }: OpsContext,
+  { logger, ownerId, storage: { runs } }: OpsContext,
   table: TimerTable,
   row: KeyRow,
   { threadId }: KeyedRequest,
   accept: Accept<T>,
   runOf: (accepted: T) => Run | null,
-): Promise<T> {
+): Promise<OnceResult<T>> {
   const { run_id, thread_id } = row.data;
   try {
     const done = await accept({ run_id }, thread_id);
@@ -115,8 +115,12 @@ async function accepted<T>(
           "an idempotency key could not be updated after its run was accepted",
         ),
       );
-    return done;
+    return { first: done };
   } catch (error) {
+    // Only one of two processes without a shared lock could store a run with these ids.
+    const stored = await runs.get(thread_id, run_id).catch(() => undefined);
+    if (stored && stored.owner !== ownerId)
+      return { again: { run_id, thread_id, run: threadId === undefined ? runModel(stored) : null } };
     // The run may be stored although the storage failed. A retry finds it, or accepts it with the same ids.
     if (!(error instanceof StorageUnavailableError))
       await table.delete("key", row.id, row.version).catch(() => undefined);
