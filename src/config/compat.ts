@@ -1,5 +1,6 @@
 /** The setting `compat` chooses the defaults that differ from those of LangGraph's own server. */
 import { Type } from "../support/schema-builder.js";
+import { choice } from "./choice.js";
 
 export type Compat = "specification" | "langgraph";
 
@@ -39,9 +40,6 @@ export function compatDefaults({ compat = "specification", hold_messages }: Comp
   };
   return allow_unfiltered_events && !hold_messages ? { ...others, allow_unfiltered_events } : others;
 }
-
-const choice = <T extends string>(values: readonly [T, ...T[]], description: string) =>
-  Type.Optional(Type.Unsafe<T>({ type: "string", enum: [...values], default: values[0], description }));
 
 export const compatSettings = {
   compat: choice<Compat>(

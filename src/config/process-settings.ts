@@ -2,6 +2,7 @@
 import { Type } from "../support/schema-builder.js";
 import { ConfigError } from "../support/errors.js";
 import { storageModule } from "../support/module-target.js";
+import { choice } from "./choice.js";
 
 const MAX_PROCESSES = 64;
 export const PROCESSES_HINT = `set processes to a number from 1 to ${MAX_PROCESSES}, at most one per CPU core`;
@@ -56,3 +57,20 @@ function reason(scheme: string): string {
     ? `${scheme} locks threads only within one process`
     : "it is unknown whether several processes can share a custom storage";
 }
+
+/** Settings of the log. */
+export const logSettings = {
+  log_level: choice<"debug" | "info" | "warn" | "error" | "silent">(
+    ["debug", "info", "warn", "error", "silent"],
+    "Minimum level of log messages.",
+    "info",
+  ),
+  log_level_format: choice<"number" | "word">(
+    ["number", "word"],
+    "Field `level` of the JSON log: number, such as 30; or word, such as info.",
+  ),
+  log_time_format: choice<"epoch" | "iso">(
+    ["epoch", "iso"],
+    "Field `time` of the JSON log: epoch, milliseconds since 1970; or iso, such as 2026-01-31T12:00:00.000Z.",
+  ),
+};

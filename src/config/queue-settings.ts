@@ -1,25 +1,16 @@
 /** Settings that distribute runs across processes. */
 import { Type } from "../support/schema-builder.js";
 import { ConfigError } from "../support/errors.js";
+import { choice } from "./choice.js";
 
 export const queueSettings = {
-  queue: Type.Optional(
-    Type.Unsafe<"none" | "postgres">({
-      type: "string",
-      enum: ["none", "postgres"],
-      default: "none",
-      description:
-        "Queue of runs: none, each process executes the runs it accepts; postgres, runs wait in the storage and any process with free capacity claims them; needs the package pg-boss.",
-    }),
+  queue: choice<"none" | "postgres">(
+    ["none", "postgres"],
+    "Queue of runs: none, each process executes the runs it accepts; postgres, runs wait in the storage and any process with free capacity claims them; needs the package pg-boss.",
   ),
-  role: Type.Optional(
-    Type.Unsafe<"all" | "api" | "worker">({
-      type: "string",
-      enum: ["all", "api", "worker"],
-      default: "all",
-      description:
-        "Role of the process: all; api, serve requests without executing runs; worker, execute runs and serve only /ok, /ready and /metrics. api and worker need a queue and a shared stream.",
-    }),
+  role: choice<"all" | "api" | "worker">(
+    ["all", "api", "worker"],
+    "Role of the process: all; api, serve requests without executing runs; worker, execute runs and serve only /ok, /ready and /metrics. api and worker need a queue and a shared stream.",
   ),
   max_concurrent_runs: Type.Optional(
     Type.Integer({

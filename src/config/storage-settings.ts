@@ -1,5 +1,6 @@
 /** Settings for the storage of threads and the stream of run frames. */
 import { Type } from "../support/schema-builder.js";
+import { choice } from "./choice.js";
 
 export const SCHEMES = [
   "memory",
@@ -61,14 +62,9 @@ export const storageSettings = {
       { additionalProperties: true, description: "Options of the backend.", default: {} },
     ),
   ),
-  stream: Type.Optional(
-    Type.Unsafe<"memory" | "redis" | "postgres">({
-      type: "string",
-      enum: ["memory", "redis", "postgres"],
-      default: "memory",
-      description:
-        "Where frames of runs are kept for readers: in the memory of the run's process, or shared between processes through Redis or PostgreSQL.",
-    }),
+  stream: choice<"memory" | "redis" | "postgres">(
+    ["memory", "redis", "postgres"],
+    "Where frames of runs are kept for readers: in the memory of the run's process, or shared between processes through Redis or PostgreSQL.",
   ),
   stream_uri: text(
     "Connection string for shared frames. Default: the connection string of the storage, if it is of the same kind.",

@@ -2,10 +2,11 @@
  * Hides values that are not part of a graph's output from clients, per namespace (docs/specification.md#threads, 6).
  * Fails closed.
  */
+import { INTERRUPT } from "@langchain/langgraph";
 import { isRecord, type JsonObject } from "../models/common.js";
 
 /** Key of open interrupts in streamed values. Always visible, so that clients can answer them. */
-export const INTERRUPT_KEY = "__interrupt__";
+export const INTERRUPT_KEY = INTERRUPT;
 
 /** Key of an update with metadata about its origin. */
 const ORIGIN_KEY = "__metadata__";

@@ -6,7 +6,7 @@ import type {
   PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { assertPlainData, coerceValues } from "../graphs/coerce.js";
-import { filterAt, type OutputFilter, PASS_ALL } from "../graphs/output-filter.js";
+import { filterAt, INTERRUPT_KEY, type OutputFilter, PASS_ALL } from "../graphs/output-filter.js";
 import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
@@ -181,7 +181,7 @@ function channelsOf({ values, next, tasks }: ThreadState, loc: string[]): JsonOb
 function writesOf({ interrupts, error }: ThreadTask): PendingWrite[] {
   assertPlainData(interrupts, ["interrupts"]);
   return [
-    ...interrupts.map((interrupt): PendingWrite => ["__interrupt__", interrupt]),
+    ...interrupts.map((interrupt): PendingWrite => [INTERRUPT_KEY, interrupt]),
     ...(error == null ? [] : [["__error__", errorOf(error)] as PendingWrite]),
   ];
 }

@@ -259,6 +259,6 @@ export function jsonPatch(changes: readonly Change[]): PatchOperation[] {
 }
 
 /** Converts a path to a JSON Pointer (RFC 6901). */
-function pointerOf(path: readonly PathStep[]): string {
+export function pointerOf(path: readonly PathStep[]): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -171,7 +171,7 @@ describe("diff", () => {
     const hostile = `</td><script>alert(1)</script>"'&\u001b[2J`;
     const page = diffPage([hostile, "b"], [{ mark: "+", place: hostile, text: hostile }]);
     expect(page).not.toMatch(/<script|\u001b|https?:|src=|href=/);
-    expect(page).toContain("&lt;/td&gt;&lt;script&gt;");
+    expect(page).toContain("&#60;/td&#62;&#60;script&#62;");
     expect(page).toContain("default-src 'none'");
   });
 });

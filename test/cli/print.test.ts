@@ -3,12 +3,13 @@ import { describe, expect, it } from "vitest";
 import { escapeControl } from "../../src/view/text.js";
 import { errorDocument, errorText } from "../../src/cli/session/report-error.js";
 import type { Printer } from "../../src/cli/terminal/print.js";
-import { formatTable, printColumns } from "../../src/cli/terminal/table.js";
+import { printColumns, TableLayout } from "../../src/cli/terminal/table.js";
 import { ConfigError, InvalidRequestError } from "../../src/support/errors.js";
 
 const colors = picocolors.createColors(false);
 
 describe("tables", () => {
+  const HEAD = ["ID", "STATUS", "LAST"];
   const rows = [
     [
       "0198c0de-0000-7000-8000-000000000000",
@@ -19,20 +20,20 @@ describe("tables", () => {
   ];
 
   it("a pipe gets full ids", () => {
-    const text = formatTable(["ID", "STATUS", "LAST"], rows, { width: Infinity, colors });
+    const text = new TableLayout(HEAD, { width: Infinity, colors }).format(rows);
     expect(text).toContain(rows[0]?.[0]);
     expect(text).toContain(rows[0]?.[2]);
     expect(text.split("\n")).toHaveLength(3);
   });
 
   it.each([40, 60, 80])("lines fit %i columns", (width) => {
-    const text = formatTable(["ID", "STATUS", "LAST"], rows, { width, colors });
+    const text = new TableLayout(HEAD, { width, colors }).format(rows);
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(width);
     expect(text).toContain("idle");
   });
 
   it("control characters are escaped", () => {
-    const text = formatTable(["A"], [["\u001b[31mred\u0007\nnext"]], { width: 80, colors });
+    const text = new TableLayout(["A"], { width: 80, colors }).format([["\u001b[31mred\u0007\nnext"]]);
     expect(text).toContain("\\u001b[31mred\\u0007\\nnext");
   });
 });

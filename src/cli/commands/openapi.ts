@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { ConfigError, errorMessage } from "../../support/errors.js";
 import { examples, type Runner } from "../session/command.js";
 import type { Session } from "../session/session.js";
+import { pointerOf } from "../../view/changes.js";
 
 export function openapiCommand(command: Command, run: Runner): void {
   command
@@ -81,7 +82,7 @@ function differences(ours: unknown, theirs: unknown, path = ""): string[] {
   }
   const [left, right] = [ours as Record<string, unknown>, theirs as Record<string, unknown>];
   return [...new Set([...Object.keys(left), ...Object.keys(right)])].flatMap((key) => {
-    const place = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    const place = path + pointerOf([key]);
     if (!Object.hasOwn(right, key)) return [`${place} is missing from the file`];
     return Object.hasOwn(left, key)
       ? differences(left[key], right[key], place)

@@ -1,12 +1,12 @@
 /** Formats a difference as a self-contained HTML page without scripts or requests, in the system's color scheme. */
-import { escapeControl } from "../../view/text.js";
+import { escapeHtml } from "../../view/text.js";
 import type { ChangeLine } from "../../view/change-lines.js";
 
 export function diffPage(title: readonly [string, string], lines: readonly ChangeLine[]): string {
-  const [before, after] = title.map(escaped);
+  const [before, after] = title.map(escapeHtml);
   const rows = lines.map(
     ({ mark, place, text }) =>
-      `<tr class="${CLASSES[mark]}"><td>${mark}</td><td>${escaped(place)}</td><td>${escaped(text)}</td></tr>`,
+      `<tr class="${CLASSES[mark]}"><td>${mark}</td><td>${escapeHtml(place)}</td><td>${escapeHtml(text)}</td></tr>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -24,17 +24,6 @@ ${rows.length === 0 ? '<p class="quiet">No differences.</p>' : `<table>\n${rows.
 }
 
 const CLASSES = { "+": "added", "-": "removed", "~": "changed" } as const;
-
-const ENTITIES: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escaped = (text: string): string =>
-  escapeControl(text).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 
 const STYLE = `
 :root { color-scheme: light dark; --back: #ffffff; --text: #1c2024; --dim: #5f6873; --line: #d9dce1;

@@ -17,16 +17,10 @@ interface TableOptions {
 
 type Paint = (text: string) => string;
 
-/** Columns without borders, truncated to fit `width`; not truncated in a pipe. */
-export function formatTable(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  options: TableOptions,
-): string {
-  return new TableLayout(head, options).format(rows);
-}
-
-/** A table printed page by page. The first page sets the widths; in a pipe, later pages can increase them. */
+/**
+ * Columns without borders, truncated to fit `width`, and printed page by page. The first page sets the widths; in a pipe,
+ * later pages can increase them.
+ */
 export class TableLayout {
   readonly #head: readonly string[];
   readonly #options: TableOptions;
