@@ -63,6 +63,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly CommandEntry[]>> =
       load: async () => (await import("./commands/runs.js")).runsCommand,
     },
     {
+      name: "assistants",
+      summary: "List, show and delete assistants, with or without a server.",
+      load: async () => (await import("./threads/assistants.js")).assistantsCommand,
+    },
+    {
       name: "crons",
       summary: "List, show, pause, resume and delete crons, with or without a server.",
       load: async () => (await import("./commands/crons.js")).cronsCommand,

@@ -113,6 +113,8 @@ interface AssistantsClient {
   search(request: AssistantSearchRequest): Promise<Partial<Assistant>[]>;
   getSchemas(assistantId: string): Promise<GraphSchema>;
   getGraph(assistantId: string, options: { xray: boolean }): Promise<GraphDrawing>;
+  /** @throws NotFoundError (`assistant_not_found`), GraphServeError for one of the configuration (`unsupported_option`) */
+  delete(assistantId: string): Promise<void>;
 }
 
 interface CronsClient {

@@ -44,6 +44,7 @@ export function localClient(
       search: async (request) => (await service.assistants.search(request)).items,
       getSchemas: (id) => service.assistants.schemas(id),
       getGraph: (id, options) => service.assistants.draw(id, options),
+      delete: async (id) => service.managedAssistants.delete(id),
     },
     crons: {
       search: async (request) => (await service.crons.search(request)).items as Cron[],

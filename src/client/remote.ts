@@ -40,6 +40,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
         ),
       getSchemas: (id) => answer(sdk.assistants.getSchemas(id)),
       getGraph: (id, options) => answer(sdk.assistants.getGraph(id, options)),
+      delete: (id) => answer(sdk.assistants.delete(id)),
     },
     crons: {
       search: (request) => answer(post(server, "/runs/crons/search", request)),

@@ -20,6 +20,7 @@ export const COMPAT_DEFAULTS = {
     interrupted_run_status: "success",
     allow_unfiltered_events: true,
     on_graph_changed: "drop",
+    assistants: "managed",
   },
 } as const;
 
@@ -64,6 +65,10 @@ export const compatSettings = {
       description:
         "Allow the strategies interrupt and rollback to stop the active run and replace it; otherwise they are rejected with 409.",
     }),
+  ),
+  assistants: choice<"configured" | "managed">(
+    ["configured", "managed"],
+    "Whether assistants are only those of the graphs (configured), or clients can also create, change and delete their own (managed).",
   ),
   on_graph_changed: choice<"refuse" | "drop">(
     ["refuse", "drop"],

@@ -40,6 +40,7 @@ interface OpsSettings extends TimerSettings {
   max_active_runs: number;
   interrupted_run_status: "interrupted" | "success";
   on_graph_changed: "refuse" | "drop";
+  assistants: "configured" | "managed";
   ttl?: DefaultTtl;
 }
 

@@ -50,8 +50,8 @@ const PAGE = 100;
 
 /** Maps all rows of a kind or thread with `read`, and omits rows for which it returns undefined. */
 export async function timersWhere<T>(
-  { table }: Timers,
-  query: Pick<TimerQuery, "kind" | "threadId">,
+  { table }: Pick<Timers, "table">,
+  query: Pick<TimerQuery, "kind" | "threadId" | "scope">,
   read: (row: TimerRow) => T | undefined,
 ): Promise<T[]> {
   const found: T[] = [];

@@ -161,10 +161,10 @@ export function newLiveRun(
 
 export const stampOf = (
   { registry }: OpsContext,
-  { id, version }: Pick<BoundGraph, "id" | "version">,
+  { id, version, assistantId }: Pick<BoundGraph, "id" | "version" | "assistantId">,
 ): GraphStamp => ({
   graph_id: id,
-  assistant_id: registry.uuidOf(id),
+  assistant_id: assistantId ?? registry.uuidOf(id),
   ...(version != null && { graph_version: version }),
 });
 

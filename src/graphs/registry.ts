@@ -50,6 +50,8 @@ export interface BoundGraph {
   id: string;
   graph: ServedGraph;
   filter: OutputFilter;
+  /** Set if a client created the assistant through which it is called. */
+  assistantId?: string;
   /** Undefined until the first run: reading needs no version. Null for a graph that has none. */
   version?: string | null;
 }
@@ -115,10 +117,14 @@ export class GraphRegistry {
    * @throws NotFoundError (`assistant_not_found`)
    */
   resolve(assistantId: string): string {
-    if (this.#graphs.has(assistantId)) return assistantId;
-    const graphId = this.#byUuid.get(canonicalUuid(assistantId) ?? "");
+    const graphId = this.find(assistantId);
     if (graphId !== undefined) return graphId;
     throw new NotFoundError("assistant", assistantId);
+  }
+
+  /** As `resolve`; undefined for an unknown id, and for an assistant that a client created. */
+  find(assistantId: string): string | undefined {
+    return this.#graphs.has(assistantId) ? assistantId : this.#byUuid.get(canonicalUuid(assistantId) ?? "");
   }
 
   /** The graph of a thread's last run, from its metadata; the default graph if there is none or it is not served. */

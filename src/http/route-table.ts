@@ -1,6 +1,6 @@
 import type { Service } from "../service/service.js";
 import type { Route, Tag } from "./core/route.js";
-import { assistantRoutes } from "./routes/assistants.js";
+import { assistantRoutes, managedRoutes } from "./routes/assistants.js";
 import { changeRoutes } from "./routes/changes.js";
 import { cronRoutes } from "./routes/crons.js";
 import { deadRunRoutes } from "./routes/dead-runs.js";
@@ -24,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...healthRoutes,
   ...metricsRoutes,
   ...assistantRoutes,
+  ...managedRoutes,
   ...threadRoutes,
   ...changeRoutes,
   ...stateRoutes,
@@ -63,6 +64,7 @@ const QUERIES = /^(search|count|list)_|^get_state_at_selector$/;
 export const isReadOnly = ({ id, method }: Route): boolean =>
   method === "get" ? !/^join_|_socket$/.test(id) : QUERIES.test(id);
 
+const MANAGED_ROUTES: readonly string[] = managedRoutes.map(({ id }) => id);
 const WORKER_ROUTES = ["get_ok", "get_ready", "get_metrics"];
 
 /** The routes that are enabled by the settings. */
@@ -71,9 +73,14 @@ export function enabledRoutes({
   crons,
   role,
   webhooks,
-}: Pick<Service["settings"], "disabled_routes" | "crons" | "role" | "webhooks">): readonly Route[] {
+  assistants,
+}: Pick<
+  Service["settings"],
+  "disabled_routes" | "crons" | "role" | "webhooks" | "assistants"
+>): readonly Route[] {
   if (role === "worker") return ROUTES.filter(({ id }) => WORKER_ROUTES.includes(id));
   return ROUTES.filter(({ id, tag }) => {
+    if (assistants === "configured" && MANAGED_ROUTES.includes(id)) return false;
     if ((tag === "Crons" && !crons) || (tag === "Webhooks" && !webhooks)) return false;
     const group = META.includes(id) ? "meta" : GROUPS[tag];
     return group === undefined || !disabled.includes(group);

@@ -17,7 +17,7 @@ import {
 export const AssistantModel = Type.Object(
   {
     assistant_id: Uuid(
-      "Deterministic id: the version 5 UUID of the assistant namespace and the default graph id.",
+      "Deterministic id: the version 5 UUID of the assistant namespace and the graph id; a client may choose the id of an assistant that it creates.",
     ),
     graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
     name: Type.String({ description: "The setting assistant_name, or the graph id." }),
@@ -43,6 +43,62 @@ export const AssistantModel = Type.Object(
  * ```
  */
 export type Assistant = Static<typeof AssistantModel>;
+
+const { updated_at: _, ...versionFields } = AssistantModel.properties;
+
+export const AssistantVersionModel = Type.Object(versionFields, {
+  title: "AssistantVersionModel",
+  description: "One version of an assistant; created_at is when it was stored.",
+});
+export type AssistantVersion = Static<typeof AssistantVersionModel>;
+
+const content = {
+  config: Opt(AnyObject(), { description: "Default config of runs; the config of a run takes precedence." }),
+  context: Opt(AnyObject(), {
+    description: "Default context of runs; the context of a run takes precedence.",
+  }),
+  name: Opt(Type.String({ minLength: 1, maxLength: 1000 }), { description: "Name of the assistant." }),
+  description: Opt(Type.String(), { description: "Description of the assistant." }),
+};
+
+export const AssistantCreateRequest = Type.Object(
+  {
+    graph_id: Type.String({ description: "Key of the graph in the graphs mapping." }),
+    assistant_id: Opt(Type.String(), { description: "UUID of the assistant. Default: a new one." }),
+    ...content,
+    metadata: Opt(AnyObject(), { description: "Metadata of the assistant and of its runs." }),
+    if_exists: Opt(StringEnum(["raise", "do_nothing"]), {
+      description: "If the id exists: respond with 409 (raise), or with the existing assistant (do_nothing).",
+    }),
+  },
+  { title: "AssistantCreateRequest", description: "An assistant to create." },
+);
+export type AssistantCreateRequest = Static<typeof AssistantCreateRequest>;
+
+export const AssistantPatchRequest = Type.Object(
+  {
+    graph_id: Opt(Type.String(), { description: "Key of another graph." }),
+    ...content,
+    metadata: Opt(AnyObject(), { description: "Merged into the metadata." }),
+  },
+  { title: "AssistantPatchRequest", description: "Changes to an assistant, stored as its next version." },
+);
+export type AssistantPatchRequest = Static<typeof AssistantPatchRequest>;
+
+export const AssistantVersionsRequest = Type.Object(
+  {
+    metadata: Opt(AnyObject(), { description: "Only versions whose metadata contains this object." }),
+    limit: Opt(Limit),
+    offset: Opt(Offset),
+  },
+  { title: "AssistantVersionsRequest", description: "Filter and page of the versions of an assistant." },
+);
+export type AssistantVersionsRequest = Static<typeof AssistantVersionsRequest>;
+
+export const AssistantLatestRequest = Type.Object(
+  { version: Type.Integer({ minimum: 1, description: "Number of the version." }) },
+  { title: "AssistantLatestRequest", description: "The version that runs use from now on." },
+);
 
 export const SelectedAssistant = Selected(AssistantModel, "SelectedAssistant");
 

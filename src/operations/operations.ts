@@ -4,6 +4,7 @@ import { DeadRuns } from "../coordination/dead-runs.js";
 import { Crons } from "../scheduling/crons.js";
 import type { FrameStream } from "../models/run-stream.js";
 import type { EngineContext } from "../runs/live-runs.js";
+import { ManagedAssistants } from "./managed-assistants.js";
 import { Protocol } from "./protocol.js";
 import { Readiness } from "./readiness.js";
 import { Runs } from "./runs.js";
@@ -65,6 +66,10 @@ export class Operations {
   /** Usage of models, in groups; that of the caller only. @throws GraphServeError (`unsupported_option`) */
   usage(filter: UsageFilter = {}): Promise<Page<Usage>> {
     return listUsage(this.#context.storage, filter, scopeOf(this.#context) ?? undefined);
+  }
+
+  get managedAssistants(): ManagedAssistants {
+    return this.#keep("managedAssistants", new ManagedAssistants(this.#context));
   }
 
   get crons(): Crons {

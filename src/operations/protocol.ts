@@ -25,6 +25,7 @@ import { acceptRun } from "../coordination/accept-run.js";
 import { States } from "../threads/states.js";
 import { joinThreadStream, type ThreadStreamOptions } from "../delivery/thread-stream.js";
 import { ThreadFeeds } from "../delivery/thread-feeds.js";
+import { assistantOfThread } from "../threads/stored-assistants.js";
 import { assertNotForeign, ownThread } from "../threads/thread-origin.js";
 import { readerOf } from "../threads/thread-state.js";
 import type { ThreadFeed } from "../frames/thread-feed.js";
@@ -118,7 +119,7 @@ export class Protocol {
     const resume = resumeOf(params, await pendingInterrupts(this.#context, id));
     const { update, goto, config, context, metadata, strict_resume } = params;
     return this.#run(id, {
-      assistant_id: this.#context.registry.graphIdOf(row.metadata),
+      assistant_id: await assistantOfThread(this.#context, row),
       command: { resume, update, goto },
       ...{ config, context, metadata, strict_resume },
       multitask_strategy: "enqueue",

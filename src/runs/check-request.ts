@@ -2,6 +2,7 @@
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import type { OpsContext } from "../context/context.js";
 import type { RunCreateRequest } from "../models/run.js";
+import { callAs } from "../threads/stored-assistants.js";
 import { assertNotForeign, visibleThread } from "../threads/thread-origin.js";
 import {
   bindGraph,
@@ -20,18 +21,25 @@ type Stage = "now" | "later" | "again";
 export async function checkRequest(
   context: OpsContext,
   threadId: string,
-  request: RunCreateRequest,
+  given: RunCreateRequest,
   stage: Stage = "now",
 ): Promise<CheckedRequest> {
+  const configured = context.registry.find(given.assistant_id);
+  // An invalid request is reported before an unknown assistant.
+  if (configured === undefined) readRequest(context, threadId, given);
+  const { graphId, assistantId, request } =
+    configured === undefined
+      ? await callAs(context, given)
+      : { graphId: configured, assistantId: undefined, request: given };
   const call = readRequest(context, threadId, request);
-  const graphId = context.registry.resolve(request.assistant_id);
   if (stage === "now") {
     await assertReachable(context, request, call);
     await requireCheckpoint(context, call.configurable);
   }
   const isAccepted = stage === "again";
   if (!isAccepted) await refuseUnsupported(context, request);
-  const bound = await bindGraph(context, graphId, call, request, isAccepted);
+  const graph = await bindGraph(context, graphId, call, request, isAccepted);
+  const bound = assistantId === undefined ? graph : { ...graph, assistantId };
   const input = await graphInput(request, bound.graph);
   if (!isAccepted) refuseUnfiltered(context, call, bound);
   return { ...call, threadId, request, bound, input, since: performance.now() };

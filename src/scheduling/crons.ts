@@ -21,6 +21,7 @@ import { checkedSlot, latestSlot, nextSlot } from "./cron-times.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { assertFilter } from "../context/request-limits.js";
+import { requireAssistant } from "../threads/stored-assistants.js";
 import { scopeOf, visibleThread } from "../threads/thread-origin.js";
 import { pageResult, selectFields } from "../threads/thread-search.js";
 import { hasTimers, MAX_TIMERS_PER_USER, requireTimerRoom } from "../context/timer-limits.js";
@@ -170,12 +171,14 @@ export class Crons {
   async #matching({ assistant_id, thread_id, enabled, metadata }: CronCountRequest): Promise<Cron[]> {
     if (metadata) assertFilter(metadata, ["body", "metadata"]);
     const { registry } = this.#context;
-    const graphId = assistant_id == null ? undefined : registry.resolve(assistant_id);
+    const idOf = (id: string) => registry.find(id) ?? id;
+    if (assistant_id != null && registry.find(assistant_id) === undefined)
+      await requireAssistant(this.#context, assistant_id);
     const threadId = thread_id == null ? undefined : requireUuid(thread_id, ["body", "thread_id"]);
     const own = (row: TimerRow) => (isVisible(this.#context, row) ? cronModel(row as CronRow) : undefined);
     return (await timersWhere(this.#timers(), { kind: "cron", threadId }, own)).filter(
       (cron) =>
-        (graphId === undefined || namedGraph(this.#context, cron.assistant_id) === graphId) &&
+        (assistant_id == null || idOf(cron.assistant_id) === idOf(assistant_id)) &&
         (enabled == null || cron.enabled === enabled) &&
         (metadata == null || contains(cron.metadata, metadata)),
     );
@@ -226,16 +229,6 @@ const timeOf = (time: string | null | undefined): string | null =>
 
 const isVisible = (context: OpsContext, { scope }: TimerRow): boolean =>
   !context.caller || scope === scopeOf(context);
-
-/** Undefined if the graph is no longer served. */
-function namedGraph({ registry }: OpsContext, assistantId: string): string | undefined {
-  try {
-    return registry.resolve(assistantId);
-  } catch (error) {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  }
-}
 
 /**
  * Accepts the run of the latest due slot, then schedules the next slot. The ids of the run are derived from the slot: if a

@@ -23,6 +23,7 @@ import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { type KnownRun, newRun, readRequest, strategyOf } from "../runs/run-request.js";
 import { requireThread, stampOf } from "../coordination/start-run.js";
 import type { StatelessOptions } from "../coordination/stateless-runs.js";
+import { callAs } from "../threads/stored-assistants.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { requireTimerRoom } from "../context/timer-limits.js";
 import type { Timers } from "../context/timers.js";
@@ -59,20 +60,25 @@ type DelayedRow = TimerRow & { thread_id: string; data: DelayedData & JsonObject
 export async function delayRun(
   context: EngineContext,
   threadId: string,
-  { after_seconds, ...request }: RunCreateRequest,
+  { after_seconds, ...asked }: RunCreateRequest,
   { stateless, atEnd, known }: Partial<StatelessOptions> & { known?: KnownRun },
 ): Promise<Run> {
   const { storage, live, registry } = context;
   live.stopping.throwIfAborted();
   const id = requireUuid(threadId, ["path", "thread_id"]);
   const due_at = timeAfter(after_seconds ?? 0);
+  const called = registry.find(asked.assistant_id) === undefined ? await callAs(context, asked) : undefined;
+  const request = called?.request ?? asked;
   const caller = await checkLater(context, request, id);
   await requireThread(context, id, request);
   await requireCheckpoint(context, readRequest(context, id, request).configurable);
   const timers = context.timers as Timers;
   await postpone(context, timers.table, id, request);
   await requireRoom(timers.table, id, scopeOf(context));
-  const stamp = stampOf(context, { id: registry.resolve(request.assistant_id) });
+  const stamp = stampOf(context, {
+    id: called?.graphId ?? registry.resolve(request.assistant_id),
+    assistantId: called?.assistantId,
+  });
   const run = newRun(context, id, { ...request, after_seconds }, stamp, delayed.attempt, known);
   const data = {
     request,

@@ -1,4 +1,4 @@
-/** Assistants: the default one, or one per graph (docs/specification.md#assistants). */
+/** Assistants: the default one, or one per graph, and those that clients created (docs/specification.md#assistants). */
 import { drawGraph, type DrawOptions, subgraphSchemas } from "../graphs/draw.js";
 import { clientSchemas } from "../graphs/visible-schemas.js";
 import {
@@ -13,6 +13,7 @@ import {
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import { contains } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
+import { assistantOf, ownAssistants, requireAssistant } from "./stored-assistants.js";
 import { pageResult, selectFields } from "./thread-search.js";
 import { assertFilter } from "../context/request-limits.js";
 
@@ -45,10 +46,11 @@ export class Assistants {
     };
   }
 
-  #matching({ graph_id, name, metadata }: AssistantCountRequest): Assistant[] {
+  async #matching({ graph_id, name, metadata }: AssistantCountRequest): Promise<Assistant[]> {
     if (metadata) assertFilter(metadata, ["body", "metadata"]);
     return this.#context.registry.assistants
       .map((graphId) => this.#assistant(graphId))
+      .concat(await ownAssistants(this.#context))
       .filter(
         (assistant) =>
           (graph_id == null || assistant.graph_id === graph_id) &&
@@ -57,9 +59,9 @@ export class Assistants {
       );
   }
 
-  /** Assistants that match the filters. Only the default one is searched, unless the setting `list_all_assistants` is on. */
+  /** Assistants that match the filters. Of the graphs, only the default one is searched, unless the setting `list_all_assistants` is on. */
   async search(request: AssistantSearchRequest): Promise<Page<Partial<Assistant>>> {
-    const matching = sorted(this.#matching(request), request);
+    const matching = sorted(await this.#matching(request), request);
     const offset = request.offset ?? 0;
     const items = matching.slice(offset, offset + (request.limit ?? DEFAULT_LIMIT));
     const selected = items.map((item) => selectFields(item, request.select, ASSISTANT_FIELDS));
@@ -67,7 +69,7 @@ export class Assistants {
   }
 
   async count(request: AssistantCountRequest): Promise<number> {
-    return this.#matching(request).length;
+    return (await this.#matching(request)).length;
   }
 
   /**
@@ -75,13 +77,20 @@ export class Assistants {
    * @throws NotFoundError (`assistant_not_found`)
    */
   async get(assistantId: string): Promise<Assistant> {
-    return this.#assistant(this.#context.registry.resolve(assistantId));
+    const graphId = this.#context.registry.find(assistantId);
+    return graphId === undefined
+      ? assistantOf(await requireAssistant(this.#context, assistantId))
+      : this.#assistant(graphId);
+  }
+
+  async #graphId(assistantId: string): Promise<string> {
+    return this.#context.registry.find(assistantId) ?? (await this.get(assistantId)).graph_id;
   }
 
   /** @throws NotFoundError (`assistant_not_found`) */
   async schemas(assistantId: string): Promise<GraphSchema> {
     const { registry } = this.#context;
-    const graphId = registry.resolve(assistantId);
+    const graphId = await this.#graphId(assistantId);
     const { graph, filter } = await registry.graph(graphId, "assistants.read");
     return clientSchemas(graph, graphId, filter);
   }
@@ -89,7 +98,10 @@ export class Assistants {
   /** @throws NotFoundError (`assistant_not_found`), InvalidRequestError for an unknown subgraph (`invalid_request`) */
   async draw(assistantId: string, options: DrawOptions): Promise<GraphDrawing> {
     const { registry } = this.#context;
-    return drawGraph((await registry.graph(registry.resolve(assistantId), "assistants.read")).graph, options);
+    return drawGraph(
+      (await registry.graph(await this.#graphId(assistantId), "assistants.read")).graph,
+      options,
+    );
   }
 
   /**
@@ -101,7 +113,7 @@ export class Assistants {
     options: { recurse: boolean; namespace?: string },
   ): Promise<SubgraphSchemas> {
     const { registry } = this.#context;
-    const graphId = registry.resolve(assistantId);
+    const graphId = await this.#graphId(assistantId);
     return subgraphSchemas(await registry.graph(graphId, "assistants.read"), graphId, options);
   }
 }

@@ -73,7 +73,7 @@ const ASSISTANTS: SdkMethod[] = [
     "assistants.create",
     404,
     (client) => client.assistants.create({ graphId: "chat" }),
-    "assistants are the keys of `graphs`",
+    "unless the setting `assistants` is `managed`; so the four methods below",
   ),
   notOffered("assistants.update", 405, (client) => client.assistants.update("chat", {})),
   notOffered("assistants.delete", 405, (client) => client.assistants.delete("chat")),

@@ -89,12 +89,18 @@ export const BOUNDS = {
       "409 `thread_busy`",
     ),
     bound(
-      "Delayed runs, crons, and undelivered webhooks: of each",
+      "Delayed runs, crons, assistants of clients, and undelivered webhooks: of each",
       "context/timer-limits.ts MAX_TIMERS",
       "",
       "429 `too_many_runs`",
     ),
     bound("The same for one user", "context/timer-limits.ts MAX_TIMERS_PER_USER", "", "429 `too_many_runs`"),
+    bound(
+      "Versions of an assistant",
+      "operations/managed-assistants.ts MAX_ASSISTANT_VERSIONS",
+      "",
+      "the oldest are removed",
+    ),
     bound(
       "Crons of a user that can fire at the same time",
       "scheduling/crons.ts TOGETHER",

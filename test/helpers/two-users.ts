@@ -29,6 +29,7 @@ export interface Target {
   /** A stateless run. It is in flight in the target of a busy thread. */
   stateless: string;
   cron: string;
+  assistant: string;
   /** A run with an undelivered webhook. */
   hooked: string;
 }
@@ -49,7 +50,12 @@ export async function openTwoUsers(by: AuthKind = "function"): Promise<TwoUsers>
   const server = await startTestServer({
     graphs: { chat, gate, whoami },
     ...(by === "function" && { authenticate: byHeader }),
-    settings: { crons: true, webhooks, ...(by === "Auth object" && { auth: OWNER_AUTH }) },
+    settings: {
+      crons: true,
+      assistants: "managed",
+      webhooks,
+      ...(by === "Auth object" && { auth: OWNER_AUTH }),
+    },
   });
   const as =
     (user: string): Ask =>
@@ -82,8 +88,15 @@ export async function idleThread(ask: Ask): Promise<Target> {
     input: secretInput,
   };
   const cron = String(field(await ask(`POST /threads/${thread}/runs/crons`, schedule), "cron_id"));
+  const assistant = await ask("POST /assistants", {
+    graph_id: "chat",
+    name: WORD,
+    metadata: { topic: WORD },
+    context: { text: WORD },
+  });
   return {
     thread,
+    assistant: String(field(assistant, "assistant_id")),
     run: String(field(run, "run_id")),
     hooked: String(field(run, "run_id")),
     checkpoint: checkpoint_id,
@@ -124,6 +137,7 @@ export const nothing = (): Target => ({
   checkpoint: newId(),
   stateless: newId(),
   cron: newId(),
+  assistant: newId(),
   hooked: newId(),
 });
 
@@ -136,6 +150,7 @@ export async function everything(ask: Ask, { thread }: Target): Promise<string> 
     await ask(`GET /threads/${thread}/runs?limit=100`),
     await ask("POST /threads/search", {}),
     await ask("POST /runs/crons/search", {}),
+    await ask("POST /assistants/search", {}),
     await ask("POST /store/items/search", {}),
     await ask("POST /store/namespaces", {}),
   ];
@@ -151,7 +166,8 @@ export function faceOf({ status, headers, text }: Answer, ids: Target): object {
       .replaceAll(ids.hooked, "RUN")
       .replaceAll(ids.stateless, "STATELESS")
       .replaceAll(ids.checkpoint, "CHECKPOINT")
-      .replaceAll(ids.cron, "CRON");
+      .replaceAll(ids.cron, "CRON")
+      .replaceAll(ids.assistant, "ASSISTANT");
   const own = ["date", "x-request-id", "content-length"];
   const rest = [...headers]
     .filter(([name]) => !own.includes(name))

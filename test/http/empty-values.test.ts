@@ -9,7 +9,9 @@ import { webhooks } from "../helpers/webhook-receiver.js";
 
 /** Its stream ends when the thread is deleted. */
 const THREAD_STREAM = "join_thread_stream";
-const withQuery = ROUTES.filter(({ query, id }) => query && id !== THREAD_STREAM).map(
+/** Cannot be repeated. */
+const DELETE = "delete_assistant";
+const withQuery = ROUTES.filter(({ query, id }) => query && id !== THREAD_STREAM && id !== DELETE).map(
   (route): [string, Route] => [route.id, route],
 );
 
@@ -18,7 +20,10 @@ const withQuery = ROUTES.filter(({ query, id }) => query && id !== THREAD_STREAM
  * for them.
  */
 async function open(): Promise<{ server: TestServer; pathOf: (route: Route) => string }> {
-  const server = await startTestServer({ graphs: { chat }, settings: { crons: true, webhooks } });
+  const server = await startTestServer({
+    graphs: { chat },
+    settings: { crons: true, webhooks, assistants: "managed" },
+  });
   const ask = async (request: string, body?: unknown) => {
     const [method = "", path = ""] = request.split(" ");
     return (await server.request(method, path, body)).body as Record<string, string>;

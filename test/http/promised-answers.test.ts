@@ -54,7 +54,8 @@ async function missingIn(server: TestServer, request: string, body?: unknown): P
   return Array.isArray(detail) ? detail.filter(({ type }) => type === "missing").map(({ loc }) => loc) : [];
 }
 
-const open = () => startTestServer({ graphs: { chat }, settings: { crons: true, webhooks } });
+const open = () =>
+  startTestServer({ graphs: { chat }, settings: { crons: true, webhooks, assistants: "managed" } });
 
 describe("required fields of the OpenAPI document", () => {
   const withBody = operations.filter(([, { requestBody }]) => requestBody);

@@ -108,6 +108,17 @@ const naming: Record<string, Cases> = {
   count_crons: ({ thread }) =>
     body("POST /runs/crons/count", {}, { thread_id: thread }, { metadata: { topic: WORD } }),
   update_cron: ({ cron }) => body(`PATCH /runs/crons/${cron}`, {}, { enabled: false }),
+  search_assistants: () => body("POST /assistants/search", {}, { name: WORD }, { metadata: { topic: WORD } }),
+  count_assistants: () => body("POST /assistants/count", {}, { metadata: { topic: WORD } }),
+  update_assistant: ({ assistant }) => body(`PATCH /assistants/${assistant}`, {}, { name: "mine" }),
+  delete_assistant: ({ assistant }) => ({ request: `DELETE /assistants/${assistant}?delete_threads=true` }),
+  list_assistant_versions: ({ assistant }) => body(`POST /assistants/${assistant}/versions`, {}),
+  set_latest_assistant: ({ assistant }) => body(`POST /assistants/${assistant}/latest`, { version: 1 }),
+  get_assistant: ({ assistant }) => ({ request: `GET /assistants/${assistant}` }),
+  get_assistant_schemas: ({ assistant }) => ({ request: `GET /assistants/${assistant}/schemas` }),
+  get_assistant_graph: ({ assistant }) => ({ request: `GET /assistants/${assistant}/graph` }),
+  get_assistant_subgraphs: ({ assistant }) => ({ request: `GET /assistants/${assistant}/subgraphs` }),
+  get_assistant_subgraph: ({ assistant }) => ({ request: `GET /assistants/${assistant}/subgraphs/none` }),
   delete_cron: ({ cron }) => ({ request: `DELETE /runs/crons/${cron}` }),
   list_webhooks: () => ({ request: "GET /webhooks?status=failed" }),
   list_usage: ({ thread }) => [
@@ -163,13 +174,6 @@ const shared: Record<string, Case> = {
   get_ready: { request: "GET /ready" },
   get_info: { request: "GET /info" },
   get_initial_message: { request: "GET /api/initial-message" },
-  search_assistants: { request: "POST /assistants/search", body: {} },
-  count_assistants: { request: "POST /assistants/count", body: {} },
-  get_assistant: { request: "GET /assistants/chat" },
-  get_assistant_schemas: { request: "GET /assistants/chat/schemas" },
-  get_assistant_graph: { request: "GET /assistants/chat/graph" },
-  get_assistant_subgraphs: { request: "GET /assistants/chat/subgraphs" },
-  get_assistant_subgraph: { request: "GET /assistants/chat/subgraphs/none" },
   get_metrics: { request: "GET /metrics" },
 };
 
@@ -177,6 +181,7 @@ const shared: Record<string, Case> = {
 const making: Record<string, (ask: Ask) => Promise<unknown>> = {
   create_thread: (ask) => ask("POST /threads", { metadata: { topic: WORD } }),
   put_item: (ask) => ask("PUT /store/items", { namespace: [WORD], key: WORD, value: { text: WORD } }),
+  create_assistant: (ask) => ask("POST /assistants", { graph_id: "chat", name: WORD }),
   create_cron: (ask) =>
     ask("POST /runs/crons", {
       assistant_id: "chat",
@@ -331,10 +336,13 @@ describe.each<AuthKind>(["function", "Auth object"])("two users of an auth %s", 
       const { text } = await anna(`POST ${path}`, {});
       expect(text).toMatch(/^(\[\]|\{"(items|namespaces)":\[\]\})$/);
     }
+    expect((await anna("POST /assistants/search", {})).text).not.toContain(WORD);
     const threads = await server.service.threads.search({});
     expect(threads.items.map(({ metadata }) => metadata?.owner)).toEqual(threads.items.map(() => "ann"));
     const owned = async () => {
-      const found = ["threads", "store/items", "runs/crons"].map((what) => ann(`POST /${what}/search`, {}));
+      const found = ["threads", "store/items", "runs/crons", "assistants"].map((what) =>
+        ann(`POST /${what}/search`, {}),
+      );
       const answers = await Promise.all(found);
       return answers.map(({ text }) => text).join();
     };

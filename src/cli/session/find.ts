@@ -218,6 +218,7 @@ const STARTS = {
   thread: "list the threads: graph-serve threads list",
   run: "list the runs: graph-serve runs list",
   cron: "list the crons: graph-serve crons list",
+  assistant: "list the assistants: graph-serve assistants list",
   webhook: "list the webhooks: graph-serve webhooks list",
   checkpoint: "name a step, -1 for the latest, or an id that graph-serve history prints",
 };
@@ -238,7 +239,7 @@ function startOfId(what: keyof typeof STARTS, text: string): string {
  * @throws NotFoundError, InvalidRequestError if several items match (`invalid_request`)
  */
 export async function findItem<T>(
-  what: "cron" | "webhook",
+  what: "cron" | "webhook" | "assistant",
   text: string,
   items: AsyncIterable<T>,
   { idOf, newest }: { idOf: (item: T) => string; newest: "first" | "last" },
@@ -256,7 +257,7 @@ export async function findItem<T>(
 
 /** @throws NotFoundError if nothing matches, InvalidRequestError if several match */
 function onlyOne<T>(
-  what: "thread" | "run" | "cron" | "webhook",
+  what: "thread" | "run" | "cron" | "webhook" | "assistant",
   text: string,
   found: readonly T[],
   idOf: (one: T) => string,

@@ -17,6 +17,7 @@ export const COMMAND_NAMES = [
     "init",
     "threads",
     "runs",
+    "assistants",
     "crons",
     "webhooks",
     "inspect",

@@ -96,6 +96,24 @@ const assistants =
     return [{ event, value: assistant_id === undefined ? value : { assistant_id, metadata: undefined } }];
   };
 
+/** Of an assistant that a client creates or changes. */
+const assistantWrite =
+  (event: string): EventsOf =>
+  (fields, { params }) => {
+    const names = [
+      "graph_id",
+      "config",
+      "context",
+      "metadata",
+      "if_exists",
+      "name",
+      "description",
+      "version",
+    ];
+    const value = { ...pick(fields, ["assistant_id", ...names]), ...params };
+    return [{ event, value, accept: writes(fields, same("config", "context", "metadata")) }];
+  };
+
 const ITEM = same("namespace", "key", "value");
 
 /** In a query, a namespace is its labels joined by dots. */
@@ -134,6 +152,11 @@ export const ROUTE_EVENTS: Readonly<Record<string, EventsOf | undefined>> = {
   get_assistant_graph: assistants("assistants:read"),
   get_assistant_subgraphs: assistants("assistants:read"),
   get_assistant_subgraph: assistants("assistants:read"),
+  create_assistant: assistantWrite("assistants:create"),
+  update_assistant: assistantWrite("assistants:update"),
+  set_latest_assistant: assistantWrite("assistants:update"),
+  delete_assistant: assistants("assistants:delete"),
+  list_assistant_versions: assistants("assistants:search"),
   create_thread: (fields) => {
     const value = pick(fields, ["thread_id", "metadata", "if_exists"]);
     return [{ event: "threads:create", value, accept: writes(fields, same("metadata")) }];

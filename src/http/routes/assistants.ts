@@ -1,14 +1,19 @@
 import { Type } from "../../support/schema-builder.js";
 import {
   AssistantCountRequest,
+  AssistantCreateRequest,
+  AssistantLatestRequest,
   AssistantModel,
+  AssistantPatchRequest,
   AssistantSearchRequest,
+  AssistantVersionModel,
+  AssistantVersionsRequest,
   GraphDrawing,
   GraphSchemaModel,
   SelectedAssistant,
   SubgraphSchemas,
 } from "../../models/assistant.js";
-import { Count, json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
+import { Count, empty, json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 
 const DrawQuery = Type.Object({
   xray: Type.Optional(
@@ -26,6 +31,81 @@ const SubgraphsQuery = Type.Object({
     Type.Boolean({ description: "Also return subgraphs of subgraphs.", default: false }),
   ),
 });
+
+const DeleteQuery = Type.Object({
+  delete_threads: Type.Optional(
+    Type.Boolean({ description: "Also delete threads whose last run used the assistant.", default: false }),
+  ),
+});
+
+const changeErrors = ["assistant_not_found", "unsupported_option"] as const;
+
+/** Served if the setting assistants is managed. */
+export const managedRoutes = [
+  route({
+    id: "create_assistant",
+    method: "post",
+    path: "/assistants",
+    tag: "Assistants",
+    summary: "Create an assistant",
+    body: AssistantCreateRequest,
+    responses: [{ status: 200, description: "The assistant.", schema: AssistantModel }],
+    errors: ["assistant_exists", ...changeErrors],
+    handle: async ({ service, body }) => json(await service.managedAssistants.create(body)),
+  }),
+  route({
+    id: "update_assistant",
+    method: "patch",
+    path: "/assistants/{assistant_id}",
+    tag: "Assistants",
+    summary: "Change an assistant: store its next version",
+    body: AssistantPatchRequest,
+    responses: [{ status: 200, description: "The assistant.", schema: AssistantModel }],
+    errors: changeErrors,
+    handle: async ({ service, params, body }) =>
+      json(await service.managedAssistants.update(params.assistant_id, body)),
+  }),
+  route({
+    id: "delete_assistant",
+    method: "delete",
+    path: "/assistants/{assistant_id}",
+    tag: "Assistants",
+    summary: "Delete an assistant",
+    query: DeleteQuery,
+    responses: [{ status: 204, description: "Deleted." }],
+    errors: [...changeErrors, "thread_busy"],
+    handle: async ({ service, params, query }) => {
+      await service.managedAssistants.delete(params.assistant_id, query);
+      return empty;
+    },
+  }),
+  route({
+    id: "list_assistant_versions",
+    method: "post",
+    path: "/assistants/{assistant_id}/versions",
+    tag: "Assistants",
+    summary: "List the versions of an assistant, newest first",
+    body: AssistantVersionsRequest,
+    responses: [
+      { status: 200, description: "One page of versions.", schema: Type.Array(AssistantVersionModel) },
+    ],
+    errors: ["assistant_not_found"],
+    handle: async ({ service, params, body }) =>
+      json(await service.managedAssistants.versions(params.assistant_id, body)),
+  }),
+  route({
+    id: "set_latest_assistant",
+    method: "post",
+    path: "/assistants/{assistant_id}/latest",
+    tag: "Assistants",
+    summary: "Choose the version that runs use",
+    body: AssistantLatestRequest,
+    responses: [{ status: 200, description: "The assistant.", schema: AssistantModel }],
+    errors: changeErrors,
+    handle: async ({ service, params, body }) =>
+      json(await service.managedAssistants.setLatest(params.assistant_id, body.version)),
+  }),
+];
 
 export const assistantRoutes = [
   route({

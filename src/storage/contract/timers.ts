@@ -1,8 +1,9 @@
-/** Timer rows: crons, delayed runs, pending webhooks, and idempotency keys that expire. */
+/** Timer rows: crons, delayed runs, pending webhooks, idempotency keys that expire, and assistants, which are never due. */
 import type { JsonObject } from "../../models/common.js";
 
 /**
- * What a timer starts: a cron run, a delayed run, a webhook call, or the expiry of an idempotency key.
+ * What a timer starts: a cron run, a delayed run, a webhook call, or the expiry of an idempotency key. An `assistant` that a
+ * client created starts nothing: its `due_at` is null.
  * @example
  * ```ts
  * import type { TimerKind } from "graph-serve";
@@ -12,7 +13,7 @@ import type { JsonObject } from "../../models/common.js";
  * await storage.timers?.next(kinds); // => undefined
  * ```
  */
-export type TimerKind = "cron" | "run" | "webhook" | "key";
+export type TimerKind = "cron" | "run" | "webhook" | "key" | "assistant";
 
 /**
  * A stored timer.

@@ -1,8 +1,8 @@
-/** Copies timers: crons, delayed runs, webhooks and idempotency keys. */
+/** Copies timers: crons, delayed runs, webhooks, idempotency keys and assistants. */
 import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
 import { digestOf } from "./checkpoints.js";
 
-const KINDS: readonly TimerKind[] = ["cron", "run", "webhook", "key"];
+const KINDS: readonly TimerKind[] = ["cron", "run", "webhook", "key", "assistant"];
 const PAGE = 100;
 
 interface CopyTimersOptions {

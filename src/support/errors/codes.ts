@@ -19,6 +19,7 @@ const TABLE = {
   route_not_found: { status: 404, exitCode: 4 },
   method_not_allowed: { status: 405, exitCode: 2 },
   thread_exists: { status: 409, exitCode: 5 },
+  assistant_exists: { status: 409, exitCode: 5 },
   thread_busy: { status: 409, exitCode: 5 },
   thread_changed: { status: 409, exitCode: 5 },
   run_not_redrivable: { status: 409, exitCode: 5 },

@@ -109,7 +109,7 @@ describe.each(NAMES)("%s", (name) => {
     const { code, stdout } = await call(name, [...missing, "--json"]);
     expect(code).toBe(4);
     expect((JSON.parse(stdout) as Failure).error.code).toMatch(
-      /^(thread|run|checkpoint|cron|webhook)_not_found$/,
+      /^(thread|run|checkpoint|cron|webhook|assistant)_not_found$/,
     );
     const text = await call(name, missing);
     expect([text.code, text.stdout]).toEqual([4, ""]);

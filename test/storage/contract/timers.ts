@@ -40,6 +40,15 @@ export function timerTests(storage: () => Storage): void {
       expect(await timers().insert({ ...row, kind: "run" })).toBe(true);
     });
 
+    it("assistants are stored by scope and are never due", async () => {
+      const [id] = await inserted([{ kind: "assistant", due_at: null, scope: '{"owner":"ann"}' }]);
+      expect(
+        idsOf(await timers().list({ kind: "assistant", scope: '{"owner":"ann"}', limit: 10, offset: 0 })),
+      ).toEqual([id]);
+      expect(await timers().next(["assistant"])).toBeUndefined();
+      expect(await timers().due(["assistant"], at(99), 10)).toEqual([]);
+    });
+
     it("only one of several concurrent updates of a version succeeds", async () => {
       const row = timer();
       await timers().insert(row);
