@@ -3,7 +3,7 @@ import { InvalidRequestError, type Issue } from "../support/errors.js";
 import type { JsonObject } from "../models/common.js";
 
 /** Maximum values of a filter, nested ones included, and maximum characters of its keys and strings. */
-const MAX_FILTER_VALUES = 1000;
+const MAX_FILTER_VALUES = 100;
 const MAX_FILTER_CHARACTERS = 64 * 1024;
 /** Maximum metadata keys of a thread. Every key is indexed for search. */
 const MAX_METADATA_KEYS = 1000;

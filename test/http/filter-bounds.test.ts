@@ -28,7 +28,7 @@ const doors: [path: string, field: string][] = [
 const tooLarge: [what: string, filter: object][] = [
   ["a long list", { list: LONG }],
   ["nested lists", { list: Array.from({ length: 40 }, () => LONG.slice(0, 40)) }],
-  ["many keys", Object.fromEntries(LONG.slice(0, 1001).map((key) => [`k${key}`, 1]))],
+  ["many keys", Object.fromEntries(LONG.slice(0, 101).map((key) => [`k${key}`, 1]))],
   ["nested objects", nested(3, 10)],
   ["a long string", { text: "x".repeat(64 * 1024 + 1) }],
   ["long keys", { ["x".repeat(40_000)]: { ["y".repeat(40_000)]: 1 } }],
@@ -58,13 +58,13 @@ describe("an oversized filter", () => {
       });
       expectDocumented("POST", path, answer);
     }
-    const largest = { list: LONG.slice(0, 999) };
+    const largest = { list: LONG.slice(0, 99) };
     expect((await request("POST", path, { [field]: largest })).status).toBe(200);
   });
 
   it("neither an oversized filter nor the largest accepted one blocks the event loop", async () => {
     const { request } = await open();
-    for (const list of [LONG.toReversed(), LONG.slice(-999).toReversed()]) {
+    for (const list of [LONG.toReversed(), LONG.slice(-99).toReversed()]) {
       const search = request("POST", "/threads/search", { metadata: { list } });
       let isOver = false;
       const searched = search.finally(() => (isOver = true));

@@ -73,37 +73,6 @@ describe("contains", () => {
     expect(Math.min(contained.yes, contained.no)).toBeGreaterThan(50);
   });
 
-  const MANY = 60_000;
-  const each = <T>(of: (index: number) => T): T[] => Array.from({ length: MANY }, (_, index) => of(index));
-
-  it.each<[what: string, value: unknown[], filter: unknown[], expected: boolean]>([
-    ["numbers", each((index) => index), each((index) => MANY - 1 - index), true],
-    ["numbers without a match", each((index) => index), each((index) => -1 - index), false],
-    ["strings", each((index) => `text ${index}`), each((index) => `text ${MANY - 1 - index}`), true],
-    ["objects", each((id) => ({ id, a: 1 })), each((index) => ({ id: MANY - 1 - index })), true],
-    [
-      "objects that share all but one entry",
-      each((id) => ({ id, a: 1, b: 2 })),
-      each((id) => ({ a: 1, id, b: 3 })),
-      false,
-    ],
-    [
-      "objects in objects",
-      each((id) => ({ in: { id } })),
-      each((index) => ({ in: { id: MANY - 1 - index } })),
-      true,
-    ],
-    ["lists", each((index) => [index, "a"]), each((index) => ["a", MANY - 1 - index]), true],
-    ["lists in lists", each((index) => [[index]]), each((index) => [[MANY - 1 - index]]), true],
-    ["the same value repeated", each(() => ({ a: 1 })), each(() => ({ b: 1 })), false],
-    ["empty objects and lists", each((index) => index), each((index) => (index % 2 ? [] : {})), false],
-  ])("filters with many entries match large arrays quickly: %s", (_what, value, filter, expected) => {
-    const start = performance.now();
-    expect(contains({ list: value }, { list: filter })).toBe(expected);
-    // A pairwise comparison takes at least 15 s.
-    expect(performance.now() - start).toBeLessThan(8000);
-  });
-
   it("inherited keys never match a filter", () => {
     expect(contains({}, parsed('{"constructor":{}}'))).toBe(false);
     expect(contains({}, parsed('{"__proto__":{}}'))).toBe(false);

@@ -127,8 +127,6 @@ function patchRow<Row extends object>(row: Row, fields: Partial<Row>): Row {
   return patched;
 }
 
-// Containment of JSON values, in less time than the product of the lengths of two lists.
-
 /**
  * Whether `value` contains `filter`, with the semantics of PostgreSQL's `@>`: an object contains every
  * key of the filter, with a value that contains the filter's value; an array contains every element of
@@ -148,165 +146,19 @@ export function contains(value: unknown, filter: unknown): boolean {
   return containing(filter)(value);
 }
 
-/** `contains` for one filter and many values: prepares the filter once. */
+/**
+ * `contains` for one filter and many values: prepares the filter once. Filters are bounded (src/context/request-limits.ts),
+ * so each part is compared with each part of the value.
+ */
 export function containing(filter: unknown): (value: unknown) => boolean {
   if (Array.isArray(filter)) {
-    const wanted = new Patterns(filter);
-    return (value) => Array.isArray(value) && wanted.allIn(value);
+    const parts = filter.map(containing);
+    return (value) => Array.isArray(value) && parts.every((part) => value.some(part));
   }
   if (!isObject(filter)) return (value) => value === filter;
   const tests = Object.keys(filter).map((key) => [key, containing(filter[key])] as const);
   return (value) =>
     isObject(value) && tests.every(([key, test]) => Object.hasOwn(value, key) && test(value[key]));
-}
-
-type Ids = Iterable<number>;
-const NONE: readonly number[] = [];
-
-/** Filters that are matched against a value together. Equal filters share an id. */
-class Patterns {
-  readonly #ids = new Map<string, number>();
-  /** A scalar is contained only in an equal scalar. */
-  readonly #scalars = new Map<unknown, readonly number[]>();
-  readonly #lists: Shapes;
-  readonly #objects: Shapes;
-
-  constructor(filters: readonly unknown[]) {
-    const lists: Shape[] = [];
-    const objects: Shape[] = [];
-    for (const filter of filters) {
-      const identity = identityOf(filter);
-      if (this.#ids.has(identity)) continue;
-      const id = this.#ids.size;
-      this.#ids.set(identity, id);
-      if (Array.isArray(filter)) lists.push({ id, parts: filter.map((part: unknown) => ["", part]) });
-      else if (isObject(filter)) objects.push({ id, parts: Object.entries(filter) });
-      else this.#scalars.set(filter, [id]);
-    }
-    this.#lists = new Shapes(lists);
-    this.#objects = new Shapes(objects);
-  }
-
-  get size(): number {
-    return this.#ids.size;
-  }
-
-  idOf(filter: unknown): number {
-    return this.#ids.get(identityOf(filter)) ?? -1;
-  }
-
-  /** The filters that `value` contains. */
-  in(value: unknown): Ids {
-    if (Array.isArray(value)) return this.#lists.inList(value);
-    return isObject(value) ? this.#objects.inObject(value) : (this.#scalars.get(value) ?? NONE);
-  }
-
-  /** The filters that at least one element contains. */
-  inAny(list: readonly unknown[]): Set<number> {
-    const found = new Set<number>();
-    for (const element of list) {
-      if (found.size === this.size) break;
-      for (const id of this.in(element)) found.add(id);
-    }
-    return found;
-  }
-
-  allIn(list: readonly unknown[]): boolean {
-    return this.inAny(list).size === this.size;
-  }
-}
-
-/** A list or an object of a filter. The parts of a list have empty names. */
-interface Shape {
-  id: number;
-  parts: [name: string, filter: unknown][];
-}
-
-/** A requirement of a shape: a value with this name that contains the filter with this id. */
-interface Need {
-  name: string;
-  id: number;
-}
-
-interface Candidate {
-  id: number;
-  needs: Need[];
-}
-
-/** Lists or objects of a filter. A shape is tested only if the value meets its rarest need. */
-class Shapes {
-  /** Ids of shapes without needs. */
-  readonly #empty: number[] = [];
-  readonly #parts = new Map<string, Patterns>();
-  readonly #byNeed = new Map<string, Map<number, Candidate[]>>();
-
-  constructor(shapes: readonly Shape[]) {
-    const filters = new Map<string, unknown[]>();
-    for (const [name, filter] of shapes.flatMap(({ parts }) => parts))
-      entryOf(filters, name, list).push(filter);
-    for (const [name, wanted] of filters) this.#parts.set(name, new Patterns(wanted));
-    const candidates = shapes.map(({ id, parts }) => ({ id, needs: parts.map((part) => this.#need(part)) }));
-    const counts = new Map<string, Map<number, number>>();
-    for (const { name, id } of candidates.flatMap(({ needs }) => needs)) {
-      const ofName = entryOf(counts, name, map<number>);
-      ofName.set(id, (ofName.get(id) ?? 0) + 1);
-    }
-    const needed = ({ name, id }: Need) => counts.get(name)?.get(id) ?? 0;
-    for (const candidate of candidates) {
-      const [rarest] = candidate.needs.toSorted((a, b) => needed(a) - needed(b));
-      if (!rarest) this.#empty.push(candidate.id);
-      else entryOf(entryOf(this.#byNeed, rarest.name, map<Candidate[]>), rarest.id, list).push(candidate);
-    }
-  }
-
-  inList(value: readonly unknown[]): Ids {
-    const elements = this.#parts.get("");
-    return elements ? this.#met(new Map([["", elements.inAny(value)]])) : this.#empty;
-  }
-
-  inObject(value: Record<string, unknown>): Ids {
-    if (this.#parts.size === 0) return this.#empty;
-    const found = new Map<string, Set<number>>();
-    const keys = Object.keys(value);
-    for (const name of keys.length < this.#parts.size ? keys : this.#parts.keys()) {
-      const parts = Object.hasOwn(value, name) ? this.#parts.get(name) : undefined;
-      if (parts) found.set(name, new Set(parts.in(value[name])));
-    }
-    return this.#met(found);
-  }
-
-  #met(found: ReadonlyMap<string, ReadonlySet<number>>): number[] {
-    const met = [...this.#empty];
-    for (const [name, ids] of found) {
-      for (const id of ids) {
-        for (const candidate of this.#byNeed.get(name)?.get(id) ?? []) {
-          if (candidate.needs.every((need) => found.get(need.name)?.has(need.id))) met.push(candidate.id);
-        }
-      }
-    }
-    return met;
-  }
-
-  #need([name, filter]: Shape["parts"][number]): Need {
-    return { name, id: this.#parts.get(name)?.idOf(filter) ?? -1 };
-  }
-}
-
-const list = <T>(): T[] => [];
-const map = <T>(): Map<number, T> => new Map();
-
-function entryOf<Key, Value>(entries: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const entry = entries.get(key) ?? make();
-  entries.set(key, entry);
-  return entry;
-}
-
-/** The same string for equal filters. */
-function identityOf(filter: unknown): string {
-  if (Array.isArray(filter)) return `[${filter.map(identityOf).join()}]`;
-  if (!isObject(filter)) return typeof filter === "string" ? JSON.stringify(filter) : String(filter);
-  const keys = Object.keys(filter).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${identityOf(filter[key])}`).join()}}`;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
