@@ -35,6 +35,21 @@ describeWithChromium("a thread", () => {
     await expect.poll(() => grip.getAttribute("aria-valuenow")).toBe(wider);
   });
 
+  it.each([320, 390])("has the navigation in one row on a phone of %i pixels", async (width) => {
+    const { service, url } = server();
+    await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
+    const { page, visit } = await open(url, { width });
+    await visit("#/threads");
+    await page.getByText("Live").waitFor();
+    const links = await page.getByRole("navigation", { name: "Screens" }).getByRole("link").all();
+    const boxes = await Promise.all(links.map((link) => link.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+    expect(boxes.map((box) => (box?.height ?? 0) >= 44)).toEqual(links.map(() => true));
+    if (width === 390) expect((boxes.at(-1)?.x ?? 0) + (boxes.at(-1)?.width ?? 0)).toBeLessThanOrEqual(width);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+  });
+
   it("does not show the outcome of a run on another thread", async () => {
     const { service, url } = server();
     const failed = await ranThread(service, "fail", {}).catch(() => undefined);
