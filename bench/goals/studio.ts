@@ -211,8 +211,8 @@ async function largeStates({ stage, goal, url, page }: Scene): Promise<Row[]> {
     await page.goto("about:blank");
     await page.goto(`${url}/studio/#/threads/${thread}?tab=meta`);
     await page.locator(STEPS).first().waitFor();
-    // Both states are loaded by now: only the tab's own work is measured.
-    await page.waitForLoadState("networkidle");
+    // The panel waits for both states, so only the tab's own work is measured.
+    await page.locator('#panel[aria-busy="false"] .meta').waitFor();
     await page.evaluate(WATCH_BLOCKS);
     const begin = performance.now();
     await page.evaluate(`location.hash = location.hash.replace("tab=meta", "tab=${tab}")`);
