@@ -222,6 +222,24 @@ describe("a run after an answer", () => {
       await server.exit;
     }
   });
+
+  it("a server deletes the copy, and keeps the long-term memory that its nodes wrote", async () => {
+    const { thread_id } = await started("counts");
+    const server = startCli(["dev", "-p", "0"], { cwd: project.dir });
+    try {
+      const [, url = ""] = await server.stderr.until(/at (http:\S+)/);
+      const idsOf = async (path: string) => {
+        const answer = await fetch(`${url}${path}`, { method: "POST", body: "{}" });
+        return ((await answer.json()) as { thread_id: string }[]).map((one) => one.thread_id);
+      };
+      expect((await executed(thread_id, "--url", url)).run.values.log).toContain("visit 2");
+      expect(await idsOf("/threads/search")).toEqual([thread_id]);
+      expect((await executed(thread_id, "--url", url)).run.values.log).toContain("visit 3");
+    } finally {
+      server.stop();
+      await server.exit;
+    }
+  });
 });
 
 describe("a run selected with --run", () => {
