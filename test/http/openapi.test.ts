@@ -36,7 +36,9 @@ describe("the OpenAPI document", () => {
   });
 
   it("the served document equals the built one", async () => {
-    const { request } = await serve(fakeService({ settings: { crons: true, webhooks } }));
+    const { request } = await serve(
+      fakeService({ settings: { assistants: "managed", crons: true, webhooks } }),
+    );
     expect((await request("GET", "/openapi.json")).body).toEqual(JSON.parse(JSON.stringify(document)));
   });
 

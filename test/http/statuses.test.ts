@@ -47,7 +47,7 @@ const assistants: Row[] = [
   ["GET /assistants/agent/subgraphs?recurse=1", 200],
   ["GET /assistants/agent/subgraphs?recurse=2", 422],
   ["GET /assistants/search", 405],
-  ["DELETE /assistants/agent", 405],
+  ["PUT /assistants/agent", 405],
   ["GET /assistants", 404],
 ];
 const threads: Row[] = [
