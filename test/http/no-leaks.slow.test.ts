@@ -28,7 +28,10 @@ const routes = new Set<string>();
  * are streamed unfiltered.
  */
 async function sightsOf(hold_messages: boolean, walk: (walker: Walker) => Promise<void>): Promise<string[]> {
-  const settings = { list_all_assistants: true, metrics: true, crons: true, webhooks, hold_messages };
+  const settings = {
+    ...{ list_all_assistants: true, assistants: "managed" as const },
+    ...{ metrics: true, crons: true, webhooks, hold_messages },
+  };
   const walker = new Walker(await startTestServer({ graphs, settings }), { messages: hold_messages });
   await walk(walker);
   for (const route of walker.routes) routes.add(route);

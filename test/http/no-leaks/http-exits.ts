@@ -38,6 +38,13 @@ export async function walkAssistant(walker: Walker, { id }: Walked): Promise<voi
     await ask(`GET /assistants/${id}${path}`);
   for (const namespace of ["child", "child%7Cleaf", "call"])
     await ask(`GET /assistants/${id}/subgraphs/${namespace}?recurse=true`);
+  const { assistant_id } = (await ask("POST /assistants", { graph_id: id })).body as { assistant_id: string };
+  const assistant = `/assistants/${assistant_id}`;
+  await ask(`PATCH ${assistant}`, { name: "walked" });
+  for (const path of ["", "/schemas", "/graph", "/subgraphs"]) await ask(`GET ${assistant}${path}`);
+  await ask(`POST ${assistant}/versions`, {});
+  await ask(`POST ${assistant}/latest`, { version: 1 });
+  await ask(`DELETE ${assistant}`);
 }
 
 /** Streams in each mode and in all modes together: up to the interrupt, after the resume, and stateless. */
