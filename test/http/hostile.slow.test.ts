@@ -17,7 +17,7 @@ const THREAD = "0197f0a0-0000-7000-8000-000000000009";
 async function open(): Promise<TestServer> {
   const server = await startTestServer({
     graphs: { chat },
-    settings: { body_limit: LIMIT, crons: true, webhooks },
+    settings: { body_limit: LIMIT, assistants: "managed", crons: true, webhooks },
   });
   await server.request("POST", "/threads", { thread_id: THREAD });
   return server;
