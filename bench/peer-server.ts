@@ -3,7 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { GraphName } from "./graphs.js";
-import { freePort, ProcessGroup } from "./process-group.js";
+import { freePort } from "../test/helpers/free-port.js";
+import { ProcessGroup } from "./process-group.js";
 
 const PACKAGES = [
   "@langchain/langgraph-cli@1.5.1",

@@ -35,6 +35,15 @@ async function answer(server: TestServer, thread: string, stop: Stop) {
   return { assistant_id: "agent", command: { resume: Object.fromEntries(ids.map(({ id }) => [id, "yes"])) } };
 }
 
+/** A run that was accepted and has not started. */
+const queuedRun = (kwargs: object) => ({
+  run_id: crypto.randomUUID(),
+  status: "pending" as const,
+  state: "queued" as const,
+  attempt: 0,
+  kwargs,
+});
+
 const history = ({ request }: TestServer, thread: string) =>
   request("POST", `/threads/${thread}/history`, { limit: 100 });
 
@@ -92,13 +101,7 @@ onEveryBackend("a thread waits in a node that a deploy changes with a migration"
       const first = await deploy(storage, release(stop, "none"));
       const thread = await stopped(first, stop);
       await first.service.close(0);
-      const queued = {
-        run_id: crypto.randomUUID(),
-        status: "pending" as const,
-        state: "queued" as const,
-        attempt: 0,
-        kwargs: { input: null, command: { resume: "yes" } },
-      };
+      const queued = queuedRun({ input: null, command: { resume: "yes" } });
       const run = await crash(
         storage,
         thread,
@@ -148,13 +151,7 @@ withSqlite("an accepted run is to stop at a node that a deploy renames", (backen
     const first = await deploy(storage, release(stop, "none"));
     const thread = await stopped(first, stop);
     await first.service.close(0);
-    const queued = {
-      run_id: crypto.randomUUID(),
-      status: "pending" as const,
-      state: "queued" as const,
-      attempt: 0,
-      kwargs: { ...RUN, [field]: [node] },
-    };
+    const queued = queuedRun({ ...RUN, [field]: [node] });
     const run = await crash(storage, thread, queued);
     const migrations = await migrationOf(stop, "renamed");
     const server = await deploy(storage, release(stop, "renamed"), { migrations });
