@@ -198,4 +198,4 @@ export function addLazily<Target extends object, Name extends keyof Target>(
 export const withParts = <Context extends OpsContext, Parts extends object>(
   context: Context,
   parts: Parts,
-): Context & Parts => Object.create(context, Object.getOwnPropertyDescriptors(parts)) as Context & Parts;
+): Context & Parts => Object.assign(Object.create(context) as Context, parts);

@@ -2,7 +2,7 @@
  * Ids of spans. Those of a run are derived from its id and attempt, and from the place of the task in it, so that a
  * backend which identifies spans by their ids stores a run once, also if it is exported live and from the storage.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { IdGenerator } from "@opentelemetry/sdk-trace-base";
 
 /** The key of a run's span; those of its tasks begin with it. */
@@ -38,5 +38,5 @@ export class SpanIds implements IdGenerator {
   generateSpanId = (): string =>
     this.#key === undefined
       ? this.#others.generateSpanId()
-      : createHash("sha256").update(this.#key).digest("hex").slice(0, 16);
+      : hash("sha256", this.#key, "hex").slice(0, 16);
 }

@@ -76,37 +76,46 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 };
 
 function spanOf(task: RunTask, key: string, endedAt: number, thread: string): TaskSpan {
-  const { kind, name, step, state, started_at, ended_at, tool_call_id, error } = task;
+  const { kind, state, started_at, ended_at } = task;
   const from = Date.parse(started_at);
-  const common = {
+  return {
     task,
     key,
+    name: nameOf(task),
+    isClient: kind === "model",
+    attributes: attributesOf(task, thread),
     from,
     to: Math.max(from, ended_at === null ? endedAt : Date.parse(ended_at)),
     hasFailed: state === "failed",
-    isClient: kind === "model",
     children: [],
   };
-  const at = {
-    ...(step !== null && { [names.STEP]: step }),
-    [names.STATE]: state,
-    // Tasks of earlier versions have no class.
-    ...(state === "failed" && { [names.ERROR_TYPE]: error ?? "_OTHER" }),
-  };
-  if (kind === "node") return { ...common, name, attributes: { [names.NODE]: name, ...at } };
-  if (kind === "tool") {
-    const attributes = {
-      ...{ [names.OPERATION]: "execute_tool", [names.TOOL]: name },
-      ...(tool_call_id !== undefined && { [names.TOOL_CALL]: tool_call_id }),
-    };
-    return { ...common, name: `execute_tool ${name}`, attributes: { ...attributes, ...at } };
-  }
-  return { ...common, name: `chat ${name}`, attributes: { ...callAttributes(task, thread), ...at } };
 }
 
-function callAttributes(task: RunTask, thread: string): TaskSpan["attributes"] {
+function nameOf({ kind, name }: RunTask): string {
+  if (kind === "node") return name;
+  return kind === "tool" ? `execute_tool ${name}` : `chat ${name}`;
+}
+
+/** Assigned one by one: every task of every traced run gets them. */
+function attributesOf(task: RunTask, thread: string): TaskSpan["attributes"] {
+  const { kind, name, step, state, tool_call_id, error } = task;
+  const attributes: TaskSpan["attributes"] = {};
+  if (kind === "node") attributes[names.NODE] = name;
+  else if (kind === "tool") {
+    attributes[names.OPERATION] = "execute_tool";
+    attributes[names.TOOL] = name;
+    if (tool_call_id !== undefined) attributes[names.TOOL_CALL] = tool_call_id;
+  } else addCall(attributes, task, thread);
+  if (step !== null) attributes[names.STEP] = step;
+  attributes[names.STATE] = state;
+  // Tasks of earlier versions have no class.
+  if (state === "failed") attributes[names.ERROR_TYPE] = error ?? "_OTHER";
+  return attributes;
+}
+
+function addCall(attributes: TaskSpan["attributes"], task: RunTask, thread: string): void {
   const { name, usage, provider, cache_read_tokens, cache_write_tokens, reasoning_tokens } = task;
-  return {
+  Object.assign(attributes, {
     ...{ [names.OPERATION]: "chat", [names.MODEL]: name, [names.CONVERSATION]: thread },
     // The convention requires one.
     [names.PROVIDER]: PROVIDERS[provider ?? ""] ?? provider ?? "unknown",
@@ -115,5 +124,5 @@ function callAttributes(task: RunTask, thread: string): TaskSpan["attributes"] {
     ...(cache_write_tokens !== undefined && { [names.CACHE_WRITE_TOKENS]: cache_write_tokens }),
     ...(reasoning_tokens !== undefined && { [names.REASONING_TOKENS]: reasoning_tokens }),
     ...(usage?.cost_usd !== undefined && { [names.COST]: usage.cost_usd }),
-  };
+  });
 }
