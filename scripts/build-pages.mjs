@@ -1,8 +1,8 @@
 /**
- * Builds studio/ into dist/studio, and into dist/pages as one script and one style sheet for pages that embed
- * their thread. Skips what is up to date.
+ * Builds studio/ into dist/studio, and into dist/pages as one script for pages that embed their thread; they share the
+ * style sheet. Skips what is up to date.
  */
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -75,9 +75,12 @@ function licenseOf(name) {
   return file;
 }
 
+/** The pages use the style sheet of dist/studio, which has the same rules. */
+const UNUSED_STYLE = "unused";
+
 async function buildPage() {
-  const built = [".js", ".css"].map((end) => `dist/pages/studio${end}`);
-  if (isCurrent(built, ["studio", ...SHARED])) return;
+  const built = "dist/pages/studio.js";
+  if (isCurrent([built], ["studio", ...SHARED])) return;
   await build({
     root: join(ROOT, "studio"),
     configFile: false,
@@ -93,11 +96,12 @@ async function buildPage() {
         formats: ["iife"],
         name: "studio",
         fileName: () => "studio.js",
-        cssFileName: "studio",
+        cssFileName: UNUSED_STYLE,
       },
     },
   });
-  escapeControls(join(ROOT, "dist/pages/studio.js"));
+  rmSync(join(ROOT, `dist/pages/${UNUSED_STYLE}.css`));
+  escapeControls(join(ROOT, built));
 }
 
 /** A library has control characters in its strings. Pages must not contain them, because they are printed, too. */

@@ -1,5 +1,5 @@
 /** The HTML page of a single thread: it opens without a server and sends no requests. */
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
@@ -39,6 +39,16 @@ const dataOf = (text: string): PageData =>
 
 const stored = async (...argv: string[]): Promise<Item[]> =>
   (await project.json<{ items: Item[] }>(["replay", project.threadId, ...argv])).document.items;
+
+describe("the style of an HTML page", () => {
+  it("is the only style sheet of the Studio", async () => {
+    const assets = new URL("../../dist/studio/assets/", import.meta.url);
+    const [sheet, ...others] = (await readdir(assets)).filter((file) => file.endsWith(".css"));
+    expect(others).toEqual([]);
+    const style = /<style>(.*?)<\/style>/s.exec(html)?.[1];
+    expect(style).toBe((await readFile(new URL(String(sheet), assets), "utf8")).trim());
+  });
+});
 
 describe("the data of an HTML page", () => {
   const statesOf = (data: PageData, items: readonly Item[]) => {

@@ -1,17 +1,26 @@
 /** The replay page: one self-contained file without network requests; data is always inserted as text. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
 import type { Redact } from "../../testing/cases/redact.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl, escapeHtml } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
 
-/** Script or style of the Studio, built from studio/ by scripts/build-pages.mjs; cannot close its HTML element. */
-const asset = (name: string): string =>
-  readFileSync(new URL(`../../../dist/pages/${name}`, import.meta.url), "utf8")
+const DIST = new URL("../../../dist/", import.meta.url);
+
+/** A file of dist/ in a form that cannot close its HTML element. */
+const asset = (path: string): string =>
+  readFileSync(new URL(path, DIST), "utf8")
     .trim()
     .replaceAll(/<(?=\/(?:script|style)|!--)/gi, "\\x3c");
+
+/** The style sheet of the Studio has a hash in its name. */
+function studioStyle(): string {
+  const name = readdirSync(new URL("studio/assets", DIST)).find((file) => file.endsWith(".css"));
+  if (name === undefined) throw new Error("dist/studio has no style sheet: run npm run build");
+  return asset(`studio/assets/${name}`);
+}
 
 /** Generates the page of a thread in chunks while the steps are read; applies `redact` to all data. */
 export async function* replayPage(
@@ -29,7 +38,7 @@ async function* redacted(steps: AsyncIterable<PageStep>, redact: Redact): AsyncG
 async function* pageParts(head: PageHead, steps: AsyncGenerator<PageStep>): AsyncGenerator<string> {
   // Read the first step before writing the head, so that errors are reported instead of a partial page.
   const first = await steps.next();
-  const [script, style] = [asset("studio.js"), asset("studio.css")];
+  const [script, style] = [asset("pages/studio.js"), studioStyle()];
   yield before(head.thread.thread_id, script, style);
   yield `${inScript(head).slice(0, -1)},"steps":[`;
   if (!first.done) yield inScript(first.value);
