@@ -71,7 +71,11 @@ export async function callAgain(
 ): Promise<Pick<InterruptedRun, "context" | "checked">> {
   const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
   const request = await withBreakpoints(own, row, originalRequest(row));
-  return { context: own, checked: await checkRequest(own, row.thread_id, request, "again") };
+  const checked = await checkRequest(own, row.thread_id, request, "again");
+  const { assistant_id: assistantId } = row.metadata;
+  // The stored request names the graph, and contains what its assistant added when the run was accepted.
+  const bound = typeof assistantId === "string" ? { ...checked.bound, assistantId } : checked.bound;
+  return { context: own, checked: { ...checked, bound } };
 }
 
 /** Wraps an error as `run_failed`, except errors that the run did not cause. */

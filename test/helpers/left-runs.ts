@@ -16,6 +16,7 @@ interface LeaveOptions {
   /** Number of crashes, including the last one. */
   attempt: number;
   thread_id?: string;
+  assistant_id?: string;
   /** Whether node a has run and its checkpoint is stored. If false, the run has no checkpoint. */
   hasWritten?: boolean;
   /** More fields of the request. */
@@ -29,10 +30,10 @@ export const INPUT = { log: ["in"], gates: {} };
 export async function leaveRun(
   service: Service,
   { threads, runs, owners }: Storage,
-  { attempt, thread_id, hasWritten = true, kwargs, resumption }: LeaveOptions,
+  { attempt, thread_id, assistant_id = "trail", hasWritten = true, kwargs, resumption }: LeaveOptions,
 ): Promise<LeftRun> {
   const thread = thread_id ?? (await service.threads.create({})).thread_id;
-  const request = { assistant_id: "trail", input: INPUT };
+  const request = { assistant_id, input: INPUT };
   const begun = hasWritten
     ? await service.runs.create(thread, { ...request, interrupt_before: ["b"] })
     : undefined;
@@ -42,7 +43,7 @@ export async function leaveRun(
   await runs.delete(thread, run_id);
   await owners.remove("gone");
   const left: RunRow = {
-    assistant_id: "trail",
+    assistant_id,
     created_at: at,
     metadata: { graph_id: "trail" },
     multitask_strategy: "enqueue",
