@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 
 /** Paths of a module: today's first, then those of earlier releases. */
 const PATHS = {
-  service: ["service/service.js", "service.js"],
+  service: ["service/open.js", "service/service.js", "service.js"],
   server: ["http/server.js"],
   openStorage: ["storage/open.js"],
   threadLocks: ["storage/locks/thread-locks.js", "storage/thread-locks.js"],

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
 import type * as ServerModule from "../src/http/server.js";
 import type { Settings } from "../src/config/settings.js";
-import type * as ServiceModule from "../src/service/service.js";
+import type * as ServiceModule from "../src/service/open.js";
+import type { Service } from "../src/service/service.js";
 import type * as OpenModule from "../src/storage/open.js";
 import type { Storage, StorageOptions } from "../src/storage/contract/storage.js";
 import type * as LocksModule from "../src/storage/locks/thread-locks.js";
@@ -29,7 +30,7 @@ export interface OpenArguments {
 /** Longer than the interval of maintenance, in ms. */
 const MAINTENANCE_MS = 7_000;
 
-let service: ServiceModule.Service;
+let service: Service;
 const counters = new Counters();
 
 const api = {

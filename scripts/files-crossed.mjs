@@ -62,7 +62,7 @@ const nameOf = ({ functionName, ranges: [{ startOffset }] }) =>
 const fileOf = (place) => place.slice(0, place.indexOf(":"));
 
 async function stream(options = {}) {
-  const { openService } = await import("../src/service/service.ts");
+  const { openService } = await import("../src/service/open.ts");
   const { startServer } = await import("../src/http/server.ts");
   const service = await openService({ graphs: { agent: GRAPH }, mode: "edit", ...options });
   const server = await startServer(service, { host: "127.0.0.1", port: 0 });

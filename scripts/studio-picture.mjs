@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { startServer } from "../src/http/server.js";
-import { openService } from "../src/service/service.js";
+import { openService } from "../src/service/open.js";
 
 const ROOT = join(import.meta.dirname, "..");
 const SIZE = { width: 1440, height: 640 };

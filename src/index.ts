@@ -15,7 +15,9 @@ export type { RunActivity } from "./models/run-activity.js";
 export type { RunFrame, RunStream } from "./models/run-stream.js";
 export type { CheckpointConfig, Interrupt, ThreadState } from "./models/state.js";
 export type { Thread, ThreadCreateRequest, ThreadSearchRequest, ThreadStatus } from "./models/thread.js";
-export { openService, type GraphSummary, type Service, type ServiceOptions } from "./service/service.js";
+export { openService } from "./service/open.js";
+export type { GraphSummary, Service } from "./service/service.js";
+export type { ServiceOptions } from "./service/options.js";
 // For those who write a storage of their own; see OpenCustomStorage.
 export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/saver/checkpointer.js";
 export { contains } from "./storage/rows/rows.js";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "../../src/config/settings.js";
 import type * as ServerModule from "../../src/http/server.js";
-import type * as ServiceModule from "../../src/service/service.js";
+import type * as ServiceModule from "../../src/service/open.js";
 import { AGENT_KINDS, AGENTS, type AgentKind } from "../../test/fixtures/agents.js";
 import { PacedModel } from "../../test/fixtures/paced-model.js";
 import { loadDist } from "../dist-modules.js";

@@ -1,42 +1,28 @@
-/** Composition root: creates the service that HTTP, the CLI and embedders use from settings, graphs and a storage. */
-import { resolve } from "node:path";
-import { assertMetrics } from "../config/metrics-settings.js";
-import { parseGraphTarget } from "../config/graph-target.js";
-import { assertQueue } from "../config/queue-settings.js";
-import { defaultSettings, type Settings } from "../config/settings.js";
-import { type GraphSource, GraphSources } from "../graphs/load.js";
-import { Migrations } from "../graphs/versions/migrations.js";
-import { provideSdkLogger } from "../graphs/sdk-logger.js";
+/** The service that HTTP, the CLI and embedders use. src/service/open.ts opens it. */
+import type { Settings } from "../config/settings.js";
+import type { GraphSources } from "../graphs/load.js";
 import type { Caller } from "../models/caller.js";
 import type { InitialMessage, ServerInfo } from "../models/info.js";
 import { clockFinding } from "../context/clock.js";
-import { addLazily, createContext, type OpsContext, withParts } from "../context/context.js";
+import { addLazily, type OpsContext, withParts } from "../context/context.js";
 import { type EngineContext, LiveRuns } from "../runs/live-runs.js";
 import { Maintenance, sweep } from "../operations/maintenance.js";
 import { Operations } from "../operations/operations.js";
 import { type RecoveryPolicy, recoverRuns } from "../coordination/recover.js";
 import { InProcessQueue } from "../coordination/in-process-queue.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
-import type { ServiceOptions } from "./options.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./info.js";
-import { a2aSdkOf, mcpSdkOf, queueMaker, settingsOfWorker, shareFrames, watchWith } from "./parts.js";
-import { observeStorage } from "../storage/observed.js";
-import { openStorage } from "../storage/open.js";
 import type { Storage, StorageFinding, ThreadRow, UnfinishedRun } from "../storage/contract/storage.js";
-import { ConfigError, type GraphLoadError } from "../support/errors.js";
-import { type Logger, silentLogger, safeLogger } from "../support/log.js";
-import { type Metrics, openMetrics } from "../support/metrics.js";
-import { type Budgets, budgetsOf } from "../support/budgets/budget.js";
-import { pricesOf } from "../context/prices.js";
-import { openTracing, type Tracing } from "../tracing/tracing.js";
+import type { GraphLoadError } from "../support/errors.js";
+import type { Logger } from "../support/log.js";
+import type { Metrics } from "../support/metrics.js";
+import type { Tracing } from "../tracing/tracing.js";
 import { currentRun } from "../support/event-loop.js";
-import { provideSdkFetch } from "../support/sdk-fetch.js";
 import { langgraphVersion } from "../support/user-langgraph.js";
 import { VERSION } from "../support/version.js";
-import { UserHooks } from "./user-hooks.js";
+import type { UserHooks } from "./user-hooks.js";
 
 export type { GraphSummary } from "./info.js";
-export type { ServiceOptions } from "./options.js";
 export type { RunActivity } from "../models/run-activity.js";
 export type { StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
 export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
@@ -344,163 +330,5 @@ export class Service extends Operations {
     await this.#context.recorder?.close();
     await this.#context.storage.close();
     this.#closed();
-  }
-}
-
-/**
- * Loads the graphs, opens the storage and recovers the runs of earlier processes.
- * @param options graphs, settings and hooks
- * @returns the open service; close it with `close()`
- * @throws ConfigError for invalid settings or options (`config_invalid`)
- * @throws GraphLoadError for a graph that cannot be loaded (`graph_load_failed`)
- * @throws StorageUnavailableError if the storage cannot be reached (`storage_unavailable`)
- * @example
- * ```ts
- * import { openService } from "graph-serve";
- * import { graph } from "./graph.js";
- *
- * const service = await openService({ graphs: { agent: graph } });
- * const { thread_id } = await service.threads.create({});
- * const run = await service.runs.create(thread_id, { assistant_id: "agent", input: { name: "Ada" } });
- * run.status; // => "success"
- * await service.close();
- * ```
- */
-export async function openService(options: ServiceOptions): Promise<Service> {
-  const logger = safeLogger(options.logger ?? silentLogger);
-  const sources = sourcesOf(options.graphs ?? options.settings?.graphs ?? {});
-  // Graph modules may use these globals while they are loaded.
-  const closed = sources.size > 0 ? provideToGraphs(logger) : () => undefined;
-  try {
-    return await open(options, sources, logger, closed);
-  } catch (error) {
-    closed();
-    throw error;
-  }
-}
-
-/** Provides globals that graphs use. Returns a function that removes them. */
-function provideToGraphs(logger: Logger): () => void {
-  const withdrawals = [provideSdkLogger(logger), provideSdkFetch()];
-  return () => withdrawals.forEach((withdraw) => withdraw());
-}
-
-async function open(
-  options: ServiceOptions,
-  named: ReadonlyMap<string, GraphSource>,
-  logger: Logger,
-  closed: () => void,
-): Promise<Service> {
-  const cwd = resolve(options.cwd ?? ".");
-  const given: Settings = { ...defaultSettings(options.settings), ...options.settings };
-  const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
-  const { mode = "serve", unfiltered, authenticate, callFactories, onThreadRemoved } = options;
-  const [serves, readOnly, maintains] = [
-    mode === "serve",
-    mode === "read",
-    mode === "serve" || mode === "run",
-  ];
-  const standIns = Boolean(options.standIns ?? readOnly);
-  // Without placeholders, runs are executed as by a server.
-  const executes = serves || !standIns;
-  if (authenticate && !serves) throw acceptsNoRequests();
-  const sources = new GraphSources(named, { cwd, callFactories });
-  assertServable(settings, sources.ids, { mayBeEmpty: !executes });
-  const existing = options.standIns === "existing";
-  const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
-  const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
-  const { metrics, ...sdks } = serves ? await servedParts(cwd, settings) : NO_PARTS;
-  const tracing = executes ? tracingOf(cwd, settings, logger, metrics) : undefined;
-  const hasQueue = executes && maintains;
-  if (hasQueue) assertQueue(settings);
-  const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
-  for (const notice of opened.notices ?? []) logger.warn({ scheme: opened.scheme }, notice);
-  const storage = metrics ? observeStorage(opened, metrics.storageCalled) : opened;
-  let frames: OpsContext["frames"];
-  try {
-    const watch = options.onActivity && (await watchWith(options.onActivity));
-    frames = executes && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
-    const priceOf = maintains ? pricesOf(settings.prices, cwd) : undefined;
-    const budgets = requiredBudgets(settings, storage);
-    const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
-    const served = { serves: executes, migrations, frames, metrics, tracing, priceOf, budgets, watch };
-    const parts = { settings, graphs, storage, logger, standIns, unfiltered, onThreadRemoved, ...served };
-    const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
-    const context = createContext(parts);
-    const defaultPolicy = maintains ? (makeQueue ? "queue" : "resume") : "leave";
-    const serviceParts = {
-      cwd,
-      standIns,
-      maintains,
-      cutOffs: settings.resume_runs ? (options.cutOffs ?? defaultPolicy) : "end",
-      makeQueue,
-      hooks,
-      ...sdks,
-      closed,
-    } as const;
-    return await new Service(settings, sources, context, serviceParts).start();
-  } catch (error) {
-    await frames?.close();
-    await storage.close();
-    throw error;
-  }
-}
-
-const acceptsNoRequests = () =>
-  new ConfigError("the option authenticate requires a service that accepts requests", {
-    hint: 'open it with openService({ mode: "serve" })',
-  });
-
-/** @throws ConfigError if the storage does not record usage (`config_invalid`) */
-function requiredBudgets({ budgets }: Settings, storage: Storage): Budgets | undefined {
-  if (!budgets) return undefined;
-  if (storage.usage) return budgetsOf(budgets);
-  throw new ConfigError(`budgets need a storage that records usage, and ${storage.scheme} does not`, {
-    hint: "remove budgets, or use a storage of graph-serve",
-  });
-}
-
-function tracingOf(cwd: string, settings: Settings, logger: Logger, metrics: Metrics | undefined) {
-  const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
-  return openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) });
-}
-
-/** What settings enable for clients, from optional packages of the project. */
-async function servedParts(cwd: string, settings: Settings) {
-  assertMetrics(settings);
-  return {
-    metrics: settings.metrics ? openMetrics(cwd) : undefined,
-    mcpSdk: settings.mcp ? await mcpSdkOf(cwd) : undefined,
-    a2aSdk: settings.a2a ? await a2aSdkOf(cwd) : undefined,
-  };
-}
-
-const NO_PARTS = { metrics: undefined, mcpSdk: undefined, a2aSdk: undefined };
-
-/** The source of each graph: a string names a file and an export. */
-function sourcesOf(graphs: Readonly<Record<string, unknown>>): ReadonlyMap<string, GraphSource> {
-  const entries = Object.entries(graphs).map(([id, value]): [string, GraphSource] => [
-    id,
-    typeof value === "string" ? { kind: "file", ...parseGraphTarget(value) } : { kind: "value", value },
-  ]);
-  return new Map(entries);
-}
-
-/** @throws ConfigError (`config_invalid`) */
-function assertServable(
-  { default_assistant_id }: Settings,
-  ids: readonly string[],
-  { mayBeEmpty }: { mayBeEmpty: boolean },
-): void {
-  if (ids.length === 0) {
-    if (mayBeEmpty) return;
-    throw new ConfigError("there is no graph to serve", {
-      hint: "name one: graph-serve dev ./graph.ts, or `graphs` in the configuration",
-    });
-  }
-  if (default_assistant_id !== undefined && !ids.includes(default_assistant_id)) {
-    throw new ConfigError(
-      `default_assistant_id "${default_assistant_id}" is not a key of graphs: ${ids.join(", ")}`,
-    );
   }
 }

@@ -100,6 +100,6 @@ const openGraphs: OpenService = async ({ settings, baseDir, env }) => {
   for (const [name, value] of Object.entries(env)) process.env[name] ??= value;
   const [source = ""] = Object.values(settings.graphs);
   useLangGraphOf(dirname(resolve(baseDir, parseGraphTarget(source).path)));
-  const { openService } = await import("../service/service.js");
+  const { openService } = await import("../service/open.js");
   return openService({ mode: "run", settings: { ...settings, http_app: undefined }, cwd: baseDir });
 };

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { DeadRun } from "../../src/models/dead-run.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import { serve } from "../helpers/app.js";
 import { createTrails, INPUT, leaveRun, type LeftRun } from "../helpers/left-runs.js";

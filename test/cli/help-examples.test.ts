@@ -3,7 +3,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { cli, createProject, type Project, startCli } from "./harness.js";
 import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
 

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listenAt } from "../../src/cli/dev/dev-server.js";
 import { ConfigError } from "../../src/support/errors.js";
 import type { RunningServer } from "../../src/http/server.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { createProject, echoGraph, type Project } from "./harness.js";
 
 const HOST = "127.0.0.1";

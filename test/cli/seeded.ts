@@ -2,7 +2,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { startServer, type RunningServer } from "../../src/http/server.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "./harness.js";
 
 /** A graph that shows `n` and hides `secret`. */

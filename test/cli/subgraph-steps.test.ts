@@ -1,6 +1,6 @@
 /** Commands show the steps of subgraphs under the node that ran them, and `--ns` takes the name of that node. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { serve } from "../helpers/app.js";
 import { cli, createProject, type CliOptions, type Project } from "./harness.js";
 

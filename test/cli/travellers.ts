@@ -2,7 +2,8 @@
 import { AIMessage } from "@langchain/core/messages";
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { expect } from "vitest";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import type { StoragePlace } from "../../src/service/migration.js";
 import type { Settings } from "../../src/config/settings.js";
 

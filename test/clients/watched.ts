@@ -3,7 +3,7 @@ import { EventEmitter, once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { serve } from "../helpers/app.js";

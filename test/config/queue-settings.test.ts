@@ -1,7 +1,7 @@
 /** Conflicting queue settings are rejected with a fix before anything is opened. */
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { graph } from "../fixtures/graphs/chat.js";
 
 const postgres = {

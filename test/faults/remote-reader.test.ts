@@ -5,7 +5,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { silentLogger } from "../../src/support/log.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { serve, type TestServer } from "../helpers/app.js";

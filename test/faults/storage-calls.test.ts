@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { GraphServeError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";

@@ -1,6 +1,6 @@
 /** Runs that end while the database is unavailable for longer than any retry waits. */
 import { expect, it, onTestFinished } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import type { Settings } from "../../src/config/settings.js";
 import type { ThreadLocks } from "../../src/storage/contract/locks.js";
 import { openStorage } from "../../src/storage/open.js";

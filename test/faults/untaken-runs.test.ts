@@ -1,7 +1,7 @@
 /** Queued runs whose claim fails in the database at first. */
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { newId } from "../../src/support/ids.js";
 import { silentLogger } from "../../src/support/log.js";
 import { gateOf } from "../fixtures/gates.js";

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { getLogger } from "@langchain/langgraph-sdk/logging";
 import { afterEach, describe, expect, it } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openTestService, recordingLogger } from "../helpers/service.js";
 
 const file = join(resolve(import.meta.dirname, "../fixtures/graphs"), "logging.ts");

@@ -2,7 +2,8 @@ import { onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Logger } from "../../src/support/log.js";
 import type { Authenticate } from "../../src/models/caller.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 
 export interface TestServiceOptions {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConfigError, GraphLoadError } from "../../src/support/errors.js";
 import type { Authenticate, Identity } from "../../src/models/caller.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { createApp } from "../../src/http/app.js";
 import { serve, startTestServer } from "../helpers/app.js";
 import { recordingLogger } from "../helpers/service.js";

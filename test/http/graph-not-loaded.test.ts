@@ -3,7 +3,7 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { recordingLogger } from "../helpers/service.js";
 import { serve, type TestServer } from "../helpers/app.js";
 

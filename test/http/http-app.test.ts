@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import type { Settings } from "../../src/config/settings.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { serve, type TestServer } from "../helpers/app.js";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../src/http/server.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import type { SettingsInput } from "../../src/config/settings.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { serve } from "../helpers/app.js";

@@ -2,7 +2,7 @@
 import type { createRequire } from "node:module";
 import { describe, expect, it, vi } from "vitest";
 import { ConfigError } from "../../src/support/errors.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 
 const prom = vi.hoisted(() => ({ load: (): unknown => undefined }));

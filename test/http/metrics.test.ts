@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openMemory } from "../../src/storage/memory/open.js";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { serve } from "../helpers/app.js";

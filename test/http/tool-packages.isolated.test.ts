@@ -4,7 +4,7 @@ import type { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 
 vi.mock("node:module", async (original) => {

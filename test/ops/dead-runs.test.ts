@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { DeadRun } from "../../src/models/dead-run.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { shaky } from "../fixtures/graphs/shaky.js";

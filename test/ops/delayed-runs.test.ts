@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";

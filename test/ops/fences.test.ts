@@ -1,6 +1,6 @@
 /** Fencing rejects late writes of a graph whose run has lost its lease, and no other writes. */
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import { newId } from "../../src/support/ids.js";
 import { Gate, gateOf } from "../fixtures/gates.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { isDead } from "../../src/storage/rows/owners.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";

@@ -1,7 +1,8 @@
 /** `onActivity` reports what runs do without changing what they stream. */
 import { expect, it } from "vitest";
 import type { RunActivity } from "../../src/models/run-activity.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as vault } from "../fixtures/graphs/vault.js";

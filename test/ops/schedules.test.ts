@@ -1,6 +1,7 @@
 /** Crons fire each slot exactly once on every backend, with several servers and across crashes. */
 import { expect, it } from "vitest";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { graphs, says } from "../clients/open.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";

@@ -1,7 +1,8 @@
 /** The thread of a stateless run is deleted before any client sees the end of the run. */
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { RunCreateRequest } from "../../src/models/run.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";

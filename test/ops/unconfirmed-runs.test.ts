@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";

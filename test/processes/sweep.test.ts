@@ -1,6 +1,7 @@
 /** Two servers that run maintenance on one database at the same time. */
 import { afterEach, expect, it, vi } from "vitest";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { StorageOptions } from "../../src/storage/contract/storage.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";

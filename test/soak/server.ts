@@ -1,7 +1,7 @@
 /** The server of the soak test: `server.ts <settings as JSON>`. Sends its URL, and its memory usage on request. */
 import type { Settings } from "../../src/config/settings.js";
 import { startServer } from "../../src/http/server.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { bytesInUse } from "../helpers/heap.js";
 import { graphs } from "./graphs.js";
 

@@ -1,7 +1,7 @@
 /** The setting queue: postgres when pg-boss is missing or broken. */
 import type { createRequire } from "node:module";
 import { expect, it, vi } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { ConfigError } from "../../src/support/errors.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { withPostgres } from "../helpers/postgres.js";

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { GraphServeError } from "../../src/support/errors.js";
 import { silentLogger } from "../../src/support/log.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { noCluster, PostgresCluster } from "../helpers/postgres-cluster.js";
 

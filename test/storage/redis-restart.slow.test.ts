@@ -1,7 +1,8 @@
 /** A Redis server that is killed under load, tested through the whole service. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { client, type Answer } from "../helpers/app.js";

@@ -4,7 +4,9 @@ import { promisify } from "node:util";
 import type { Locator, Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
-import { openService, type Service, type ServiceOptions } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
+import type { ServiceOptions } from "../../src/service/options.js";
 import { type Look, useChromium } from "../helpers/chromium.js";
 
 export { violationsOf } from "../helpers/chromium.js";

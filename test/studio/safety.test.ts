@@ -11,7 +11,7 @@ import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createApp } from "../../src/http/app.js";
 import { startServer } from "../../src/http/server.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";

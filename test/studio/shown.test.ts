@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../src/http/server.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { cli, startCli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";

@@ -9,7 +9,7 @@ import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
 import { loadConfig } from "../../src/config/load.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { serve } from "../helpers/app.js";
 
 const REPOSITORY = join(import.meta.dirname, "../..");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { serve } from "../helpers/app.js";
 
 const TEMPLATES = join(import.meta.dirname, "../../templates");

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startServer } from "../../src/http/server.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { cli, createProject, failingGraph, startCli, type CliResult, type Project } from "../cli/harness.js";
 
 /** Fails `fails` times across all threads. `stays` waits for the abort signal. One branch is never taken. */

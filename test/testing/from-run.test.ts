@@ -5,7 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { CaseFileSource, CaseSource } from "../../src/testing/cases/case-model.js";
 import { newId } from "../../src/support/ids.js";
-import { openService, type Service } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
+import type { Service } from "../../src/service/service.js";
 import { cli, createProject, failingGraph, startCli, type CliResult, type Project } from "../cli/harness.js";
 import { openAiAgent, startModelServer } from "./model-server.js";
 

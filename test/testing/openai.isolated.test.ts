@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { StreamMode } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { readCaseFile } from "../../src/testing/cases/case-files.js";
 import { createRedaction } from "../../src/testing/cases/redact.js";
 import { normalized } from "../../src/testing/cases/normalized.js";

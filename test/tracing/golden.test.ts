@@ -1,6 +1,6 @@
 /** The span tree of each shape of a graph, compared with the stored ones in test/tracing/golden. */
 import { describe, expect, it } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import * as names from "../../src/tracing/names.js";
 import { REQUESTS, spanTrees } from "../fixtures/graphs/span-trees.js";
 import { serve } from "../helpers/app.js";

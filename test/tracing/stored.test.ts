@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { cli, createProject } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";

@@ -2,7 +2,7 @@
 import { Annotation, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { loadConfig } from "../../src/config/load.js";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { serve } from "../helpers/app.js";
 import { type Collector, startCollector } from "../helpers/collector.js";
 import { deferred } from "../helpers/deferred.js";

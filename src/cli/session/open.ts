@@ -7,7 +7,8 @@ import { parseGraphTarget, targetFrom } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
 import { inMemory, withStorageOfFlags } from "../../config/local-settings.js";
 import type { Settings } from "../../config/settings.js";
-import type { GraphSummary, Service, ServiceOptions } from "../../service/service.js";
+import type { ServiceOptions } from "../../service/options.js";
+import type { GraphSummary, Service } from "../../service/service.js";
 import { ConfigError, type StorageUnavailableError } from "../../support/errors.js";
 import type { Logger } from "../../support/log.js";
 import { readIfExists } from "../../support/read-text.js";
@@ -43,7 +44,7 @@ export async function openConfigured(
 ): Promise<Service> {
   if (mode === "serve" || (mode !== "read" && !options.standIns)) requireGraphs(settings);
   prepareProcess({ settings, baseDir, env });
-  const { openService } = await import("../../service/service.js");
+  const { openService } = await import("../../service/open.js");
   const http_app = mode === "serve" ? settings.http_app : undefined;
   return openService({ settings: { ...settings, http_app }, cwd: baseDir, logger, mode, ...options });
 }

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
 import { readHelp, type CommandHelp } from "../../helpers/cli-help.js";

@@ -3,7 +3,7 @@ import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../../src/http/server.js";
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import { readHelp } from "../../helpers/cli-help.js";
 import { withPostgres } from "../../helpers/postgres.js";
 import { cli, createProject, type Project } from "../harness.js";

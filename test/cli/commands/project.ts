@@ -1,5 +1,5 @@
 /** The project for tests of every command, and threads with hostile content. */
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import { cli } from "../harness.js";
 import { createEveryKind, GRAPHS, type EveryKind } from "../sources/every-kind.js";
 

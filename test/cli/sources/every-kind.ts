@@ -1,5 +1,6 @@
 /** A project with a thread of every kind that storages may handle differently. */
-import { openService, type Service } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
+import type { Service } from "../../../src/service/service.js";
 import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "../harness.js";
 import { vaultGraph } from "../seeded.js";
 

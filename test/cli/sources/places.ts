@@ -1,6 +1,6 @@
 /** The same threads in every source that commands can read: each storage, and a server. */
 import { startServer, type RunningServer } from "../../../src/http/server.js";
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import { cli, type CliResult } from "../harness.js";
 import type { StorageOptions } from "../../../src/storage/contract/storage.js";
 import { GRAPHS, KINDS, type EveryKind } from "./every-kind.js";

@@ -1,7 +1,7 @@
 /** Runs every command that reads a storage, without --raw. */
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import { cli, createProject } from "../../cli/harness.js";
 import { FINE, leaksIn } from "./mark.js";
 import type { Walked } from "./graphs.js";

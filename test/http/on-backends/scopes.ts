@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { Authenticate } from "../../../src/models/caller.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
 import { graph as chat } from "../../fixtures/graphs/chat.js";
 import { serve, type Answer } from "../../helpers/app.js";

@@ -5,7 +5,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
-import { openService, type Service, type ServiceOptions } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
+import type { Service } from "../../../src/service/service.js";
+import type { ServiceOptions } from "../../../src/service/options.js";
 import { copyStorage } from "../../../src/storage/copy/storage.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
 import { graph as chat } from "../../fixtures/graphs/chat.js";

@@ -1,7 +1,7 @@
 /** The API behaves identically on every backend: its answers do not reveal which storage is used. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { startServer } from "../../../src/http/server.js";
-import { openService } from "../../../src/service/service.js";
+import { openService } from "../../../src/service/open.js";
 import { client } from "../../helpers/app.js";
 import { MEMORY, type Backend, type OnBackends } from "../../helpers/backends.js";
 import { Recorder } from "../promises/recorder.js";
