@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { expect, it, onTestFinished } from "vitest";
-import { openService } from "../../src/service/service.js";
+import { openService } from "../../src/service/open.js";
 import { startTestServer } from "../helpers/app.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { createTrails, INPUT, leaveRun } from "../helpers/left-runs.js";
