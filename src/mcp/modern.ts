@@ -5,6 +5,7 @@
 import type {
   CallToolRequest,
   CallToolResult,
+  ClientCapabilities,
   InputRequiredResult,
   McpHttpHandler,
   Server,
@@ -30,8 +31,8 @@ export function modernHandler(sdk: ModernMcpSdk, service: Service, tools: Tools)
   });
 }
 
-/** Answers one request. */
-class ModernServer {
+/** Answers one request, or all requests of a client over stdin and stdout. */
+export class ModernServer {
   readonly #sdk: ModernMcpSdk;
   readonly #service: Service;
   readonly #tools: Tools;
@@ -78,11 +79,12 @@ class ModernServer {
     try {
       const call = this.#toolCall(context);
       const threadId = threadOf(context.mcpReq.requestState<string>());
-      if (threadId === undefined) return this.#questionsOf(await callTool(call, called));
+      if (threadId === undefined) return this.#questionsOf(await callTool(call, called), context);
       const { interrupts } = await call.service.threads.get(threadId);
       const asked = Object.values(interrupts).flat() as Question[];
       const answer = this.#answersTo(asked, context.mcpReq.inputResponses ?? {});
-      if (answer) return this.#questionsOf(await callTool(call, { kind: "resume", threadId, answer }));
+      if (answer)
+        return this.#questionsOf(await callTool(call, { kind: "resume", threadId, answer }), context);
       return interruptedResult(call, threadId, asked);
     } catch (error) {
       // Report the error as a tool result, not as a protocol error, so that the calling model sees it.
@@ -106,9 +108,11 @@ class ModernServer {
   }
 
   /** The forms for the questions of a result, if the client shows forms; otherwise the result. */
-  #questionsOf(result: CallToolResult): CallToolResult | InputRequiredResult {
+  #questionsOf(result: CallToolResult, { mcpReq }: ServerContext): CallToolResult | InputRequiredResult {
     const { structuredContent: data } = result;
-    const { elicitation } = this.server.getClientCapabilities() ?? {};
+    // Over stdin, the server knows the capabilities only from each request.
+    const envelope = mcpReq.envelope as Record<string, ClientCapabilities | undefined> | undefined;
+    const { elicitation } = envelope?.[this.#sdk.CLIENT_CAPABILITIES_META_KEY] ?? {};
     // Without a mode, a client shows forms.
     const canAsk = elicitation && (elicitation.form !== undefined || elicitation.url === undefined);
     if (!canAsk || !isRecord(data) || data.status !== "interrupted") return result;
@@ -136,7 +140,7 @@ class ModernServer {
     };
     return {
       service: serviceFor(this.#service, senderOf(context)),
-      // A client cancels a call by closing its connection.
+      // Over HTTP, a client cancels a call by closing its connection; over stdin, by a notification.
       signal,
       resume: toolNames(this.#service.graphIds).resume,
       ...(progressToken !== undefined && { progress }),

@@ -7,6 +7,7 @@ import type * as Stdio from "@modelcontextprotocol/sdk/server/stdio.js";
 import type * as Http from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type * as Types from "@modelcontextprotocol/sdk/types.js";
 import type * as Modern from "@modelcontextprotocol/server";
+import type * as ModernStdio from "@modelcontextprotocol/server/stdio";
 import type * as Validation from "@modelcontextprotocol/sdk/validation/ajv-provider.js";
 import { loadIfInstalled, loadOptional } from "./optional-package.js";
 
@@ -25,6 +26,8 @@ export interface McpSdk {
   validator: Validation.AjvJsonSchemaValidator;
   /** Undefined if its package is not installed. */
   modern: ModernMcpSdk | undefined;
+  /** Undefined if `modern` is. */
+  modernStdio: typeof ModernStdio | undefined;
 }
 
 /**
@@ -42,5 +45,6 @@ export function loadMcpSdk(cwd: string): McpSdk {
     types: load<typeof Types>("types.js"),
     validator: new AjvJsonSchemaValidator(),
     modern: loadIfInstalled<ModernMcpSdk>(MODERN_PACKAGE, { cwd, setting: "mcp" }),
+    modernStdio: loadIfInstalled<typeof ModernStdio>(`${MODERN_PACKAGE}/stdio`, { cwd, setting: "mcp" }),
   };
 }

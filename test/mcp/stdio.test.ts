@@ -1,11 +1,13 @@
 /** `graph-serve mcp`: graphs as tools over stdin and stdout. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport as NewestTransport } from "@modelcontextprotocol/client/stdio";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { cli, createProject, type Project, startCli } from "../cli/harness.js";
 import { TestClient } from "./client.js";
 
@@ -103,6 +105,71 @@ it("the official client lists and calls tools and answers interrupts, and stdout
   expect((await test.client.listResources()).resources).toHaveLength(1);
   expect(faults).toEqual([]);
   for (const printed of ["loaded", "asks", "about cats", "forged"]) expect(stderr).toContain(printed);
+});
+
+const NEW = "2026-07-28";
+
+describe.each<[string, "legacy" | "auto" | { pin: string }]>([
+  ["before", "legacy"],
+  ["since", { pin: NEW }],
+  ["negotiated", "auto"],
+])("the newest client with the protocol %s 2026-07-28", (era, mode) => {
+  async function connect(answer?: string) {
+    const client = new Client(
+      { name: "test", version: "1" },
+      { versionNegotiation: { mode }, capabilities: answer === undefined ? {} : { elicitation: {} } },
+    );
+    if (answer !== undefined)
+      client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { answer } }));
+    const args = [...MAIN, "mcp", "./graph.ts", "./wait.ts"];
+    const transport = new NewestTransport({
+      ...{ command: process.execPath, args, cwd: project.dir, stderr: "pipe" },
+    });
+    let stderr = "";
+    const waits = new Promise<void>((resolve) =>
+      transport.stderr?.on("data", (chunk) => {
+        stderr += String(chunk);
+        if (stderr.includes("it waits")) resolve();
+      }),
+    );
+    await client.connect(transport);
+    onTestFinished(() => client.close());
+    return { client, waits };
+  }
+
+  it("a graph asks, and the answer resumes it", async () => {
+    const { client } = await connect("yes");
+    expect(client.getNegotiatedProtocolVersion()).toBe(era === "before" ? "2025-11-25" : NEW);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["agent", "wait", "resume_thread"]);
+    const result = await client.callTool({ name: "agent", arguments: { topic: "cats" } });
+    expect(result.structuredContent).toMatchObject({
+      status: "success",
+      output: { topic: "cats", answer: "yes" },
+    });
+  });
+
+  it("a client without forms gets the thread to resume; a cancelled call stops its run", async () => {
+    const { client, waits } = await connect();
+    const asked = await client.callTool({ name: "agent", arguments: { topic: "cats" } });
+    expect(asked.structuredContent).toMatchObject({
+      status: "interrupted",
+      interrupts: [{ value: "about cats?" }],
+    });
+    const { thread_id } = asked.structuredContent as { thread_id: string };
+    const resume = { name: "resume_thread", arguments: { thread_id, answer: "soft" } };
+    expect((await client.callTool(resume)).structuredContent).toMatchObject({ output: { answer: "soft" } });
+    await rm(join(project.dir, "stopped"), { force: true });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const cancelled = client.callTool({ name: "wait", arguments: {} }, { signal });
+    await waits;
+    controller.abort();
+    await expect(cancelled).rejects.toThrow();
+    await expect
+      .poll(() => readFile(join(project.dir, "stopped"), "utf8").catch(() => ""))
+      .toBe("by its client");
+  });
 });
 
 it("a call in flight is cancelled when stdin closes", async () => {
