@@ -350,7 +350,7 @@ export class GraphChangedError extends GraphServeError {
       return `it waits in node "${node}"${place}, which is gone (${meant})`;
     });
     super("graph_changed", `${changed}: ${reasons.join("; ")}. Nothing was executed`, {
-      hint: "restore the names in the graph, or send new input, which drops these tasks; threads that wait: graph-serve threads list --status interrupted",
+      hint: "restore the names in the graph, or send new input, which drops these tasks; all threads that would be refused: graph-serve versions check",
     });
     this.nodes = lost.map(({ node, namespace }) => (namespace === "" ? node : `${namespace}|${node}`));
   }

@@ -90,6 +90,7 @@ describe("versions", () => {
     const refused = await run("run", "--thread", waits, "--resume", "yes");
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain('it waits in node "ask", which is gone');
+    expect(refused.stderr).toContain("graph-serve versions check");
   });
 
   it("migrate converts every thread that a migration applies to, once", async () => {
