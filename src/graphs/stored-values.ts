@@ -1,7 +1,7 @@
 /** Stored checkpoints in exported files: filters their values for export, and validates them on import. */
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
 import { InvalidRequestError, type Issue } from "../support/errors.js";
-import { isStateChannel, SENDS } from "../models/channels.js";
+import { INTERRUPT, isStateChannel, SENDS } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";
 import { PASS_ALL, type OutputFilter } from "./output-filter.js";
@@ -12,7 +12,7 @@ const ERROR = "__error__";
 /** Value that a functional entrypoint saves for its next run; its result is in `__end__`. */
 const PREVIOUS = "__previous__";
 /** Channels of a task that are always visible: its interrupts and their answers. */
-const SHOWN = new Set(["__interrupt__", "__resume__", "__no_writes__", "__scheduled__"]);
+const SHOWN = new Set([INTERRUPT, "__resume__", "__no_writes__", "__scheduled__"]);
 const isTrigger = (channel: string): boolean => /^(branch|join):/.test(channel);
 
 /** The checkpoint without hidden values. `filter` must be the filter of its namespace. */

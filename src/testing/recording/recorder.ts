@@ -246,10 +246,9 @@ export class Transcripts {
     const { onError } = this.#options;
     this.#writing = this.#writing
       .then(async () => {
-        await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        await appendFile(file, (await isThere(file)) ? entryText(entry) : RECORDING_HEAD + entryText(entry), {
-          mode: 0o600,
-        });
+        const isNew = !(await isThere(file));
+        if (isNew) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+        await appendFile(file, isNew ? RECORDING_HEAD + entryText(entry) : entryText(entry), { mode: 0o600 });
       })
       .catch(onError);
   }

@@ -1,4 +1,5 @@
 /** Reads a unit from the storage that is shadowed: its runs, its states, and what was there before it. */
+import { INTERRUPT } from "../../models/channels.js";
 import type { Client } from "../../client/client.js";
 import { walkStates } from "../../client/walk.js";
 import type { Run } from "../../models/run.js";
@@ -108,7 +109,7 @@ async function checkpointsOf(
     if (ns === "" ? checkpoint_id !== idOf(base) : OF_A_TASK.test(ns) || ts > (base.created_at ?? ""))
       continue;
     // What tasks wrote after the checkpoint belongs to the unit; their questions say where it starts.
-    const asked = writes.filter(([, channel]) => channel === "__interrupt__");
+    const asked = writes.filter(([, channel]) => channel === INTERRUPT);
     found.push({ ...checkpoint, writes: ns === "" ? asked : writes });
   }
   return found;
