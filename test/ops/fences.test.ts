@@ -30,7 +30,7 @@ it("a run whose graph has settled is not fenced again while the storage delays i
   const ended = service.runs.wait(thread_id, { assistant_id: "gate", input: { gate: name } });
   await gateOf(name).entered;
 
-  const away = new Gate();
+  const away = new Gate("away");
   const getTuple = checkpointer.getTuple.bind(checkpointer);
   vi.spyOn(checkpointer, "getTuple").mockImplementation(async (config) => {
     await away.wait(undefined, true);
