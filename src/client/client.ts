@@ -49,6 +49,11 @@ export interface Client {
    * @throws NotFoundError (`run_not_found`)
    */
   readonly fault?: (threadId: string, runId: string) => Promise<RunFault | undefined>;
+  /**
+   * Yields after changes of threads and runs, first when it is connected; ends with the connection. Undefined for a service
+   * in this process. @throws GraphServeError, for example by a server without this stream
+   */
+  readonly changes?: (signal: AbortSignal) => AsyncIterable<void>;
   /** The assistant that runs by default. @throws GraphServeError (`assistant_not_found`) */
   defaultAssistant(): Promise<string>;
   /** Argument that selects the thread's graph in `graph-serve run`; undefined if it is the default graph. */

@@ -53,6 +53,7 @@ export async function remoteClient(address: ServerAddress, assistant?: string): 
       delete: (runId) => answer(ask(server, "DELETE", `/webhooks/${encodeURIComponent(runId)}`)),
     },
     usage: (filter) => answer(ask(server, "GET", `/usage?${queryOf(filter)}`)),
+    changes: (signal) => changesOf(server, signal),
     place: server.url,
     url: address.url,
     keepsThreads: true,
@@ -116,6 +117,18 @@ async function ask(server: ServerAddress, method: string, path: string, body?: o
   return response.json().catch((error: unknown) => {
     throw unreachable(server, errorMessage(error));
   });
+}
+
+/** Yields at each event of `GET /changes`; its comment lines only keep the connection open. */
+async function* changesOf(server: ServerAddress, signal: AbortSignal): AsyncGenerator<void> {
+  const headers = server.apiKey === undefined ? undefined : { "x-api-key": server.apiKey };
+  const { body } = await answer<Response>(fetchOf(server)(`${server.url}/changes`, { headers, signal }));
+  let rest = "";
+  for await (const text of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    if (lines.some((line) => line.startsWith("event: changes"))) yield;
+  }
 }
 
 /** Casts parameters to the SDK's types, some of which are less precise than our models. */

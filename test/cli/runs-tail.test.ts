@@ -103,6 +103,24 @@ it("a run of a server is shown with its nodes, tools and end; earlier runs are n
   expect(await stop(tail, "SIGINT")).toBe(0);
 });
 
+it("while a server reports no changes, tail does not search its runs, and a change wakes it", async () => {
+  const { dev, url } = await startDev("-p", "0", "--db", "memory", "-v");
+  const searches = () => dev.stderr.text.split("/runs/search").length - 1;
+  const tail = await startTail("--url", url);
+  // The first look, and one after the first event of the stream; each searches three times.
+  await expect.poll(searches).toBeGreaterThanOrEqual(6);
+  const before = searches();
+  const lines = (await fetch(`${url}/changes`)).body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  while (!text.includes(": heartbeat")) text += (await lines.read()).value;
+  await lines.cancel();
+  // 5 s later. Two looks a second would have searched 30 times.
+  expect(searches() - before).toBeLessThanOrEqual(6);
+  const run = await runOn(url, "echo", message("now"));
+  await tail.stdout.until(/success in/);
+  expect(tail.stdout.text).toContain(run.run_id);
+});
+
 it("a failed run ends with its error and the next commands, an interrupted one with its question", async () => {
   const { url } = await startDev("-p", "0", "--db", "memory");
   const tail = await startTail("--url", url);

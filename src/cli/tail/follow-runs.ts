@@ -33,6 +33,11 @@ export class RunFollower {
     this.#take = take;
   }
 
+  /** Whether no run is open: the next event is the start of one. */
+  get isIdle(): boolean {
+    return this.#open.size === 0;
+  }
+
   /** Reports what happened since the last call; at the first call only runs that have not ended. */
   async poll(client: Client): Promise<void> {
     const isFirst = this.#newest === undefined;

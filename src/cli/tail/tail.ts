@@ -12,7 +12,10 @@ import { abortOnStop } from "../session/stop.js";
 import type { Printer } from "../terminal/print.js";
 import { RunFollower, type TailEvent } from "./follow-runs.js";
 
+/** Interval of looks while runs are executed: their nodes are not changes that a server reports. */
 const INTERVAL_MS = 500;
+/** The same while no run is executed and the server reports changes. */
+const IDLE_MS = 10_000;
 
 /**
  * Follows the server of `--url`, else the dev server of this project, else the storage.
@@ -24,8 +27,10 @@ export async function tailRuns(session: Session, flags: ClientFlags): Promise<nu
   let client: Client | undefined;
   const lines = print.isJson ? undefined : linesOf(session, flags, () => client);
   const follower = new RunFollower((event) => show(print, lines, event));
+  const changes = new ChangeSignal();
   const look = async () => {
     client ??= await clientToFollow(session, flags);
+    changes.follow(client);
     if (lines) lines.url = client.url;
     await follower.poll(client);
     return client.place;
@@ -33,7 +38,7 @@ export async function tailRuns(session: Session, flags: ClientFlags): Promise<nu
   try {
     print.note(`following the runs of ${await look()}; Ctrl-C stops`);
     let isLost = false;
-    while (await passed(INTERVAL_MS, stop.signal)) {
+    while (await changes.next(follower.isIdle, stop.signal)) {
       try {
         const place = await look();
         if (isLost) print.note(`reconnected to ${place}`);
@@ -48,6 +53,7 @@ export async function tailRuns(session: Session, flags: ClientFlags): Promise<nu
     }
   } finally {
     stop.dispose();
+    changes.close();
     await client?.close();
   }
   return 0;
@@ -57,6 +63,47 @@ export async function tailRuns(session: Session, flags: ClientFlags): Promise<nu
 async function clientToFollow(session: Session, flags: ClientFlags): Promise<Client> {
   const url = flags.url ?? (await projectServer(session, flags));
   return clientOf(session, { ...flags, ...(url !== undefined && { url }) });
+}
+
+/** When to look again: after a change that the server reports, or else after an interval. */
+class ChangeSignal {
+  #client: Client | undefined;
+  #isLive = false;
+  #changed = new AbortController();
+  readonly #closed = new AbortController();
+
+  /** Opens the stream of a client, once; again only if a stream that worked has ended. */
+  follow(client: Client): void {
+    if (client === this.#client || !client.changes) return;
+    this.#client = client;
+    void this.#read(client.changes(this.#closed.signal));
+  }
+
+  async #read(stream: AsyncIterable<void>): Promise<void> {
+    try {
+      for await (const _ of stream) {
+        this.#isLive = true;
+        this.#changed.abort();
+      }
+    } catch {
+      // A failure of the server is reported by the next look; servers without this stream are polled.
+    }
+    if (this.#isLive) this.#client = undefined;
+    this.#isLive = false;
+    this.#changed.abort();
+  }
+
+  /** Waits for the next look. False when `stop` aborts. */
+  async next(isIdle: boolean, stop: AbortSignal): Promise<boolean> {
+    if (!isIdle || !this.#isLive) return passed(INTERVAL_MS, stop);
+    await passed(IDLE_MS, AbortSignal.any([stop, this.#changed.signal]));
+    this.#changed = new AbortController();
+    return !stop.aborted;
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
 }
 
 /** False when `signal` aborts. */
