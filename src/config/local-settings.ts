@@ -1,6 +1,7 @@
 /** Settings of services that share nothing with other processes: graph checks, test cases, and `--db memory`. */
 import type { Settings } from "./settings.js";
 import type { SettingOrigin } from "./load.js";
+import { capabilitiesOf } from "./storage-capabilities.js";
 
 /** The same settings for a service in memory: without the configured storage, stream, queue and role. */
 export function inMemory(settings: Settings): Settings {
@@ -14,15 +15,13 @@ export function withoutQueue(settings: Settings): Settings {
   return { ...rest, queue: "none", role: "all", stream: "memory" };
 }
 
-const ON_POSTGRES = /^postgres(ql)?$/;
-
 /** Removes a configured queue if a flag replaces the storage with one that cannot hold it. */
 export function withStorageOfFlags(
   settings: Settings,
   { checkpointer_scheme, queue }: Record<"checkpointer_scheme" | "queue", SettingOrigin>,
 ): Settings {
   const isReplaced = checkpointer_scheme.kind === "flag" && queue.kind !== "flag";
-  if (!isReplaced || settings.queue === "none" || ON_POSTGRES.test(settings.checkpointer_scheme))
-    return settings;
+  const keepsQueue = settings.queue === "none" || capabilitiesOf(settings.checkpointer_scheme)?.queue;
+  if (!isReplaced || keepsQueue) return settings;
   return Object.freeze(withoutQueue(settings));
 }

@@ -3,6 +3,7 @@ import { Type } from "../support/schema-builder.js";
 import { ConfigError } from "../support/errors.js";
 import { storageModule } from "../support/module-target.js";
 import { choice } from "./choice.js";
+import { capabilitiesOf, schemesWith } from "./storage-capabilities.js";
 
 const MAX_PROCESSES = 64;
 export const PROCESSES_HINT = `set processes to a number from 1 to ${MAX_PROCESSES}, at most one per CPU core`;
@@ -25,24 +26,23 @@ interface ProcessSettings {
   stream: string;
 }
 
-const POSTGRES = ["postgres", "postgresql"];
-const SHARED = [...POSTGRES, "mongodb", "mongo"];
-
 /** With several processes, frames are shared through PostgreSQL unless `stream` says otherwise. */
 export function processDefaults({
   processes = 1,
   checkpointer_scheme = "memory",
 }: Partial<ProcessSettings>): { stream?: "postgres" } {
-  return processes > 1 && POSTGRES.includes(checkpointer_scheme) ? { stream: "postgres" } : {};
+  if (processes === 1) return {};
+  const { shared, frames } = capabilitiesOf(checkpointer_scheme) ?? {};
+  return shared && frames ? { stream: "postgres" } : {};
 }
 
 /** @throws ConfigError if the storage or the stream cannot be shared (`config_invalid`) */
 export function assertProcesses({ processes, checkpointer_scheme: scheme, stream }: ProcessSettings): void {
   if (processes === 1) return;
-  if (!SHARED.includes(scheme))
+  if (!capabilitiesOf(scheme)?.shared)
     throw new ConfigError(
       `processes ${processes} needs a storage that processes can share, and checkpointer_scheme is ${scheme}: ${reason(scheme)}`,
-      { hint: "set checkpointer_scheme to postgres or mongodb, or processes to 1" },
+      { hint: `set checkpointer_scheme to ${schemesWith("shared")}, or processes to 1` },
     );
   if (stream === "memory")
     throw new ConfigError(

@@ -2,6 +2,7 @@
 import { Type } from "../support/schema-builder.js";
 import { ConfigError } from "../support/errors.js";
 import { choice } from "./choice.js";
+import { capabilitiesOf, schemesWith } from "./storage-capabilities.js";
 
 export const queueSettings = {
   queue: choice<"none" | "postgres">(
@@ -61,10 +62,10 @@ export function assertQueue(settings: QueueSettings): void {
       hint: "set queue to postgres, or role to all",
     });
   }
-  if (checkpointer_scheme !== "postgres" && checkpointer_scheme !== "postgresql")
+  if (!capabilitiesOf(checkpointer_scheme)?.queue)
     throw new ConfigError(
-      `queue ${queue} needs the storage postgres, and checkpointer_scheme is ${checkpointer_scheme}`,
-      { hint: "set checkpointer_scheme to postgres, or queue to none" },
+      `queue ${queue} needs the storage ${schemesWith("queue")}, and checkpointer_scheme is ${checkpointer_scheme}`,
+      { hint: `set checkpointer_scheme to ${schemesWith("queue")}, or queue to none` },
     );
   if (!resume_runs)
     throw new ConfigError(`queue ${queue} needs resume_runs, and resume_runs is false`, {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { assertMetrics } from "../config/metrics-settings.js";
 import { parseGraphTarget } from "../config/graph-target.js";
 import { assertQueue } from "../config/queue-settings.js";
+import { schemesWith } from "../config/storage-capabilities.js";
 import { defaultSettings, ROUTE_GROUPS, type Settings } from "../config/settings.js";
 import { createContext, type OpsContext } from "../context/context.js";
 import { pricesOf } from "../context/prices.js";
@@ -208,7 +209,7 @@ async function queueMaker(
   const table = await storage.openQueue?.(cwd);
   if (!table) {
     throw new ConfigError(
-      `queue ${settings.queue} needs the storage postgres, and this one is ${storage.scheme}`,
+      `queue ${settings.queue} needs the storage ${schemesWith("queue")}, and this one is ${storage.scheme}`,
       { hint: "set queue to none, or open the service without the option storage" },
     );
   }
