@@ -288,7 +288,7 @@ export interface GraphStamp {
   graph_id: string;
   /** The assistant's UUID. */
   assistant_id: string;
-  /** Undefined for a graph without a version, and for a delayed run, whose graph is loaded when it starts. */
+  /** Undefined for a graph without a version. */
   graph_version?: string;
 }
 

@@ -110,7 +110,7 @@ export class Crons {
       last_error: null,
     };
     const id = newId();
-    const caller = await checkLater(this.#context, requestOf(id, { ...cron, caller: null }), thread);
+    const { caller } = await checkLater(this.#context, requestOf(id, { ...cron, caller: null }), thread);
     const scope = scopeOf(this.#context);
     await requireTimerRoom(timers.table, { kind: "cron", scope }, "crons are stored", "delete some");
     const data = { ...cron, caller, spread_ms: await spreadOf(timers.table, scope) };
@@ -206,7 +206,11 @@ export class Crons {
     const changesRequest =
       Object.keys(runFieldsOf(request)).length > 0 || metadata != null || on_run_completed != null;
     if (changesRequest)
-      changed.caller = await checkLater(this.#context, requestOf(id, changed), thread_id ?? undefined);
+      ({ caller: changed.caller } = await checkLater(
+        this.#context,
+        requestOf(id, changed),
+        thread_id ?? undefined,
+      ));
     return changed;
   }
 

@@ -69,16 +69,13 @@ export async function delayRun(
   const due_at = timeAfter(after_seconds ?? 0);
   const called = registry.find(asked.assistant_id) === undefined ? await callAs(context, asked) : undefined;
   const request = called?.request ?? asked;
-  const caller = await checkLater(context, request, id);
+  const { caller, bound } = await checkLater(context, request, id);
   await requireThread(context, id, request);
   await requireCheckpoint(context, readRequest(context, id, request).configurable);
   const timers = context.timers as Timers;
   await postpone(context, timers.table, id, request);
   await requireRoom(timers.table, id, scopeOf(context));
-  const stamp = stampOf(context, {
-    id: called?.graphId ?? registry.resolve(request.assistant_id),
-    assistantId: called?.assistantId,
-  });
+  const stamp = stampOf(context, bound);
   const run = newRun(context, id, { ...request, after_seconds }, stamp, delayed.attempt, known);
   const data = {
     request,

@@ -1,4 +1,5 @@
 /** Runs that are accepted later than requested: checks them early, and accepts them when due. */
+import type { BoundGraph } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { RunHolder } from "../storage/contract/storage.js";
@@ -15,17 +16,17 @@ import { withTemporaryThread } from "../coordination/stateless-runs.js";
 
 /**
  * Checks everything about a request that can be checked before the run starts. The thread must belong to the caller.
- * @returns the caller in its stored form
+ * @returns the caller in its stored form, and the graph
  * @throws GraphServeError like `acceptRun`, and for a request that cannot be stored (`invalid_request`)
  */
 export async function checkLater(
   context: OpsContext,
   request: RunCreateRequest,
   threadId: string = newId(),
-): Promise<Caller | null> {
-  await checkRequest(context, threadId, request, "later");
+): Promise<{ caller: Caller | null; bound: BoundGraph }> {
+  const { bound } = await checkRequest(context, threadId, request, "later");
   assertStorable(context, request, "scheduled runs are stored without secrets");
-  return (context.caller && storable(context.caller)) ?? null;
+  return { caller: (context.caller && storable(context.caller)) ?? null, bound };
 }
 
 export interface LaterRun {
