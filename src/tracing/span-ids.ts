@@ -36,7 +36,5 @@ export class SpanIds implements IdGenerator {
       : this.#key.slice(0, UUID_LENGTH).replaceAll("-", "");
 
   generateSpanId = (): string =>
-    this.#key === undefined
-      ? this.#others.generateSpanId()
-      : hash("sha256", this.#key, "hex").slice(0, 16);
+    this.#key === undefined ? this.#others.generateSpanId() : hash("sha256", this.#key, "hex").slice(0, 16);
 }
