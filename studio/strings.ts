@@ -625,6 +625,15 @@ export const strings = {
     recorded: "recorded",
     now: "now",
   },
+  versions: {
+    title: "Version of the graph",
+    served: "served now:",
+    unknown: "unknown",
+    continues: "The thread can continue on the graph that is served.",
+    migrated: (names: string) => `Migrations convert it when it is next used: ${names}`,
+    unchecked: (why: string) => `Not checked: ${why}`,
+    fix: "Restore the names in the graph, or add a migration. All such threads: graph-serve versions check",
+  },
   undo: { title: "Deleted", button: "Undo" },
   fault: {
     network: "The server is not reachable.",

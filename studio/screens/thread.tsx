@@ -7,6 +7,7 @@ import { Empty, Fault, Waiting } from "../parts/common.js";
 import { Dock } from "../parts/dock.js";
 import { ReplayNote } from "../parts/replay-note.js";
 import { SavePage, ShownSwitch } from "../parts/thread-tools.js";
+import { VersionNote } from "../parts/version-note.js";
 import { movedBy, rowId, Rows } from "../parts/rows.js";
 import { Splitter } from "../parts/splitter.js";
 import { msText, visible } from "../parts/text.js";
@@ -110,6 +111,7 @@ function Head() {
         )}
       </ThreadHead>
       {thread && <ReplayNote threadId={thread.thread_id} metadata={thread.metadata} />}
+      {thread && <VersionNote id={thread.thread_id} updatedAt={thread.updated_at} />}
       {thread?.error != null && <p class="bad one-line small-text">{visible(thread.error)}</p>}
       {ns !== "" && (
         <p class="within">
