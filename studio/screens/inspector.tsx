@@ -20,24 +20,37 @@ import { Fork, WrittenNote } from "./fork.js";
 import { StepDrawing } from "./step-drawing.js";
 import { Waterfall } from "./waterfall.js";
 
-const ALL = ["changes", "state", "tasks", "messages", "drawing", "times", "meta", "raw"] as const;
-export type Tab = (typeof ALL)[number];
-/** Saved pages contain no times. */
-export const TABS: readonly Tab[] = ALL.filter((tab) => !shared || tab !== "times");
+/** Views of the tab Run. Saved pages contain no times. */
+const RUN_VIEWS = (["tasks", "times", "drawing", "meta", "raw"] as const).filter(
+  (view) => !shared || view !== "times",
+);
+type RunView = (typeof RUN_VIEWS)[number];
+type View = "changes" | "state" | "messages" | RunView;
 
-const tabOf = (name: string | undefined): Tab => TABS.find((tab) => tab === name) ?? "changes";
-export const tabHref = (tab: Tab): string =>
-  stepHref(place.value.path[3], { tab: tab === "changes" ? undefined : tab });
+/** Tabs by key; `run` opens the first view of the tab Run. */
+export const TABS = ["changes", "state", "messages", "run"] as const;
+type Tab = (typeof TABS)[number];
+
+const isRunView = (view: string): view is RunView => RUN_VIEWS.some((each) => each === view);
+
+function viewOf(name = "changes"): View {
+  if (name === "run") return "tasks";
+  return isRunView(name) || name === "state" || name === "messages" ? name : "changes";
+}
+
+export const tabHref = (tab: Tab | View): string =>
+  stepHref(place.value.path[3], { tab: tab === "changes" ? undefined : tab === "run" ? "tasks" : tab });
 
 export function Inspector() {
-  const tab = tabOf(place.value.query.tab);
+  const view = viewOf(place.value.query.tab);
+  const tab = isRunView(view) ? "run" : view;
   const { value: content } = looked.value;
   const error = looked.error.value;
   return (
     <section class="inspector" aria-label={strings.thread.details}>
       <WrittenNote />
       <div class="inspector-head">
-        <Tabs chosen={tab} />
+        <Tabs of={TABS} chosen={tab} label={strings.thread.details} />
         {namespace.value === "" && chosenId.value !== steps.value[0]?.id && (
           <a href={href(["compare", `${threadId.value}@${chosenId.value}`, `${threadId.value}@-1`])}>
             {strings.compare.withNewest}
@@ -46,7 +59,7 @@ export function Inspector() {
         {!shared && <ForkLink />}
       </div>
       <div
-        class={`panel is-${tab}`}
+        class={`panel is-${view}`}
         id="panel"
         role="tabpanel"
         aria-labelledby={`tab-${tab}`}
@@ -55,7 +68,8 @@ export function Inspector() {
       >
         {content && <StepFault {...content} />}
         {content && isForking.value && <Fork state={content.state} />}
-        {error ? <Fault error={error} /> : content ? <Panel tab={tab} looked={content} /> : <Waiting />}
+        {tab === "run" && <Tabs of={RUN_VIEWS} chosen={view} label={strings.thread.run} />}
+        {error ? <Fault error={error} /> : content ? <Panel view={view} looked={content} /> : <Waiting />}
       </div>
     </section>
   );
@@ -99,7 +113,13 @@ function ForkLink() {
   );
 }
 
-function Tabs({ chosen }: { chosen: Tab }) {
+interface TabsProps {
+  of: readonly (Tab | View)[];
+  chosen: Tab | View;
+  label: string;
+}
+
+function Tabs({ of, chosen, label }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
   // On narrow screens the tabs scroll: center the selected one.
   useLayoutEffect(() => {
@@ -112,13 +132,13 @@ function Tabs({ chosen }: { chosen: Tab }) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
     event.preventDefault();
-    const next = TABS[(TABS.indexOf(chosen) + step + TABS.length) % TABS.length] as Tab;
+    const next = of[(of.indexOf(chosen) + step + of.length) % of.length] ?? chosen;
     go(tabHref(next), { replace: true });
     document.getElementById(`tab-${next}`)?.focus();
   };
   return (
-    <div ref={list} class="tabs" role="tablist" aria-label={strings.thread.details} onKeyDown={onKey}>
-      {TABS.map((tab) => (
+    <div ref={list} class="tabs" role="tablist" aria-label={label} onKeyDown={onKey}>
+      {of.map((tab) => (
         <button
           key={tab}
           type="button"
@@ -136,9 +156,9 @@ function Tabs({ chosen }: { chosen: Tab }) {
   );
 }
 
-function Panel({ tab, looked: { state, parent } }: { tab: Tab; looked: Looked }) {
+function Panel({ view, looked: { state, parent } }: { view: View; looked: Looked }) {
   const key = chosenId.value;
-  switch (tab) {
+  switch (view) {
     case "changes":
       return <Changes key={key} state={state} parent={parent} />;
     case "state":

@@ -192,7 +192,7 @@ describeWithChromium("the thread page", () => {
     await stepsOf(page, { name: /inner_model/ }).waitFor();
     await page.getByText("Inside child").waitFor();
     await stepsOf(page, { name: /leaf/ }).click();
-    await page.keyboard.press("4");
+    await page.keyboard.press("3");
     await page.getByText("leaf was here").waitFor();
     await page.getByRole("link", { name: "the whole graph" }).click();
     await stepsOf(page, { name: /close/ }).waitFor();

@@ -62,7 +62,7 @@ describeWithChromium("hidden state values", () => {
     await steps.getByRole("option").nth(1).click();
     await page.getByRole("tab", { name: "Changes" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
-    await page.getByRole("tab", { name: "Tasks" }).click();
+    await page.getByRole("tab", { name: "Run" }).click();
     await page.getByRole("link", { name: "Open its steps" }).click();
     await steps
       .getByText(/^changed .*plan/)

@@ -48,7 +48,7 @@ describeWithChromium("graph-serve studio", () => {
         expect.stringMatching(/^-1input/),
       ]);
     await panelOf(page).getByText("echo: hello").waitFor();
-    for (const tab of ["State", "Messages", "Raw"]) {
+    for (const tab of ["State", "Messages", "Run", "Raw"]) {
       await page.getByRole("tab", { name: tab, exact: true }).click();
       await expect.poll(() => panelOf(page).textContent()).toContain("echo: hello");
     }

@@ -105,24 +105,55 @@ describeWithChromium("the drawing of a step", () => {
     await expect.poll(() => nodes(page, "asks")).toEqual(["ask"]);
   });
 
-  it("is scrolled to with its tab on a narrow screen", async () => {
+  it("keeps its tab and view in sight on a narrow screen", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "agent", ask("two and three"));
     const { page, visit } = await open(url, { width: 320 });
     await visit(`#/threads/${id}?tab=raw`);
-    const tabs = page.getByRole("tablist", { name: "Step" });
-    const isInSight = async (name: string) => {
+    const isInSight = async (list: string, name: string) => {
+      const tabs = page.getByRole("tablist", { name: list });
       const [outer, inner] = [
         await tabs.boundingBox(),
-        await page.getByRole("tab", { name, exact: true }).boundingBox(),
+        await tabs.getByRole("tab", { name, exact: true }).boundingBox(),
       ];
       if (!outer || !inner) return false;
       return inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1;
     };
-    await expect.poll(() => isInSight("Raw")).toBe(true);
-    expect(await isInSight("Changes")).toBe(false);
+    await expect.poll(() => isInSight("Views of the run", "Raw")).toBe(true);
+    expect(await isInSight("Step", "Run")).toBe(true);
     await page.keyboard.press("1");
-    await expect.poll(() => isInSight("Changes")).toBe(true);
+    await expect.poll(() => isInSight("Step", "Changes")).toBe(true);
+  });
+
+  it("has four tabs, and Run has views with the addresses of former tabs", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=times`);
+    const listed = (name: string) => page.getByRole("tablist", { name }).getByRole("tab");
+    const chosen = () => page.getByRole("tab", { selected: true }).allTextContents();
+    await expect.poll(chosen).toEqual(["Run", "Timeline"]);
+    expect(await listed("Step").allTextContents()).toEqual(["Changes", "State", "Messages", "Run"]);
+    expect(await listed("Views of the run").allTextContents()).toEqual([
+      "Tasks",
+      "Timeline",
+      "Graph",
+      "Metadata",
+      "Raw",
+    ]);
+    await page.getByRole("listbox", { name: "Timeline" }).waitFor();
+    await listed("Views of the run").getByText("Timeline").press("ArrowRight");
+    await expect.poll(chosen).toEqual(["Run", "Graph"]);
+    expect(page.url()).toContain("tab=drawing");
+    await page.locator(".graph-node").first().waitFor();
+    await page.keyboard.press("3");
+    await page.locator(".message").first().waitFor();
+    expect(await chosen()).toEqual(["Messages"]);
+    await page.keyboard.press("4");
+    await page.locator(".task").first().waitFor();
+    expect(await chosen()).toEqual(["Run", "Tasks"]);
+    await visit(`#/threads/${id}?tab=nonsense`);
+    await expect.poll(chosen).toEqual(["Changes"]);
   });
 
   it("opens subgraphs, including one with a single node", async () => {
