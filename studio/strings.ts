@@ -596,6 +596,11 @@ export const strings = {
   },
   cases: {
     button: "Case file",
+    expect: "Expect in a case file",
+    expects: (path: string) =>
+      `A case for graph-serve test that expects ${path} as it is at the end of the run.`,
+    extends: "The file exists: only this value is added to it.",
+    add: "Add",
     title: "Save this run as a test",
     note: "The runs of the thread up to this one, with expectations, as a case for graph-serve test.",
     file: "File",

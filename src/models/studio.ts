@@ -70,6 +70,8 @@ export interface StudioCase {
   mock: { path: string; calls: number } | null;
   /** Files that already exist, relative to the project folder. */
   taken: string[];
+  /** Whether the file exists and only the chosen value is added to it. */
+  extends: boolean;
   /** Limitations: parts of the run that the case cannot reproduce. */
   notes: string[];
   written: boolean;

@@ -13,6 +13,8 @@ import { Copy, visible } from "./text.js";
 interface RunName {
   threadId: string;
   runId: string;
+  /** Path of the only final value to expect. */
+  expect?: string;
 }
 
 /** The run shown in the dialog. */
@@ -31,7 +33,7 @@ export function CaseDialog() {
 }
 
 /** Responses to outdated requests are ignored. */
-function useCase({ threadId, runId }: RunName) {
+function useCase({ threadId, runId, expect }: RunName) {
   const [made, setMade] = useState<StudioCase | undefined>(undefined);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const [isBusy, setBusy] = useState(false);
@@ -39,7 +41,7 @@ function useCase({ threadId, runId }: RunName) {
   const ask = (wish: { file?: string; write?: boolean; replace?: boolean }): void => {
     const mine = ++asked.current;
     setBusy(true);
-    makeCase({ thread_id: threadId, run_id: runId, ...wish })
+    makeCase({ thread_id: threadId, run_id: runId, expect, ...wish })
       .then((next) => {
         if (mine !== asked.current) return;
         setMade(next);
@@ -67,7 +69,9 @@ function CaseFile({ run }: { run: RunName }) {
         ask({ file: path, write: true, replace });
       }}
     >
-      <p class="dim">{strings.cases.note}</p>
+      <p class="dim">
+        {run.expect === undefined ? strings.cases.note : strings.cases.expects(visible(run.expect))}
+      </p>
       <label>
         <span>{strings.cases.file}</span>
         <input
@@ -87,6 +91,7 @@ function CaseFile({ run }: { run: RunName }) {
         {strings.cases.path}
       </p>
       <Preview made={made} />
+      {made.extends && !made.written && <p>{strings.cases.extends}</p>}
       {fault && <Fault error={fault} />}
       {isTaken && <Taken paths={made.taken} replace={replace} onReplace={setReplace} />}
       {made.written ? (
@@ -94,9 +99,9 @@ function CaseFile({ run }: { run: RunName }) {
       ) : (
         <p class="actions">
           <button type="submit" class="main" disabled={isBusy || (isTaken && !replace)}>
-            {strings.cases.write}
+            {made.extends ? strings.cases.add : strings.cases.write}
           </button>
-          {!isTaken && <CopyAs action={() => caseAction(run.runId, path)} />}
+          {!isTaken && run.expect === undefined && <CopyAs action={() => caseAction(run.runId, path)} />}
         </p>
       )}
     </form>

@@ -40,9 +40,11 @@ interface TreeProps {
   onChoose?: (key: string | undefined) => void;
   /** Whether an entry of the first level is hidden from clients. */
   isHidden?: (name: string) => boolean;
+  /** Called with the path of the selected value if it is to be expected in a case file. */
+  onExpect?: ((path: string) => void) | undefined;
 }
 
-export function Tree({ root, label, at, onChoose, isHidden }: TreeProps) {
+export function Tree({ root, label, at, onChoose, isHidden, onExpect }: TreeProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set([...firstOpen(root), ...ancestorKeys(pathOfKey(at ?? "") ?? [])]),
   );
@@ -95,7 +97,7 @@ export function Tree({ root, label, at, onChoose, isHidden }: TreeProps) {
           />
         )}
       />
-      {chosen && <Chosen path={chosen.path} value={valueAt(root, chosen.path)} />}
+      {chosen && <Chosen path={chosen.path} value={valueAt(root, chosen.path)} onExpect={onExpect} />}
     </div>
   );
 }
@@ -209,7 +211,12 @@ function shortText(value: unknown, size: number | undefined, isOpen: boolean): s
   return isOpen ? "" : strings.state.entries(size);
 }
 
-function Chosen({ path, value }: { path: readonly PathStep[]; value: unknown }) {
+interface ChosenProps extends Pick<TreeProps, "onExpect"> {
+  path: readonly PathStep[];
+  value: unknown;
+}
+
+function Chosen({ path, value, onExpect }: ChosenProps) {
   const isText = typeof value === "string";
   return (
     <section class="chosen" aria-label={strings.state.chosen}>
@@ -217,6 +224,11 @@ function Chosen({ path, value }: { path: readonly PathStep[]; value: unknown }) 
         <code>{visible(pathText(path))}</code>
         <Copy label={strings.state.path} text={() => pathText(path)} />
         <Copy label={strings.state.value} text={() => (isText ? value : jsonText(value))} />
+        {onExpect && (
+          <button type="button" class="small" onClick={() => onExpect(pathText(path))}>
+            {strings.cases.expect}
+          </button>
+        )}
       </header>
       {isText ? (
         <LongText class="prose" text={value} key={pathText(path)} />

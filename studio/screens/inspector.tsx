@@ -7,12 +7,15 @@ import { errorLine } from "../../src/view/text.js";
 import { isReadOnly, shared } from "../api.js";
 import { Changes } from "../parts/changes.js";
 import { Fault, Section, Waiting } from "../parts/common.js";
+import { openCase } from "../parts/case-dialog.js";
 import { FaultCard } from "../errors/fault-card.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place, withQuery } from "../router.js";
 import { chosenId, type Looked, looked, namespace, row, stepHref, steps, threadId } from "../state/thread.js";
+import { hello } from "../state/hello.js";
+import { chosenRun } from "../state/times.js";
 import { isHidden } from "../state/state-keys.js";
 import { strings } from "../strings.js";
 import { isForking } from "../state/fork.js";
@@ -181,6 +184,7 @@ function Panel({ view, looked: { state, parent } }: { view: View; looked: Looked
 function State({ values }: { values: unknown }) {
   const isEmpty = values == null || (isRecord(values) && Object.keys(values).length === 0);
   if (isEmpty) return <p class="dim">{strings.state.nothing}</p>;
+  const runId = chosenRun.value;
   return (
     <Tree
       root={isRecord(values) || Array.isArray(values) ? values : { value: values }}
@@ -188,6 +192,11 @@ function State({ values }: { values: unknown }) {
       at={place.value.query.path}
       onChoose={(path) => go(withQuery({ path }), { replace: true })}
       isHidden={isHidden}
+      onExpect={
+        runId === undefined || isReadOnly || !hello.value || namespace.value !== ""
+          ? undefined
+          : (expect) => openCase({ threadId: threadId.value, runId, expect })
+      }
     />
   );
 }

@@ -149,6 +149,8 @@ export interface CaseWish {
   file?: string;
   write?: boolean;
   replace?: boolean;
+  /** Path of the only final value to expect. */
+  expect?: string | undefined;
 }
 
 /** Convert a run to a case file. @throws ApiError if it cannot be converted or written */

@@ -101,6 +101,65 @@ describeWithChromium("the case file of a run", () => {
   });
 });
 
+describeWithChromium("a value of the state", () => {
+  const open = useBrowser();
+  const FILE = "kept.graph.yaml";
+
+  it("becomes a line of a case file, of a new one or one that exists", async () => {
+    const { project } = dev;
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said(`my key is ${SECRET}`));
+    const { page, visit } = await open(url);
+    const dialog = page.getByRole("dialog", { name: "Save this run as a test" });
+    const expecting = async (path: string) => {
+      await visit(`#/threads/${thread_id}?tab=state&path=${encodeURIComponent(path)}`);
+      await page.reload();
+      await page.getByRole("button", { name: "Expect in a case file" }).click();
+    };
+    await visit(`#/threads/${thread_id}?tab=state&path=${encodeURIComponent('["messages",1,"type"]')}`);
+    await page.getByText("messages[1].type").waitFor();
+    expect(await page.getByRole("button", { name: "Expect in a case file" }).count()).toBe(0);
+    await visit(`#token=${token}`);
+    await expecting('["messages",1,"type"]');
+    await dialog.getByText("expects messages[1].type as it is at the end of the run").waitFor();
+    await dialog.getByLabel("File").fill(FILE);
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByRole("button", { name: "Write" }).click();
+    await dialog.getByText("Written:").waitFor();
+    const first = await inProject(FILE);
+    expect(first).toMatch(/ {4}expect:\n {6}status: success\n {6}values:\n {8}messages\[1\]\.type: ai\n$/);
+    await project.put(FILE, `# Mine\n${first}`);
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    await expecting('["messages"]');
+    await dialog.getByLabel("File").fill(FILE);
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByText("The file exists: only this value is added to it.").waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    await dialog.getByRole("button", { name: "Add" }).click();
+    await dialog.getByText("Written:").waitFor();
+    const both = await inProject(FILE);
+    expect(both.startsWith(`# Mine\n${first.trimEnd()}`)).toBe(true);
+    expect(both).toMatch(/messages:\n {10}length: 2\n/);
+    expect(both).not.toContain(SECRET);
+    expect(await cli(["test", FILE, "--ci"], { cwd: project.dir })).toMatchObject({ code: 0 });
+    await project.put(FILE, both.replace("type: ai", "type: tool"));
+    expect(await cli(["test", FILE, "--ci"], { cwd: project.dir })).toMatchObject({ code: 1 });
+    await dialog.getByRole("button", { name: "Close" }).click();
+
+    // Not possible: a secret, and a file without that case.
+    await expecting('["messages",0,"content"]');
+    await dialog.getByText("messages[0].content is a secret or differs in every run").waitFor();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    await project.put(FILE, "cases: 7");
+    await expecting('["messages",1,"type"]');
+    await dialog.getByLabel("File").fill(FILE);
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByText(`${FILE} is not a YAML case file with the case`).waitFor();
+    expect(await inProject(FILE)).toBe("cases: 7");
+  });
+});
+
 describeWithChromium("the case file of a run with model calls", () => {
   const open = useBrowser();
   let model: ModelServer;

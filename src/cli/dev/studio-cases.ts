@@ -1,4 +1,5 @@
 /** Creates case files from runs for the Studio of `dev`, like `test --from-run`. */
+import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { localClient } from "../../client/local.js";
 import type { CaseRequest } from "../../http/studio/helpers.js";
@@ -6,7 +7,14 @@ import type { StudioCase } from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { loadSettings, type Session } from "../session/session.js";
-import { caseOfRun, existingCaseFiles, caseFiles, writeCase } from "../from-run/case-of-run.js";
+import {
+  type CaseHome,
+  caseFiles,
+  caseOfRun,
+  existingCaseFiles,
+  withExpected,
+  writeCase,
+} from "../from-run/case-of-run.js";
 import { resolveCaseFile, refuseLinks } from "./project-file.js";
 
 interface Project {
@@ -37,18 +45,31 @@ export async function makeCase(
 async function caseOf(
   session: Session,
   { service, baseDir, transcripts }: Project,
-  { thread_id, run_id, file, write = false, replace = false }: CaseRequest,
+  { thread_id, run_id, file, write = false, replace = false, expect }: CaseRequest,
 ): Promise<StudioCase> {
   const out = file === undefined ? undefined : resolveCaseFile(baseDir, file);
   // Load the settings as `test` will, without the flags that `dev` was started with.
   const config = await loadSettings(session, { warn: () => undefined });
   const run = await service.runs.get(thread_id, run_id);
-  const home = { config, cwd: baseDir, env: session.io.env, transcripts, ...(out !== undefined && { out }) };
-  const made = await caseOfRun(localClient(service), run, home);
-  const taken = await existingCaseFiles(made);
+  const home: CaseHome = {
+    config,
+    cwd: baseDir,
+    env: session.io.env,
+    transcripts,
+    ...(out !== undefined && { out }),
+    ...(expect !== undefined && { expect }),
+  };
+  let made = await caseOfRun(localClient(service), run, home);
+  let taken = await existingCaseFiles(made);
+  const isExtended = expect !== undefined && taken.includes(made.file);
+  if (isExtended) {
+    await refuseLinks(baseDir, made.file);
+    made = { ...made, text: withExpected(await readFile(made.file, "utf8"), made), mock: undefined };
+    taken = [];
+  }
   if (write) {
     for (const each of caseFiles(made)) await refuseLinks(baseDir, each);
-    await writeCase(made, { cwd: baseDir, replace });
+    await writeCase(made, { cwd: baseDir, replace: replace || isExtended });
   }
   const pathOf = (path: string) => relative(baseDir, path).replaceAll("\\", "/");
   return {
@@ -57,6 +78,7 @@ async function caseOf(
     text: made.text,
     mock: made.mock ? { path: pathOf(made.mock.file), calls: made.recordedCalls } : null,
     taken: taken.map(pathOf),
+    extends: isExtended,
     notes: made.notes,
     written: write,
   };

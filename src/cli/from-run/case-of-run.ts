@@ -1,7 +1,7 @@
 /** Generates a case file from a stored run and its recorded model and tool calls. */
 import { access, mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
-import { Document, isScalar, visit } from "yaml";
+import { Document, isScalar, parseDocument, visit } from "yaml";
 import type { Client } from "../../client/client.js";
 import { parseGraphTarget } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
@@ -17,7 +17,7 @@ import { withRememberedGraphs } from "../session/open.js";
 import { hiddenText } from "../session/open-client.js";
 import { shortPath } from "../session/report-error.js";
 import { type RecordedRun, storedRuns } from "./stored-runs.js";
-import { expectationOf, expectedValues, caseStep } from "./stored-step.js";
+import { caseStep, chosenValue, expectationOf, expectedValues } from "./stored-step.js";
 
 /** The project that the case file is generated for. */
 export interface CaseHome {
@@ -33,6 +33,8 @@ export interface CaseHome {
   transcripts: string;
   /** Whether a failed run is expected to succeed. */
   fixed?: boolean;
+  /** Path of the only final value to expect; all by default. */
+  expect?: string;
 }
 
 export interface CaseOfRun {
@@ -42,6 +44,8 @@ export interface CaseOfRun {
   /** The recorded model and tool responses, in a file next to it. */
   mock: { file: string; text: string } | undefined;
   name: string;
+  /** Expected final values by path. */
+  values: Record<string, unknown>;
   steps: number;
   recordedCalls: number;
   /** Limitations of the case, as messages for the user. */
@@ -55,7 +59,7 @@ export interface CaseOfRun {
  * @throws ConfigError if the graph is not configured (`config_invalid`)
  */
 export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promise<CaseOfRun> {
-  const { config, cwd, env, out, fixed = false } = home;
+  const { config, cwd, env, out, fixed = false, expect } = home;
   if (fixed && run.status !== "error")
     throw new InvalidRequestError(`run ${run.run_id} did not fail: its status is ${run.status}`, undefined, {
       hint: "remove --fixed",
@@ -74,10 +78,11 @@ export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promi
     recording.length > 0
       ? join(dirname(file), "fixtures", `${basename(file).replace(/\.graph\.\w+$/, "")}.jsonl`)
       : undefined;
+  const source = caseSource(name, runs, { redact, recording, fixed, expect });
   const content: CaseFileSource = {
     graph,
     ...(mock !== undefined && { mock: posix(relative(dirname(file), mock)) }),
-    cases: [caseSource(name, runs, { redact, recording, fixed })],
+    cases: [source],
   };
   const hidden = hiddenText(client.whyHidden(thread));
   const isUnrecorded = recording.length === 0 && runs.some(({ run: { usage } }) => askedModel(usage));
@@ -86,6 +91,7 @@ export async function caseOfRun(client: Client, run: Run, home: CaseHome): Promi
     text: caseText(file, content, { run, fixed, schema: await schemaBeside(file, config.baseDir) }),
     mock: mock === undefined ? undefined : { file: mock, text: recordingText(recordingOf(name, recording)) },
     name,
+    values: (source.steps?.at(-1) ?? source).expect?.values ?? {},
     steps: runs.length,
     recordedCalls: recording.length,
     notes: [
@@ -139,10 +145,17 @@ async function recordedCalls(runs: readonly RecordedRun[], folder: string): Prom
 
 const askedModel = (usage: RecordedRun["run"]["usage"]): boolean => reportedTokens(usage).total_tokens > 0;
 
+interface CaseParts {
+  redact: Redact;
+  recording: readonly RecordedCall[];
+  fixed: boolean;
+  expect: string | undefined;
+}
+
 function caseSource(
   name: string,
   runs: readonly RecordedRun[],
-  { redact, recording, fixed }: { redact: Redact; recording: readonly RecordedCall[]; fixed: boolean },
+  { redact, recording, fixed, expect }: CaseParts,
 ): CaseSource {
   const isRecorded = recording.length > 0;
   const steps = runs.map((stored): Step => ({
@@ -153,8 +166,10 @@ function caseSource(
   // Nodes and tokens of the failed run do not hold after the fix.
   if (fixed && last) last.expect = { status: "success" };
   const end = runs.at(-1)?.end;
+  if (expect !== undefined && last)
+    last.expect = { status: runs.at(-1)?.run.status, values: chosenValue(end?.values, expect, redact) };
   const isRepeatable = isRecorded || !runs.some(({ run }) => askedModel(run.usage));
-  if (last?.expect && end && last.expect.status !== "error" && !fixed) {
+  if (expect === undefined && last?.expect && end && last.expect.status !== "error" && !fixed) {
     const values = expectedValues(end.values, { redact, isRepeatable });
     if (Object.keys(values).length > 0) last.expect.values = values;
   }
@@ -178,7 +193,7 @@ const exists = (file: string): Promise<boolean> =>
 // Formats a case file as YAML, with a header comment about its source.
 
 const LONGEST_NAME = 60;
-const LINE_WIDTH = 110;
+const LAYOUT = { lineWidth: 110, flowCollectionPadding: false };
 
 const FAILED_HEAD = "# The run failed: the case expects this failure. After the fix, expect status: success.";
 
@@ -211,7 +226,32 @@ function caseText(
   const document = new Document(content);
   // Print lists of scalars on one line.
   visit(document, { Seq: (_, list) => void (list.flow = list.items.every((item) => isScalar(item))) });
-  return `${head.join("\n")}\n${document.toString({ lineWidth: LINE_WIDTH, flowCollectionPadding: false })}`;
+  return `${head.join("\n")}\n${document.toString(LAYOUT)}`;
+}
+
+/**
+ * The text of an existing YAML case file, with expected values added to the case of that name, or to its only case.
+ * @throws InvalidRequestError if the text has no cases (`invalid_request`)
+ */
+export function withExpected(text: string, { file, name, values }: CaseOfRun): string {
+  const document = parseDocument(text);
+  const { cases } = (document.errors.length > 0 ? {} : (document.toJS() ?? {})) as Partial<CaseFileSource>;
+  const last = Array.isArray(cases)
+    ? cases.findLastIndex((each, _, all) => each.name === name || all.length === 1)
+    : -1;
+  if (last < 0 || extname(file) === ".json")
+    throw new InvalidRequestError(
+      `${basename(file)} is not a YAML case file with the case "${name}"`,
+      undefined,
+      {
+        hint: "choose another file",
+      },
+    );
+  const steps = cases?.[last]?.steps;
+  const place = ["cases", last, ...(steps ? ["steps", steps.length - 1] : []), "expect", "values"];
+  for (const [path, matcher] of Object.entries(values))
+    document.setIn([...place, path], document.createNode(matcher));
+  return document.toString(LAYOUT);
 }
 
 // Existing files of a case are only overwritten on request.

@@ -148,6 +148,22 @@ export function expectedValues(values: unknown, options: ValueOptions): Record<s
   );
 }
 
+/**
+ * Matchers of one value that the user chose, also if a model wrote it.
+ * @throws InvalidRequestError if the value cannot be expected (`invalid_request`)
+ */
+export function chosenValue(values: unknown, path: string, redact: Redact): Record<string, unknown> {
+  const value = valueAt(values, parsePath(path) ?? [""]);
+  if (value === undefined)
+    throw new InvalidRequestError(`the run ended without a value that clients see at ${path}`, undefined, {
+      hint: "choose a value of the last step of the run, without keys that contain dots or brackets",
+    });
+  const found = Object.fromEntries(expected(path, value, { redact, isRepeatable: true }));
+  if (Object.keys(found).length === 0)
+    throw new InvalidRequestError(`${path} is a secret or differs in every run: choose another value`);
+  return found;
+}
+
 type Found = [path: string, matcher: unknown][];
 
 function expected(path: string, value: unknown, options: ValueOptions): Found {

@@ -18,6 +18,7 @@ import type {
   StudioNodeRun,
   StudioReplay,
 } from "../../models/studio.js";
+import { MAX_PATH_LENGTH } from "../../models/value-path.js";
 import type { Service } from "../../service/service.js";
 import { GraphServeError } from "../../support/errors.js";
 import { readJson, validatePayload } from "../core/request.js";
@@ -98,6 +99,13 @@ const CaseRequest = Type.Object(
       Type.Boolean({ description: "Write the file; otherwise only a preview is returned." }),
     ),
     replace: Type.Optional(Type.Boolean({ description: "Overwrite an existing file." })),
+    expect: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_PATH_LENGTH,
+        description: "Path of the only final value to expect. An existing file is extended by it.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
