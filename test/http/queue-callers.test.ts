@@ -20,7 +20,7 @@ withPostgres("users in the queue", (postgres) => {
     const start = async (name: string, thread = newId()) => {
       const key = newId();
       names.set(name, key);
-      void gateOf(key).entered.then(() => order.push(name));
+      gateOf(key).onEntered(() => order.push(name));
       expect((await ask(name, key, thread)).status).toBe(200);
     };
     const ask = (name: string, key = newId(), thread = newId()) => {

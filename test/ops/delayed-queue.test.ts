@@ -31,7 +31,7 @@ class Turns {
   async start(name: string, more: object = {}): Promise<Run> {
     const key = newId();
     this.#gates.set(name, key);
-    void gateOf(key).entered.then(() => this.order.push(name));
+    gateOf(key).onEntered(() => this.order.push(name));
     const body = { assistant_id: "gate", input: { gate: key }, if_not_exists: "create", ...more };
     const path = `/threads/${this.thread}/runs`;
     const answer = await this.#server.request("POST", path, body, { prefer: "respond-async" });

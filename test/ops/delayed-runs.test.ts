@@ -110,7 +110,7 @@ onEveryBackend("a delayed run", (backend) => {
     const order: number[] = [];
     const begin = async (hours: number) => {
       const gate = newId();
-      void gateOf(gate).entered.then(() => order.push(hours));
+      gateOf(gate).onEntered(() => order.push(hours));
       gateOf(gate).open();
       const request = { assistant_id: "gate", input: { gate }, after_seconds: hours * HOUR };
       return service.runs.create(thread_id, request);
