@@ -14,6 +14,8 @@ describeWithChromium("the command palette", () => {
     const { page, visit } = await open(url);
     const options = page.getByRole("dialog").getByRole("option");
     const type = async (text: string) => {
+      // The address changes before a used palette has closed; keys pressed in between would go to it.
+      await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.keyboard.press("Control+k");
       await page.getByRole("dialog").getByRole("combobox").waitFor();
       await page.keyboard.type(text);
