@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { onTestFinished, vi } from "vitest";
+import { STEP } from "../../src/tracing/names.js";
 
 interface OtlpValue {
   stringValue?: string;
@@ -86,8 +87,13 @@ export async function startCollector(
 
 const isRoot = (parent: string | undefined, of: Received[]) => !of.some(({ spanId }) => spanId === parent);
 
+const stepOf = ({ attributes }: Received) => Number(attributes[STEP] ?? 0);
+
+/** Nodes of several steps can start within one millisecond. */
 const byStart = (a: Received, b: Received) =>
-  Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)) || (a.name < b.name ? -1 : 1);
+  Number(BigInt(a.startTimeUnixNano) - BigInt(b.startTimeUnixNano)) ||
+  stepOf(a) - stepOf(b) ||
+  (a.name < b.name ? -1 : 1);
 
 function spansOf(body: unknown): Received[] {
   const { resourceSpans } = body as { resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[] };
