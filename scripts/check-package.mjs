@@ -274,4 +274,16 @@ async function talk(url) {
   assert.equal((await (await fetch(`${url}/info`)).json()).version, version);
   for (const file of ["", "swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png"])
     assert.equal((await fetch(`${url}/docs/${file}`)).status, 200, file);
+  const [compressed, plain] = await Promise.all(
+    ["br", "identity"].map((encoding) => fetchEncoded(`${url}/docs/swagger-ui-bundle.js`, encoding)),
+  );
+  assert.match(plain, /SwaggerUIBundle/);
+  assert.equal(compressed, plain, "the script of /docs differs by encoding");
+}
+
+/** `fetch` decodes the body. */
+async function fetchEncoded(url, encoding) {
+  const response = await fetch(url, { headers: { "accept-encoding": encoding } });
+  assert.equal(response.headers.get("content-encoding") ?? "identity", encoding);
+  return response.text();
 }
