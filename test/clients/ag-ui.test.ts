@@ -1,6 +1,14 @@
 /** AG-UI, the protocol of CopilotKit: its adapter requests events, values, updates and messages-tuple in every run. */
-import type { BaseMessage } from "@langchain/core/messages";
-import { EventType, type BaseEvent, type CustomEvent, type MessagesSnapshotEvent } from "@ag-ui/client";
+import { dispatchCustomEvent } from "@langchain/core/callbacks/dispatch";
+import { AIMessage, type BaseMessage } from "@langchain/core/messages";
+import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import {
+  EventType,
+  type BaseEvent,
+  type CustomEvent,
+  type MessagesSnapshotEvent,
+  type StateSnapshotEvent,
+} from "@ag-ui/client";
 import { LangGraphAgent } from "@ag-ui/langgraph";
 import { describe, expect, it, vi } from "vitest";
 import { createAgent, humanInTheLoopMiddleware } from "langchain";
@@ -25,6 +33,28 @@ const asking = () =>
     tools: [lookUp],
     middleware: [humanInTheLoopMiddleware({ interruptOn: { look_up: true } })],
   }).graph;
+
+interface Recipe {
+  title: string;
+  steps: string[];
+}
+
+/** Adds two steps to the recipe that the client sent, the second after an answer if the title is a question. */
+const cook = () =>
+  new StateGraph(Annotation.Root({ ...MessagesAnnotation.spec, recipe: Annotation<Recipe> }))
+    .addNode("chop", async ({ recipe }) => {
+      const chopped = { ...recipe, steps: [...recipe.steps, `chop for ${recipe.title}`] };
+      // CopilotKit's `copilotkitEmitState`: the state before the node has ended.
+      await dispatchCustomEvent("manually_emit_state", { recipe: { ...chopped, title: "chopping" } });
+      return { recipe: chopped };
+    })
+    .addNode("boil", ({ recipe }) => {
+      const step = recipe.title.endsWith("?") ? `boil: ${String(interrupt("how long?"))}` : "boil";
+      return { recipe: { ...recipe, steps: [...recipe.steps, step] }, messages: [new AIMessage("done")] };
+    })
+    .addEdge(START, "chop")
+    .addEdge("chop", "boil")
+    .compile();
 
 /** An AG-UI agent in front of a served graph. */
 async function open(graph: unknown) {
@@ -56,6 +86,11 @@ const textOf = (events: readonly BaseEvent[]): string =>
     .filter(({ type }) => type === EventType.TEXT_MESSAGE_CONTENT)
     .map((event) => (event as BaseEvent & { delta: string }).delta)
     .join("");
+
+const recipesOf = (events: readonly BaseEvent[]): unknown[] =>
+  events
+    .filter(({ type }) => type === EventType.STATE_SNAPSHOT)
+    .map((event) => ((event as StateSnapshotEvent).snapshot as { recipe?: unknown }).recipe);
 
 describe("AG-UI under compat langgraph", () => {
   it.each(["createAgent", "deepagents", "humanInTheLoopMiddleware"] as const)(
@@ -105,5 +140,34 @@ describe("AG-UI under compat langgraph", () => {
     expect(typesOf(resumed).at(-1)).toBe(EventType.RUN_FINISHED);
     expect(textOf(resumed)).toBe("found at the old oak");
     expect(await client.threads.get(agent.threadId)).toMatchObject({ status: "idle" });
+  });
+
+  it("shares the state of the client with the graph, and that of the graph with the client", async () => {
+    const { agent, client, say } = await open(cook());
+    const recipeOf = async () =>
+      (await client.threads.getState<{ recipe: Recipe }>(agent.threadId)).values.recipe;
+    agent.setState({ recipe: { title: "soup", steps: [] } });
+    const shown = recipesOf(await say("cook"));
+    expect(shown).toContainEqual({ title: "chopping", steps: ["chop for soup"] });
+    expect(shown.at(-1)).toEqual({ title: "soup", steps: ["chop for soup", "boil"] });
+    expect(await recipeOf()).toEqual(shown.at(-1));
+    expect((agent.state as { recipe: Recipe }).recipe).toEqual(shown.at(-1));
+    // The user edits the state that both share.
+    agent.setState({ ...agent.state, recipe: { title: "stew", steps: ["wash"] } });
+    const last = recipesOf(await say("again")).at(-1);
+    expect(last).toEqual({ title: "stew", steps: ["wash", "chop for stew", "boil"] });
+    expect(await recipeOf()).toEqual(last);
+  });
+
+  it("keeps the shared state over an interrupt", async () => {
+    const { agent, client, run, say } = await open(cook());
+    agent.setState({ recipe: { title: "soup?", steps: [] } });
+    const asked = recipesOf(await say("cook")).at(-1);
+    expect(asked).toEqual({ title: "soup?", steps: ["chop for soup?"] });
+    vi.spyOn(console, "warn").mockReturnValue();
+    const last = recipesOf(await run({ forwardedProps: { command: { resume: "an hour" } } })).at(-1);
+    expect(last).toEqual({ title: "soup?", steps: ["chop for soup?", "boil: an hour"] });
+    const { values } = await client.threads.getState<{ recipe: Recipe }>(agent.threadId);
+    expect(values.recipe).toEqual(last);
   });
 });
