@@ -108,6 +108,72 @@ function roundTrips(to: () => StoragePlace): void {
     );
   });
 
+  it("assistants of clients are copied with their versions", { timeout: TRIP_MS }, async () => {
+    const from = freshFile();
+    const managed = { assistants: "managed" } as const;
+    const id = await onStorage(
+      from,
+      async ({ managedAssistants }) => {
+        const first = { graph_id: "steps", name: "Ada", metadata: { team: "house" } };
+        const { assistant_id } = await managedAssistants.create(first);
+        await managedAssistants.update(assistant_id, { name: "Bea", context: { tone: "dry" } });
+        await managedAssistants.setLatest(assistant_id, 1);
+        return assistant_id;
+      },
+      managed,
+    );
+    const shown = (place: StoragePlace) =>
+      onStorage(
+        place,
+        async ({ assistants, managedAssistants }) => ({
+          found: (await assistants.search({ metadata: { team: "house" } })).items,
+          versions: await managedAssistants.versions(id),
+        }),
+        managed,
+      );
+    expect(await copied(from, to())).toMatchObject({
+      assistants: { total: 1, copied: 1 },
+      timers: { total: 0 },
+    });
+    expect(await copied(from, to())).toMatchObject({ assistants: { total: 1, copied: 0 } });
+    const before = await shown(from);
+    expect(before.found).toMatchObject([{ assistant_id: id, name: "Ada", version: 1 }]);
+    expect(before.versions.map(({ version, name }) => [version, name])).toEqual([
+      [2, "Bea"],
+      [1, "Ada"],
+    ]);
+    expect(await shown(to())).toEqual(before);
+    // A change of the source is copied; one that the target also changed is kept unless --overwrite is set.
+    const rename = (place: StoragePlace, name: string) =>
+      onStorage(place, ({ managedAssistants }) => managedAssistants.update(id, { name }), managed);
+    await rename(from, "Cleo");
+    expect(await copied(from, to())).toMatchObject({ assistants: { total: 1, copied: 1 } });
+    expect((await shown(to())).found).toMatchObject([{ name: "Cleo", version: 3 }]);
+    await rename(to(), "Mine");
+    await rename(from, "Dora");
+    const refused = await copy(from, to(), "--json");
+    expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([
+      5,
+      { assistants: { total: 0 }, left_assistants: [{ assistant_id: id, reason: "exists" }] },
+    ]);
+    expect(refused.stderr).toContain(`assistant ${id} was skipped: the target has a different one`);
+    await copied(from, to(), "--overwrite");
+    expect(await shown(to())).toEqual(await shown(from));
+    await onStorage(
+      to(),
+      async ({ managedAssistants, threads, runs }) => {
+        const { thread_id } = await threads.create({});
+        await runs.create(thread_id, { assistant_id: id, input: { log: ["in"] } });
+        expect((await threads.get(thread_id)).metadata).toMatchObject({
+          assistant_id: id,
+          graph_id: "steps",
+        });
+        await managedAssistants.delete(id);
+      },
+      managed,
+    );
+  });
+
   it("interrupted and failed runs resume in the target", { timeout: TRIP_MS }, async () => {
     const { from, ids } = await depart();
     await copied(from, to());

@@ -49,7 +49,7 @@ export function migrateCommand(migrate: Command, run: Runner): void {
     .action((flags, command) => run(command, async (session) => migrateUp(session, flags)));
   migrate
     .command("copy")
-    .description("Copy all threads, runs, checkpoints and long-term memory to another storage.")
+    .description("Copy all threads, runs, checkpoints, long-term memory and assistants to another storage.")
     .addOption(from.uri())
     .addOption(from.scheme())
     .addOption(from.options())

@@ -155,19 +155,19 @@ const FAILED_EXIT = 1;
 const LEFT_EXIT = 5;
 
 /** 0 if everything was copied, 1 if a comparison failed, 5 if something was skipped. */
-export function exitCodeOf({ left, left_items }: MigrationReport): number {
-  const all = [...left, ...left_items];
+export function exitCodeOf({ left, left_items, left_assistants }: MigrationReport): number {
+  const all = [...left, ...left_items, ...left_assistants];
   if (all.some(({ reason }) => reason === "differs")) return FAILED_EXIT;
   return all.length > 0 ? LEFT_EXIT : 0;
 }
 
 export function printReport(print: Printer, report: MigrationReport): void {
-  const { from, to, left, left_items, ...counts } = report;
+  const { from, to, left, left_items, left_assistants, ...counts } = report;
   if (print.isJson) {
     const place = ({ scheme, location }: typeof from) => ({ scheme, location: location ?? null });
-    print.json({ from: place(from), to: place(to), ...counts, left, left_items });
+    print.json({ from: place(from), to: place(to), ...counts, left, left_items, left_assistants });
   } else {
-    const { threads, runs, checkpoints, items, timers, usage } = counts;
+    const { threads, runs, checkpoints, items, timers, assistants, usage } = counts;
     printTable(
       print,
       ["", "COPIED", "UNCHANGED", "SKIPPED"],
@@ -177,6 +177,7 @@ export function printReport(print: Printer, report: MigrationReport): void {
         ["checkpoints", checkpoints.copied, checkpoints.total - checkpoints.copied, ""],
         ["items", items.copied, items.total - items.copied, left_items.length],
         ["timers", timers.copied, timers.total - timers.copied, ""],
+        ["assistants", assistants.copied, assistants.total - assistants.copied, left_assistants.length],
         ["usage", usage, "", ""],
       ].map((cells) => cells.map(String)),
     );
@@ -184,19 +185,22 @@ export function printReport(print: Printer, report: MigrationReport): void {
   warnings(print, report);
 }
 
-function warnings(print: Printer, { from, to, left, left_items }: MigrationReport): void {
+function warnings(print: Printer, report: MigrationReport): void {
+  const { from, to, left, left_items, left_assistants } = report;
   for (const { thread_id, reason } of left)
     print.warn(`thread ${thread_id} was skipped: ${LEFT_TEXTS[reason]}`);
   for (const { namespace, key } of left_items)
     print.warn(
       `item ${JSON.stringify(key)} of ${JSON.stringify(namespace)} was skipped: the target has a different one`,
     );
+  for (const { assistant_id } of left_assistants)
+    print.warn(`assistant ${assistant_id} was skipped: the target has a different one`);
   if (left.some(({ reason }) => reason === "busy" || reason === "changed_meanwhile"))
     print.note(
       "run it again when these threads are idle; end runs of a crashed server with graph-serve recover --apply",
     );
-  if ([...left, ...left_items].some(({ reason }) => reason === "exists"))
-    print.note("use --overwrite to replace existing threads and items");
+  if ([...left, ...left_items, ...left_assistants].some(({ reason }) => reason === "exists"))
+    print.note("use --overwrite to replace existing threads, items and assistants");
   if (!from.durable || !to.durable)
     print.warn(
       `scheme ${from.durable ? to.scheme : from.scheme} stores only checkpoints, not threads and runs`,

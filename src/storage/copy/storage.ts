@@ -1,5 +1,5 @@
 /** Copies the contents of a storage to another one. */
-import type { ItemRow, ItemTable, Storage, StoredItem } from "../contract/storage.js";
+import type { ItemRow, ItemTable, Storage, StoredItem, TimerKind } from "../contract/storage.js";
 import { digestOf } from "./checkpoints.js";
 import { copyTimers, type TimerCopy } from "./timers.js";
 import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";
@@ -28,7 +28,7 @@ export interface CopyProgress {
   ended?: { thread_id: string; copy: ThreadCopy };
 }
 
-/** Result of a copy. Threads and items that were not copied are in `left` and `left_items`. */
+/** Result of a copy. What was not copied is in `left`, `left_items` and `left_assistants`. */
 export interface StorageCopyReport {
   threads: { total: number; copied: number; current: number };
   /** Runs and checkpoints of the threads that both storages now hold. */
@@ -37,15 +37,20 @@ export interface StorageCopyReport {
   items: { total: number; copied: number };
   /** Crons, delayed runs, webhooks and idempotency keys. */
   timers: TimerCopy;
+  /** Assistants that clients created, each with its versions. */
+  assistants: TimerCopy;
   /** Rows of usage that both storages now hold. */
   usage: number;
   left: { thread_id: string; reason: LeftReason }[];
   left_items: LeftItem[];
+  left_assistants: { assistant_id: string; reason: "exists" }[];
 }
 
+const TIMERS: readonly TimerKind[] = ["cron", "run", "webhook", "key"];
+
 /**
- * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory, the timers and the usage. What was
- * copied is read back and compared. Earlier copies are skipped or updated; a thread of the target that is not an earlier
+ * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory, the timers, the assistants
+ * and the usage. What was copied is read back and compared. Earlier copies are skipped or updated; a thread of the target that is not an earlier
  * copy is skipped unless `overwrite` is set. Memory use: one page of checkpoints, and the checkpoint ids of one thread.
  */
 export async function copyStorage(options: StorageCopyOptions): Promise<StorageCopyReport> {
@@ -73,7 +78,12 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
   }
   if (from.timers && to.timers) {
     const onPage = () => signal?.throwIfAborted();
-    report.timers = await copyTimers({ from: from.timers, to: to.timers, overwrite, onPage });
+    const both = { from: from.timers, to: to.timers, overwrite, onPage };
+    const { total, copied, left } = await copyTimers({ ...both, kinds: TIMERS });
+    report.timers = { total: total + left.length, copied };
+    const { left: kept, ...assistants } = await copyTimers({ ...both, kinds: ["assistant"] });
+    report.assistants = assistants;
+    report.left_assistants = kept.map((assistant_id) => ({ assistant_id, reason: "exists" }));
   }
   if (from.usage && to.usage) {
     for (let page = [{}]; page.length > 0;) {
@@ -93,9 +103,11 @@ const emptyReport = (): StorageCopyReport => ({
   checkpoints: { total: 0, copied: 0 },
   items: { total: 0, copied: 0 },
   timers: { total: 0, copied: 0 },
+  assistants: { total: 0, copied: 0 },
   usage: 0,
   left: [],
   left_items: [],
+  left_assistants: [],
 });
 
 function note(report: StorageCopyReport, thread_id: string, copy: ThreadCopy): void {

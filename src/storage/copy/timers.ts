@@ -1,29 +1,32 @@
-/** Copies timers: crons, delayed runs, webhooks, idempotency keys and assistants. */
+/** Copies timers: crons, delayed runs, webhooks, idempotency keys, and the assistants that are stored with them. */
 import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
 import { digestOf } from "./checkpoints.js";
 
-const KINDS: readonly TimerKind[] = ["cron", "run", "webhook", "key", "assistant"];
 const PAGE = 100;
 
 interface CopyTimersOptions {
   from: TimerTable;
   to: TimerTable;
+  kinds: readonly TimerKind[];
   /** Replace rows of the target that differ. */
   overwrite: boolean;
   /** Called before each page; may throw to stop. */
   onPage: () => void;
 }
 
-/** Copy all timers. Without `overwrite`, a row that the target already has is kept. */
-export async function copyTimers({ from, to, overwrite, onPage }: CopyTimersOptions): Promise<TimerCopy> {
-  const copy: TimerCopy = { total: 0, copied: 0 };
-  for (const kind of KINDS) {
+/** Copy all timers of these kinds. Without `overwrite`, a row that the target already has is kept, unless it is an earlier copy. */
+export async function copyTimers(options: CopyTimersOptions): Promise<TimerCopy & { left: string[] }> {
+  const { from, to, kinds, overwrite, onPage } = options;
+  const copy = { total: 0, copied: 0, left: [] as string[] };
+  for (const kind of kinds) {
     for (let offset = 0; ; offset += PAGE) {
       onPage();
       const rows = await from.list({ kind, limit: PAGE, offset });
       for (const row of rows) {
-        if (await copyTimer(to, row, overwrite)) copy.copied += 1;
-        copy.total += 1;
+        const outcome = await copyTimer(to, row, overwrite);
+        if (outcome === "exists") copy.left.push(row.id);
+        else copy.total += 1;
+        if (outcome === "copied") copy.copied += 1;
       }
       if (rows.length < PAGE) break;
     }
@@ -37,9 +40,24 @@ export interface TimerCopy {
   copied: number;
 }
 
-async function copyTimer(to: TimerTable, row: TimerRow, overwrite: boolean): Promise<boolean> {
-  if (await to.insert(row)) return true;
+async function copyTimer(
+  to: TimerTable,
+  row: TimerRow,
+  overwrite: boolean,
+): Promise<"copied" | "current" | "exists"> {
+  if (await to.insert(row)) return "copied";
   const held = await to.get(row.kind, row.id);
-  if (!held || !overwrite || digestOf(held.data) === digestOf(row.data)) return false;
-  return to.replace({ ...row, version: held.version });
+  if (held && digestOf(held.data) === digestOf(row.data)) return "current";
+  if (!held || !(overwrite || isEarlier(held, row))) return "exists";
+  return (await to.replace({ ...row, version: held.version })) ? "copied" : "exists";
+}
+
+/** Whether the target's assistant is an earlier copy: it has no version of its own. Other timers also change by themselves. */
+function isEarlier(held: TimerRow, row: TimerRow): boolean {
+  if (row.kind !== "assistant" || String(held.data.updated_at) > String(row.data.updated_at)) return false;
+  const versions = (row.data.versions as { version: number }[]).map((each) => digestOf(each));
+  const [oldest] = row.data.versions as { version: number }[];
+  return (held.data.versions as { version: number }[]).every(
+    (each) => versions.includes(digestOf(each)) || each.version < (oldest?.version ?? 0),
+  );
 }
