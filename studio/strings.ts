@@ -83,6 +83,7 @@ export const strings = {
   status: { idle: "idle", busy: "busy", interrupted: "interrupted", error: "error" },
   list: {
     columns: "Columns",
+    sort: "Sort",
     filter: "Search",
     filterHint: "Text, id or graph",
     remove: "Delete",

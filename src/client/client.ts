@@ -100,7 +100,7 @@ interface ThreadsClient {
 interface RunsClient {
   /** Newest first. */
   list(threadId: string, filter: RunFilter): Promise<Run[]>;
-  /** Runs of all threads, newest first. */
+  /** Runs of all threads, newest first by default. */
   search(request: RunSearchRequest): Promise<Partial<Run>[]>;
   /** @throws NotFoundError (`run_not_found`) */
   get(threadId: string, runId: string): Promise<Run>;

@@ -10,6 +10,7 @@ import {
   Opt,
   Selected,
   Selection,
+  SortOrder,
   StringEnum,
   Timestamp,
   Uuid,
@@ -346,6 +347,9 @@ export const CancelManyRequest = Type.Object(
 );
 export type CancelManyRequest = Static<typeof CancelManyRequest>;
 
+export const RUN_SORT_FIELDS = ["created_at", "updated_at", "status", "duration", "tokens"] as const;
+export type RunSortField = (typeof RUN_SORT_FIELDS)[number];
+
 export const RunSearchRequest = Type.Object(
   {
     thread_id: Opt(Uuid("Id of a thread."), { description: "Only runs of this thread." }),
@@ -365,9 +369,14 @@ export const RunSearchRequest = Type.Object(
     }),
     limit: Opt(Limit),
     offset: Opt(Offset),
+    sort_by: Opt(StringEnum(RUN_SORT_FIELDS), {
+      description:
+        "What to sort by. Default: created_at. `duration` is the time from acceptance to the end; runs that have not ended count as the shortest. `tokens` are those that models reported.",
+    }),
+    sort_order: Opt(SortOrder, { description: "Sort direction. Default: desc." }),
     select: Opt(Selection(RUN_FIELDS)),
   },
-  { title: "RunSearchRequest", description: "Filters, page and fields of a run search." },
+  { title: "RunSearchRequest", description: "Filters, order, page and fields of a run search." },
 );
 export type RunSearchRequest = Static<typeof RunSearchRequest>;
 

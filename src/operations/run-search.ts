@@ -17,7 +17,7 @@ const NAMED_THREADS = 1000;
 type Query = Omit<RunSearch, "limit" | "offset">;
 type Test = (run: RunRow) => boolean | Promise<boolean>;
 
-/** Finds runs, newest first; `total` is not computed. @throws InvalidRequestError (`invalid_request`) */
+/** Finds runs in the order of the request; `total` is not computed. @throws InvalidRequestError (`invalid_request`) */
 export async function findRuns(context: OpsContext, request: RunSearchRequest): Promise<Page<Partial<Run>>> {
   const limit = request.limit ?? DEFAULT_LIMIT;
   const offset = request.offset ?? 0;
@@ -40,6 +40,7 @@ async function filterOf(
   request: RunSearchRequest,
 ): Promise<{ query: Query; tests: Test[] }> {
   const { assistant_id, metadata, status, created_after, created_before } = request;
+  const { sort_by, sort_order } = request;
   if (metadata) assertFilter(metadata, ["body", "metadata"]);
   const threadIds = await threadsOf(context, request);
   return {
@@ -49,6 +50,8 @@ async function filterOf(
       ...(status && { status }),
       ...(created_after != null && { createdAfter: rowTime(created_after) }),
       ...(created_before != null && { createdBefore: rowTime(created_before) }),
+      ...(sort_by != null && { sortBy: sort_by }),
+      ...(sort_order != null && { sortOrder: sort_order }),
     },
     tests: [
       ...(metadata ? [hasMetadata(metadata)] : []),

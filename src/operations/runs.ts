@@ -252,7 +252,7 @@ export class Runs {
     return (await collect(this.#rows(thread_id, filter))).map(runModel);
   }
 
-  /** Searches runs on all threads that the caller may read, newest first. */
+  /** Searches runs on all threads that the caller may read, newest first by default. */
   search(request: RunSearchRequest): Promise<Page<Partial<Run>>> {
     return findRuns(this.#context, request);
   }

@@ -1,6 +1,6 @@
 /** Searches runs across threads, with a fallback for storages that only list the runs of one thread. */
 import { dueYield } from "../support/event-loop.js";
-import { matchesRun } from "./rows/rows.js";
+import { matchesRun, runOrder } from "./rows/rows.js";
 import type { RunRow, RunSearch, Storage } from "./contract/storage.js";
 
 /** Maximum number of threads that the fallback walks: the most recently updated ones. */
@@ -10,22 +10,25 @@ const PAGE = 100;
 
 type Rows = Pick<Storage, "threads" | "runs">;
 
-/** One page of matching runs, newest first. */
+/** One page of matching runs: by default, newest first. */
 export async function searchRuns(rows: Rows, query: RunSearch): Promise<RunRow[]> {
   if (rows.runs.search) return rows.runs.search(query);
   const { threadIds, limit, offset } = query;
-  let newest: RunRow[] = [];
+  const order = runOrder(query);
+  let first: RunRow[] = [];
   for (const threadId of new Set(threadIds ?? (await latestThreads(rows)))) {
-    newest.push(...(await runsOf(rows, threadId, query)));
-    newest = newest.sort(byCreation).slice(0, offset + limit);
+    first.push(...(await runsOf(rows, threadId, query)));
+    first = first.sort(order).slice(0, offset + limit);
     await dueYield();
   }
-  return newest.slice(offset);
+  return first.slice(offset);
 }
 
-/** The thread's matching runs, at most as many as could appear on the page. */
+/** The thread's matching runs that could appear on the page, and possibly others. */
 async function runsOf({ runs }: Rows, threadId: string, query: RunSearch): Promise<RunRow[]> {
-  const most = query.offset + query.limit;
+  const { sortBy = "created_at", sortOrder } = query;
+  const isListed = sortBy === "created_at" && sortOrder !== "asc";
+  const most = isListed ? query.offset + query.limit : Infinity;
   const found: RunRow[] = [];
   for (let offset = 0; ; offset += PAGE) {
     const page = await runs.list({
@@ -47,10 +50,4 @@ async function latestThreads({ threads }: Rows): Promise<string[]> {
     offset: 0,
   });
   return rows.map(({ thread_id }) => thread_id);
-}
-
-/** Newest first. */
-function byCreation(a: RunRow, b: RunRow): number {
-  const [first, second] = [`${a.created_at} ${a.run_id}`, `${b.created_at} ${b.run_id}`];
-  return first < second ? 1 : first > second ? -1 : 0;
 }

@@ -12,6 +12,7 @@ import { Ago, msText, visible } from "../parts/text.js";
 import { go, href, place, withQuery } from "../router.js";
 import {
   cancelRun,
+  DEFAULT_SORT,
   hasMoreRuns,
   isOver,
   type ListedRun,
@@ -32,8 +33,8 @@ import { strings } from "../strings.js";
 const REFRESH_MS = 700;
 
 export function Runs() {
-  const { status, graph, meta, since } = place.value.query;
-  useEffect(() => void reloadRuns(), [status, graph, meta, since]);
+  const { status, graph, meta, since, sort } = place.value.query;
+  useEffect(() => void reloadRuns(), [status, graph, meta, since, sort]);
   useEffect(() => onChange(throttled(refreshRuns, REFRESH_MS)), []);
   return (
     <main id="content" class="screen list-screen" tabIndex={-1}>
@@ -102,14 +103,15 @@ function List() {
       {refusal && <Fault error={refusal} />}
       <Table
         label={strings.allRuns.title}
+        sort={DEFAULT_SORT}
         columns={[
-          { title: strings.list.status },
+          { title: strings.list.status, sort: "status" },
           { title: strings.allRuns.graph, class: "is-main" },
           { title: strings.allRuns.runId },
           { title: strings.allRuns.threadId },
-          { title: strings.allRuns.duration, class: "is-number" },
-          { title: strings.list.tokens, class: "is-number" },
-          { title: strings.allRuns.since, class: "is-number" },
+          { title: strings.allRuns.duration, class: "is-number", sort: "duration" },
+          { title: strings.list.tokens, class: "is-number", sort: "tokens" },
+          { title: strings.allRuns.since, class: "is-number", sort: "created_at" },
         ]}
       >
         {runs.value.map((run) => (
@@ -157,8 +159,12 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
       <td>
         <code title={thread_id}>{visible(thread_id.slice(0, 13))}</code>
       </td>
-      <td class="is-number">{isOver(run) ? msText(Date.parse(updated_at) - Date.parse(created_at)) : "–"}</td>
-      <td class="is-number">{tokens > 0 ? tokens.toLocaleString("en") : "–"}</td>
+      <td class="is-number is-on-card">
+        {isOver(run) ? msText(Date.parse(updated_at) - Date.parse(created_at)) : "–"}
+      </td>
+      <td class={`is-number is-tokens ${tokens > 0 ? "is-on-card" : ""}`}>
+        {tokens > 0 ? tokens.toLocaleString("en") : "–"}
+      </td>
       <td class="is-number">
         <Ago at={created_at} />
       </td>

@@ -9,6 +9,7 @@ import { go, href, place, withQuery } from "../router.js";
 import { onChange, throttled } from "../state/changes.js";
 import {
   counts,
+  DEFAULT_SORT,
   graphOf,
   hasMore,
   type ListedThread,
@@ -101,6 +102,7 @@ function List() {
     <>
       <Table
         label={strings.threads}
+        sort={DEFAULT_SORT}
         columns={[
           { title: strings.list.title, class: "is-main" },
           { title: strings.runs.graph },

@@ -1,4 +1,4 @@
-/** Runs of all threads: paginated, newest first. */
+/** Runs of all threads: paginated, in the order of the address. */
 import { batch, computed, signal } from "@preact/signals";
 import type { Run, RunStatus } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
@@ -18,6 +18,9 @@ export const RUN_STATUSES = [
   "error",
   "timeout",
 ] as const satisfies readonly RunStatus[];
+
+/** Order of the list: a field, after `-` in descending order. */
+export const DEFAULT_SORT = "-created_at";
 
 /** Age filters in minutes. */
 export const SINCE = { hour: 60, day: 1440, week: 10_080 } as const;
@@ -54,7 +57,7 @@ export async function loadMoreRuns(mine = generation, anew = false): Promise<voi
   const offset = next.value;
   if (offset === null || runPage.busy.value) return;
   const isStale = () => mine !== generation;
-  const body = { ...filterOf(place.value.query), limit: PAGE, offset, select: SELECT };
+  const body = { ...searchOf(place.value.query), limit: PAGE, offset, select: SELECT };
   const read = async () => {
     const answer = await ask<ListedRun[]>("POST", "/runs/search", { body });
     if (isStale()) return;
@@ -72,7 +75,7 @@ export async function refreshRuns(): Promise<void> {
   const mine = generation;
   if (runPage.busy.value || runs.value.length > MOST_ROWS) return;
   const limit = Math.max(PAGE, runs.value.length);
-  const body = { ...filterOf(place.value.query), limit, select: SELECT };
+  const body = { ...searchOf(place.value.query), limit, select: SELECT };
   const answer = await ask<ListedRun[]>("POST", "/runs/search", { body });
   if (mine !== generation) return;
   const after = answer.headers.get("X-Pagination-Next");
@@ -88,7 +91,13 @@ function withNew(known: readonly ListedRun[], more: readonly ListedRun[]): Liste
   return [...known, ...more.filter(({ run_id }) => !ids.has(run_id))];
 }
 
-function filterOf({ status, graph, meta = "", since }: Readonly<Record<string, string>>): object {
+function searchOf({
+  status,
+  graph,
+  meta = "",
+  since,
+  sort = DEFAULT_SORT,
+}: Readonly<Record<string, string>>): object {
   const metadata = parseMeta(meta);
   const minutes = SINCE[since as keyof typeof SINCE] as number | undefined;
   return {
@@ -96,6 +105,8 @@ function filterOf({ status, graph, meta = "", since }: Readonly<Record<string, s
     ...(graph && { assistant_id: graph }),
     ...(metadata && { metadata }),
     ...(minutes && { created_after: new Date(Date.now() - minutes * 60_000).toISOString() }),
+    sort_by: sort.replace(/^-/, ""),
+    sort_order: sort.startsWith("-") ? "desc" : "asc",
   };
 }
 

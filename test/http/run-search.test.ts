@@ -18,6 +18,11 @@ async function runOn(server: TestServer, assistant_id: string, more: object = {}
   return server.service.runs.create(thread_id, { assistant_id, input, ...more });
 }
 
+async function keysOf(server: TestServer): Promise<[threadId: string, runId: string]> {
+  const { thread_id, run_id } = await runOn(server, "chat");
+  return [thread_id, run_id];
+}
+
 async function search(server: TestServer, body: object = {}, headers = {}) {
   const answer = await server.request("POST", "/runs/search", body, headers);
   expect([answer.status, answer.text]).toEqual([200, answer.text]);
@@ -76,6 +81,59 @@ onEveryBackend("a search for runs", (backend) => {
       expect(ids((await search(server, { metadata, assistant_id: form })).runs)).toEqual(ids(started));
   });
 
+  it("runs are sorted by age, last change, status, duration and tokens, in both directions", async () => {
+    const storage = await keptStorage(backend());
+    const server = await startTestServer({ graphs, storage });
+    const { kwargs, ...stored } = (await storage.runs.get(...(await keysOf(server))))!;
+    const tag = newId();
+    const made: Run[] = [];
+    const rows: [status: Run["status"], start: number, end: number, tokens: number | null][] = [
+      ["success", 0, 900, 5],
+      ["error", 10, 300, 100],
+      ["pending", 20, 5000, null],
+      ["success", 30, 100, 30],
+      ["success", 40, 110, 30],
+    ];
+    const at = (ms: number) => new Date(Date.UTC(2026, 0, 1) + ms).toISOString();
+    for (const [status, start, end, tokens] of rows) {
+      const { thread_id } = await server.service.threads.create({});
+      const usage = tokens === null ? null : { input_tokens: 0, output_tokens: tokens, total_tokens: tokens };
+      const times = { created_at: at(start), updated_at: at(end) };
+      // A delayed run without a timer stays pending.
+      const state = status === "pending" ? ("delayed" as const) : stored.state;
+      const run = {
+        ...stored,
+        kwargs,
+        state,
+        ...times,
+        thread_id,
+        run_id: newId(),
+        status,
+        usage,
+        metadata: { tag },
+      };
+      await storage.runs.insert(run, { updated_at: at(end) });
+      made.push(run);
+    }
+    const sorted = async (body: object) => {
+      const { runs } = await search(server, { metadata: { tag }, ...body });
+      const plain = made.map(({ thread_id }) => thread_id);
+      expect(await search(server, { thread_ids: plain, ...body }).then((page) => ids(page.runs))).toEqual(
+        ids(runs),
+      );
+      const pages = await search(server, { thread_ids: plain, ...body, limit: 2, offset: 2 });
+      expect(ids(pages.runs)).toEqual(ids(runs.slice(2, 4)));
+      return runs.map(({ run_id }) => made.findIndex((each) => each.run_id === run_id));
+    };
+    expect(await sorted({})).toEqual([4, 3, 2, 1, 0]);
+    expect(await sorted({ sort_order: "asc" })).toEqual([0, 1, 2, 3, 4]);
+    expect(await sorted({ sort_by: "updated_at" })).toEqual([2, 0, 1, 4, 3]);
+    expect(await sorted({ sort_by: "status", sort_order: "asc" })).toEqual([1, 2, 0, 3, 4]);
+    expect(await sorted({ sort_by: "duration" })).toEqual([0, 1, 4, 3, 2]);
+    expect(await sorted({ sort_by: "duration", sort_order: "asc" })).toEqual([2, 3, 4, 1, 0]);
+    expect(await sorted({ sort_by: "tokens" })).toEqual([1, 4, 3, 0, 2]);
+  });
+
   it("results are paginated and contain the selected fields", async () => {
     const server = await startTestServer({ graphs, storage: await keptStorage(backend()) });
     const { thread_id } = await server.service.threads.create({});
@@ -115,6 +173,8 @@ describe("a search for runs", () => {
     [{ thread_ids: [newId(), "x"] }, "thread_ids"],
     [{ thread_ids: new Array(1001).fill(newId()) }, "thread_ids"],
     [{ select: ["owner"] }, "select"],
+    [{ sort_by: "owner" }, "sort_by"],
+    [{ sort_by: "tokens", sort_order: "down" }, "sort_order"],
   ])("%j is rejected with the invalid field", async (body, field) => {
     const server = await startTestServer({ graphs });
     const answer = await server.request("POST", "/runs/search", body);

@@ -1,7 +1,9 @@
 /** The list of all runs in the Studio. */
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
+import { BillingModel } from "../fixtures/billing-model.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
@@ -9,11 +11,19 @@ import { newId } from "../../src/support/ids.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
+const model = new BillingModel("cheap");
+const billed = new StateGraph(MessagesAnnotation)
+  .addNode("ask", async () => ({ messages: [await model.invoke("hello")] }))
+  .addEdge(START, "ask")
+  .compile();
 const rows = (page: Page) => page.locator("[data-list] tbody tr");
 
 describeWithChromium("the list of runs", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { steps, fail, gate }, settings: { list_all_assistants: true } });
+  const server = useServer({
+    graphs: { steps, fail, gate, billed },
+    settings: { list_all_assistants: true },
+  });
 
   it("is sorted newest first, can be filtered, and opens a thread at the last step of the run", async () => {
     const { service, url } = server();
@@ -60,6 +70,49 @@ describeWithChromium("the list of runs", () => {
     await page.getByRole("heading", { name: "Runs" }).waitFor();
     await visit("#/runs?status=timeout");
     await page.getByText("No matching runs").waitFor();
+  });
+
+  it("sorts by age, duration, tokens and status; the address keeps the order", async () => {
+    const { service, url } = server();
+    const tag = newId();
+    const more = { input: { messages: [] }, metadata: { tag } };
+    const [gated, other] = [await service.threads.create({}), await service.threads.create({})];
+    const slow = await service.runs.background(gated.thread_id, {
+      assistant_id: "gate",
+      input: { gate: tag },
+      metadata: { tag },
+    });
+    await gateOf(tag).entered;
+    const billed = await service.runs.create(other.thread_id, { assistant_id: "billed", ...more });
+    const failed = await service.runs.create(other.thread_id, { assistant_id: "fail", ...more });
+    gateOf(tag).open();
+    await service.runs.join(gated.thread_id, slow.run_id);
+    const { page, visit } = await open(url);
+    await visit(`#/runs?meta=tag=${tag}`);
+    const titles = () => rows(page).locator("td:nth-child(3) code").all();
+    const order = async () => Promise.all((await titles()).map((each) => each.getAttribute("title")));
+    const sorted = (...runs: { run_id: string }[]) =>
+      expect.poll(order).toEqual(runs.map(({ run_id }) => run_id));
+    const head = (name: string) => page.getByRole("columnheader", { name });
+    await sorted(failed, billed, slow);
+    await head("Duration").getByRole("button").click();
+    await expect.poll(async () => (await order())[0]).toBe(slow.run_id);
+    expect(await head("Duration").getAttribute("aria-sort")).toBe("descending");
+    expect(page.url()).toContain("sort=-duration");
+    await head("Duration").getByRole("button").click();
+    await expect.poll(async () => (await order()).at(-1)).toBe(slow.run_id);
+    await head("Tokens").getByRole("button").click();
+    await sorted(billed, failed, slow);
+    await head("Status").getByRole("button").click();
+    await sorted(failed, slow, billed);
+    await page.reload();
+    await sorted(failed, slow, billed);
+    await head("Started").getByRole("button").click();
+    await sorted(failed, billed, slow);
+    expect(page.url()).not.toContain("sort=");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByLabel("Sort").selectOption("-tokens");
+    await sorted(billed, failed, slow);
   });
 
   it("cancels runs in flight", async () => {

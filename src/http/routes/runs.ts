@@ -135,7 +135,7 @@ export const runRoutes = [
     responses: [
       {
         status: 200,
-        description: "One page of runs, newest first, with the fields in `select` if given.",
+        description: "One page of runs, newest first by default, with the fields in `select` if given.",
         schema: Type.Array(SelectedRun),
         headers: { "X-Pagination-Next": PAGE_HEADERS["X-Pagination-Next"] },
       },

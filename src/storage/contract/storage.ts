@@ -1,8 +1,8 @@
 /** The contract of a storage backend: rows in tables, graph state in the checkpointer, one lock per thread. */
 import type { BaseCheckpointSaver, ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { Caller } from "../../models/caller.js";
-import type { JsonObject } from "../../models/common.js";
-import type { MultitaskStrategy, RunStatus, RunTasks, TokenUsage } from "../../models/run.js";
+import type { JsonObject, SortOrder } from "../../models/common.js";
+import type { MultitaskStrategy, RunSortField, RunStatus, RunTasks, TokenUsage } from "../../models/run.js";
 import type { ItemTable } from "./items.js";
 import type { ThreadLocks } from "./locks.js";
 import type { Owner, OwnerTable } from "./owners.js";
@@ -158,6 +158,10 @@ export interface RunSearch extends Omit<RunQuery, "threadId"> {
   /** Created at or after `createdAfter`, and before `createdBefore`; ISO 8601 UTC with milliseconds. */
   createdAfter?: string;
   createdBefore?: string;
+  /** Default: `created_at`. Runs of the same value are sorted by `created_at`, then `run_id`. */
+  sortBy?: RunSortField;
+  /** Default: `desc`. */
+  sortOrder?: SortOrder;
 }
 
 /**
@@ -265,7 +269,7 @@ export interface RunTable {
   delete(threadId: string, runId: string): Promise<boolean>;
   /** One page, newest first (created_at, then run_id). */
   list(query: RunQuery): Promise<RunRow[]>;
-  /** As `list`, for runs of any thread. Optional: without it, `searchRuns` iterates over the threads. */
+  /** Runs of any thread, in the order of the query. Optional: without it, `searchRuns` iterates over the threads. */
   search?(query: RunSearch): Promise<RunRow[]>;
   /** All runs whose state is `queued` or `running`, with their owners; optionally of one thread or one owner. */
   unfinished(of?: UnfinishedQuery): Promise<UnfinishedRun[]>;

@@ -7,6 +7,7 @@ import {
   labelsOf,
   matchesRun,
   patchThread,
+  runOrder,
   splitFilter,
 } from "../rows/rows.js";
 import type {
@@ -255,12 +256,17 @@ export class RunIndex {
     return this.#byThread.get(threadId)?.items ?? [];
   }
 
-  /** Newest first. */
   search({ threadIds, limit, offset, ...filter }: RunSearch): RunRow[] {
+    if ((filter.sortBy ?? "created_at") !== "created_at") {
+      const all = threadIds ? [...new Set(threadIds)].flatMap((id) => this.of(id)) : this.#all.items;
+      const found = all.filter((run) => matchesRun(run, filter));
+      return firstOf(found, offset + limit, runOrder(filter)).slice(offset);
+    }
     const runs = threadIds
       ? [...new Set(threadIds)].flatMap((id) => this.of(id)).sort(byCreation)
       : this.#all.items;
-    return pageOf(runs, { limit, offset, sortOrder: "desc" }, (run) => matchesRun(run, filter));
+    const page = { limit, offset, sortOrder: filter.sortOrder ?? "desc" };
+    return pageOf(runs, page, (run) => matchesRun(run, filter));
   }
 
   /** Stores the row itself: the caller must not change it afterwards. */

@@ -13,8 +13,8 @@
  *   and completes it. The next end on the thread also completes it, before it overwrites it.
  */
 import type { Db, Filter } from "mongodb";
-import type { RunTasks } from "../../models/run.js";
-import { isFinished, isHeldBy, UNFINISHED } from "../rows/rows.js";
+import type { RunTasks, TokenUsage } from "../../models/run.js";
+import { isFinished, isHeldBy, runOrder, UNFINISHED } from "../rows/rows.js";
 import type {
   Owner,
   OwnerTable,
@@ -137,16 +137,39 @@ export class MongodbRuns implements RunTable {
     return this.#page(wanted, page);
   }
 
-  /** One page, newest first. */
-  async #page(wanted: Filter<RunDocument>, { limit, offset }: Pick<RunQuery, "limit" | "offset">) {
+  /** One page: by default, newest first. */
+  async #page(wanted: Filter<RunDocument>, page: Omit<RunSearch, "threadIds">): Promise<RunRow[]> {
+    const { limit, offset, sortBy = "created_at", sortOrder } = page;
     // MongoDB treats a limit of 0 as no limit.
     if (limit <= 0) return [];
+    if (sortBy === "duration" || sortBy === "tokens") return this.#computedPage(wanted, page);
+    const direction = sortOrder === "asc" ? 1 : -1;
     const found = this.#runs
       .find(wanted, WITHOUT_TASKS)
-      .sort({ created_at: -1, _id: -1 })
+      .sort({ [sortBy]: direction, created_at: direction, _id: direction })
       .skip(offset)
       .limit(limit);
     return (await found.toArray()).map(fromRunDocument);
+  }
+
+  /** Documents store usage as text, which MongoDB cannot sort by: reads the sorted fields of all matching runs. */
+  async #computedPage(wanted: Filter<RunDocument>, page: RunSearch): Promise<RunRow[]> {
+    const { limit, offset } = page;
+    const projection = { status: 1, created_at: 1, updated_at: 1, usage: 1 };
+    const all = await this.#runs.find(wanted, { projection }).toArray();
+    const rows = all.map((run) => ({
+      ...run,
+      run_id: run._id,
+      usage: JSON.parse(run.usage ?? "null") as TokenUsage,
+    }));
+    const ids = rows
+      .sort(runOrder(page))
+      .slice(offset, offset + limit)
+      .map(({ run_id }) => run_id);
+    const found = (await this.#runs.find({ _id: { $in: ids } }, WITHOUT_TASKS).toArray()).map(
+      fromRunDocument,
+    );
+    return found.sort(runOrder(page));
   }
 
   async unfinished({ threadId, ownerId }: UnfinishedQuery = {}): Promise<UnfinishedRun[]> {

@@ -3,7 +3,13 @@ import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
 import { storeUsage, usageInsert } from "./usage.js";
-import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../rows/sql-rows.js";
+import {
+  type OwnedRun,
+  RUN_COLUMNS,
+  STORED_RUN_COLUMNS,
+  unfinishedRun,
+  runOrderSql,
+} from "../rows/sql-rows.js";
 import type {
   OwnerTable,
   RunHolder,
@@ -30,6 +36,12 @@ export const runValue = (column: string, parameter: number): string => `$${param
 const values = STORED_RUN_COLUMNS.map((column, index) => runValue(column, index + 1)).join(", ");
 const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
 const UNFINISHED = "IN ('pending', 'running')";
+const SORTED = {
+  duration: `CASE WHEN status ${UNFINISHED} THEN -1
+    ELSE round(extract(epoch FROM updated_at::timestamptz - created_at::timestamptz) * 1000) END`,
+  tokens: `CASE WHEN usage->>'source' = 'messages' THEN 0
+    ELSE coalesce((usage->>'total_tokens')::numeric, 0) END`,
+};
 /** Whether the run has the holder in the parameters from `first` on, see `holderOf`; true if they are null. */
 export const isHeldBy = (first: number): string =>
   `($${first}::integer IS NULL OR (r.attempt = $${first} AND r.owner IS NOT DISTINCT FROM $${first + 1}::text
@@ -125,7 +137,8 @@ export class PostgresRuns implements RunTable {
     return this.#pool.query<RunRow>(this.#sql.list, [threadId, status ?? null, limit, offset]);
   }
 
-  search({ threadIds, assistantIds, status, createdAfter, createdBefore, limit, offset }: RunSearch) {
+  search({ threadIds, assistantIds, status, createdAfter, createdBefore, ...page }: RunSearch) {
+    const { limit, offset, sortBy, sortOrder } = page;
     const values: unknown[] = [limit, offset];
     const test = (sql: string, value: unknown) =>
       value === undefined ? [] : [`${sql}$${values.push(value)}${Array.isArray(value) ? "::text[])" : ""}`];
@@ -137,7 +150,7 @@ export class PostgresRuns implements RunTable {
       ...test("created_at < ", createdBefore),
     ];
     const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
-    const order = "ORDER BY created_at DESC, run_id DESC LIMIT $1 OFFSET $2";
+    const order = `ORDER BY ${runOrderSql(SORTED, sortBy, sortOrder)} LIMIT $1 OFFSET $2`;
     return this.#pool.query<RunRow>(`${this.#sql.search} ${where} ${order}`, values);
   }
 

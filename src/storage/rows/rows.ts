@@ -1,6 +1,7 @@
 /** Rules for rows that all backends share: patches, filters, expiry. */
 import type { JsonObject } from "../../models/common.js";
-import type { RunStatus } from "../../models/run.js";
+import type { RunSortField, RunStatus } from "../../models/run.js";
+import { reportedTokens } from "../../models/token-counts.js";
 import type {
   RunHolder,
   RunLease,
@@ -50,6 +51,32 @@ export const isHeldBy = (run: RunLease, { owner, attempt, state = run.state }: R
  */
 export const inScope = ({ scope }: ThreadRow, wanted: string | undefined): boolean =>
   wanted === undefined || scope == null || scope === wanted;
+
+/** The fields that runs are sorted by. */
+type SortedRun = Pick<RunRow, "run_id" | "status" | "created_at" | "updated_at" | "usage">;
+
+/** A run that has not ended counts as the shortest. */
+function sortValue(run: SortedRun, field: RunSortField): string | number {
+  if (field === "tokens") return reportedTokens(run.usage).total_tokens;
+  if (field !== "duration") return run[field];
+  return isFinished(run) ? Date.parse(run.updated_at) - Date.parse(run.created_at) : -1;
+}
+
+/** Compares runs in the order of a search: by default, newest first. */
+export function runOrder({ sortBy = "created_at", sortOrder }: Pick<RunSearch, "sortBy" | "sortOrder">) {
+  const sign = sortOrder === "asc" ? 1 : -1;
+  const parts = [
+    (run: SortedRun) => sortValue(run, sortBy),
+    (run: SortedRun) => `${run.created_at} ${run.run_id}`,
+  ];
+  return (a: SortedRun, b: SortedRun): number => {
+    for (const part of parts) {
+      const [first, second] = [part(a), part(b)];
+      if (first !== second) return first < second ? -sign : sign;
+    }
+    return 0;
+  };
+}
 
 /** Whether a run matches a search, apart from its thread. */
 export const matchesRun = (

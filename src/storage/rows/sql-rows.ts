@@ -1,4 +1,6 @@
 /** Columns and rows that SQLite and PostgreSQL share. */
+import type { SortOrder } from "../../models/common.js";
+import type { RunSortField } from "../../models/run.js";
 import type { Owner, ThreadRow, UnfinishedRun } from "../contract/storage.js";
 
 /** Columns of gs_threads. */
@@ -67,4 +69,18 @@ export type OwnedRun = Omit<UnfinishedRun, "owner"> & { [Column in keyof Owner]:
 export function unfinishedRun({ run_id, thread_id, id, host, pid, seen_at }: OwnedRun): UnfinishedRun {
   const isKnown = id !== null && host !== null && pid !== null && seen_at !== null;
   return { run_id, thread_id, owner: isKnown ? { id, host, pid, seen_at } : undefined };
+}
+
+/**
+ * The ORDER BY of a search for runs.
+ * @param computed expressions of the fields that are not columns
+ */
+export function runOrderSql(
+  computed: Readonly<Record<"duration" | "tokens", string>>,
+  sortBy: RunSortField = "created_at",
+  sortOrder: SortOrder = "desc",
+): string {
+  const field = sortBy === "duration" || sortBy === "tokens" ? computed[sortBy] : sortBy;
+  const fields = [...(sortBy === "created_at" ? [] : [field]), "created_at", "run_id"];
+  return fields.map((each) => `${each} ${sortOrder === "asc" ? "ASC" : "DESC"}`).join(", ");
 }

@@ -2,7 +2,13 @@ import type { JsonObject } from "../../models/common.js";
 import type { RunTasks, TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { isFinished, isHeldBy, patchRun } from "../rows/rows.js";
-import { type OwnedRun, RUN_COLUMNS, STORED_RUN_COLUMNS, unfinishedRun } from "../rows/sql-rows.js";
+import {
+  type OwnedRun,
+  RUN_COLUMNS,
+  STORED_RUN_COLUMNS,
+  unfinishedRun,
+  runOrderSql,
+} from "../rows/sql-rows.js";
 import type {
   Owner,
   OwnerTable,
@@ -144,14 +150,15 @@ export class SqliteRuns implements RunTable {
     });
   }
 
-  search({ threadIds, assistantIds, ...query }: RunSearch): Promise<RunRow[]> {
+  search({ threadIds, assistantIds, sortBy, sortOrder, ...query }: RunSearch): Promise<RunRow[]> {
+    const order = runOrderSql(SORTED, sortBy, sortOrder);
     const wanted = {
       ...query,
       ...(threadIds && { threadIds: JSON.stringify([...new Set(threadIds)]) }),
       ...(assistantIds && { assistantIds: JSON.stringify(assistantIds) }),
     };
     return this.#file.read(() =>
-      (this.#file.statement(searchOf(wanted)).all(wanted) as SqliteRunColumns[]).map(fromRunColumns),
+      (this.#file.statement(searchOf(wanted, order)).all(wanted) as SqliteRunColumns[]).map(fromRunColumns),
     );
   }
 
@@ -198,12 +205,19 @@ export class SqliteRuns implements RunTable {
   }
 }
 
-function searchOf(wanted: object): string {
+const SORTED = {
+  duration: `CASE WHEN status IN ('pending', 'running') THEN -1
+    ELSE round((julianday(updated_at) - julianday(created_at)) * 86400000) END`,
+  tokens: `CASE WHEN json_extract(usage, '$.source') IS 'messages' THEN 0
+    ELSE coalesce(json_extract(usage, '$.total_tokens'), 0) END`,
+};
+
+function searchOf(wanted: object, order: string): string {
   const from = "threadIds" in wanted ? "json_each(@threadIds) AS wanted CROSS JOIN gs_runs" : "gs_runs";
   const tests = Object.keys(wanted).flatMap((name) => SEARCHED[name] ?? []);
   if ("threadIds" in wanted) tests.push("thread_id = wanted.value");
   const where = tests.length > 0 ? `WHERE ${tests.join(" AND ")}` : "";
-  return `SELECT ${columns} FROM ${from} ${where} ORDER BY created_at DESC, run_id DESC LIMIT @limit OFFSET @offset`;
+  return `SELECT ${columns} FROM ${from} ${where} ORDER BY ${order} LIMIT @limit OFFSET @offset`;
 }
 
 const BEAT = "INSERT OR REPLACE INTO gs_owners (id, host, pid, seen_at) VALUES (@id, @host, @pid, @seen_at)";
