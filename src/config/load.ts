@@ -22,6 +22,7 @@ import { selectGraphs } from "./graph-target.js";
 import { type IgnoredField, ignoredFields } from "./langgraph-fields.js";
 import type { ConfigDocument } from "./document.js";
 import { processDefaults } from "./process-settings.js";
+import { recordingFault } from "./recording-settings.js";
 import { defaultSettings, type SettingName, type Settings, type SettingsInput } from "./settings.js";
 import { SCHEMES } from "./storage-settings.js";
 import { issuesOf, type SettingError, settingErrors } from "./validate.js";
@@ -245,6 +246,8 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
   }
   const clash = contradiction(settings.budgets ?? {});
   if (clash) fail("budgets", clash.message, clash.hint);
+  const fault = settings.recording && recordingFault(settings.recording);
+  if (fault) fail("recording", fault.message, fault.hint);
   return [
     ...deprecationWarnings(settings),
     ...queueWarnings(settings, origins),

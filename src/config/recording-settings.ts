@@ -1,14 +1,23 @@
 /** The setting that records the calls of models and tools in production. */
+import { ConfigError } from "../support/errors.js";
 import { Type } from "../support/schema-builder.js";
+import { choice } from "./choice.js";
+import { capabilitiesOf, schemesWith } from "./storage-capabilities.js";
 
 export const recordingSettings = {
   recording: Type.Optional(
     Type.Object(
       {
-        folder: Type.String({
-          minLength: 1,
-          description: "Folder of the recordings: <folder>/<thread id>/<run id>.jsonl.",
-        }),
+        where: choice<"folder" | "storage">(
+          ["folder", "storage"],
+          "Where recordings are kept: folder, in files; storage, in the storage sqlite, postgres or mongodb.",
+        ),
+        folder: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: "Folder of the recordings: <folder>/<thread id>/<run id>.jsonl.",
+          }),
+        ),
         share: Type.Optional(
           Type.Number({
             exclusiveMinimum: 0,
@@ -37,3 +46,42 @@ export const recordingSettings = {
     ),
   ),
 };
+
+interface Recording {
+  where?: "folder" | "storage";
+  folder?: string;
+}
+
+interface RecordingSettings {
+  recording?: Recording;
+  checkpointer_scheme: string;
+}
+
+/** What is wrong with the setting itself, and how to fix it. */
+export function recordingFault({
+  where = "folder",
+  folder,
+}: Recording): { message: string; hint: string } | undefined {
+  if (where === "folder" && folder === undefined)
+    return {
+      message: "recording.folder is missing",
+      hint: 'set recording.folder, or recording.where to "storage"',
+    };
+  return where === "storage" && folder !== undefined
+    ? {
+        message: "recording.folder has no effect if recording.where is storage",
+        hint: 'remove recording.folder, or set recording.where to "folder"',
+      }
+    : undefined;
+}
+
+/** @throws ConfigError if the storage cannot keep recordings (`config_invalid`). A custom storage is not known. */
+export function assertRecording({ recording, checkpointer_scheme: scheme }: RecordingSettings): void {
+  if (recording?.where === "storage" && capabilitiesOf(scheme)?.recordings === false)
+    throw keepsNoRecordings(scheme);
+}
+
+export const keepsNoRecordings = (scheme: string): ConfigError =>
+  new ConfigError(`recording.where is storage, and the storage ${scheme} does not keep recordings`, {
+    hint: `set checkpointer_scheme to ${schemesWith("recordings")}, or recording.where to folder, with recording.folder`,
+  });

@@ -6,14 +6,16 @@ export interface StorageCapabilities {
   queue: boolean;
   /** It can carry frames between processes: the setting `stream` may name it. */
   frames: boolean;
+  /** It can keep recordings: `recording.where` may be storage. */
+  recordings: boolean;
 }
 
 const CAPABILITIES: Readonly<Record<string, StorageCapabilities>> = {
-  memory: { shared: false, queue: false, frames: false },
-  sqlite: { shared: false, queue: false, frames: false },
-  postgres: { shared: true, queue: true, frames: true },
-  mongodb: { shared: true, queue: false, frames: false },
-  redis: { shared: false, queue: false, frames: true },
+  memory: { shared: false, queue: false, frames: false, recordings: false },
+  sqlite: { shared: false, queue: false, frames: false, recordings: true },
+  postgres: { shared: true, queue: true, frames: true, recordings: true },
+  mongodb: { shared: true, queue: false, frames: false, recordings: true },
+  redis: { shared: false, queue: false, frames: true, recordings: false },
 };
 
 const ALIASES: Readonly<Record<string, string>> = {

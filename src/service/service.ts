@@ -12,6 +12,7 @@ import { type RecoveryPolicy, recoverRuns } from "../coordination/recover.js";
 import { InProcessQueue } from "../coordination/in-process-queue.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./info.js";
+import type { RecordingTable } from "../storage/contract/recordings.js";
 import type { Storage, StorageFinding, ThreadRow, UnfinishedRun } from "../storage/contract/storage.js";
 import type { GraphLoadError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
@@ -24,6 +25,7 @@ import type { UserHooks } from "./user-hooks.js";
 
 export type { GraphSummary } from "./info.js";
 export type { RunActivity } from "../models/run-activity.js";
+export type { RecordingTable } from "../storage/contract/recordings.js";
 export type { StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
 export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
 
@@ -94,6 +96,7 @@ export class Service extends Operations {
   readonly #langgraphVersion: string;
   readonly #standIns: boolean;
   readonly #hooks: UserHooks | undefined;
+  readonly #beforeClose: (() => Promise<void>)[] = [];
   readonly #closed: () => void;
   readonly #listeners = new Set<(event: ServiceEvent) => void>();
   #closing: Promise<void> | undefined;
@@ -188,6 +191,11 @@ export class Service extends Operations {
   /** The storage of threads: scheme, and location without passwords. */
   get storage(): Pick<Storage, "scheme" | "durable" | "location"> {
     return this.#context.storage;
+  }
+
+  /** The recorded calls of runs; undefined if the storage cannot keep them. @internal */
+  get recordings(): RecordingTable | undefined {
+    return this.#context.storage.recordings;
   }
 
   /** Bytes of frames retained in memory for readers; at most the setting `max_kept_frame_bytes`. */
@@ -315,6 +323,11 @@ export class Service extends Operations {
     return this.#closing;
   }
 
+  /** Calls `work` when the service closes: after the last run, and before the storage is closed. @internal */
+  beforeClose(work: () => Promise<void>): void {
+    this.#beforeClose.push(work);
+  }
+
   async #close(graceSeconds: number): Promise<void> {
     this.#live?.stopAccepting();
     this.#maintenance?.stopFiring();
@@ -325,6 +338,7 @@ export class Service extends Operations {
     // Runs that were being claimed or accepted meanwhile.
     await this.#live?.stop(0);
     this.#queue?.notify();
+    for (const work of this.#beforeClose) await work();
     await this.#context.frames?.close();
     await this.#context.tracing?.close();
     await this.#context.recorder?.close();

@@ -17,6 +17,7 @@ import type {
   TimerTable,
   UsageTable,
 } from "./contract/storage.js";
+import type { RecordingTable } from "./contract/recordings.js";
 
 /**
  * Options passed to the function that opens a custom backend.
@@ -222,13 +223,26 @@ const TIMERS = {
   list: 1,
 } satisfies Record<keyof TimerTable, 1>;
 
+const RECORDINGS = { add: 1, list: 1, forget: 1, page: 1 } satisfies Record<keyof RecordingTable, 1>;
 const USAGE = { store: 1, sum: 1, forget: 1, page: 1 } satisfies Record<keyof UsageTable, 1>;
 
 /** Names of the parts and methods that are missing or have the wrong type; empty for a complete storage. */
 function missingOf(storage: unknown): string[] {
   if (typeof storage !== "object" || storage === null) return ["all parts: it is not an object"];
-  const { scheme, durable, threads, runs, owners, checkpointer, locks, items, timers, usage, close } =
-    storage as Partial<Storage>;
+  const {
+    scheme,
+    durable,
+    threads,
+    runs,
+    owners,
+    checkpointer,
+    locks,
+    items,
+    timers,
+    usage,
+    recordings,
+    close,
+  } = storage as Partial<Storage>;
   return [
     ...(typeof scheme === "string" ? [] : ["scheme (a string)"]),
     ...(typeof durable === "boolean" ? [] : ["durable (true or false)"]),
@@ -240,6 +254,7 @@ function missingOf(storage: unknown): string[] {
     ...(items === undefined ? [] : missingMethods("items", items, ITEMS)),
     ...(timers === undefined ? [] : missingMethods("timers", timers, TIMERS)),
     ...(usage === undefined ? [] : missingMethods("usage", usage, USAGE)),
+    ...(recordings === undefined ? [] : missingMethods("recordings", recordings, RECORDINGS)),
     ...(typeof close === "function" ? [] : ["close()"]),
   ];
 }

@@ -13,6 +13,7 @@ const TABLES = [
   "items",
   "timers",
   "usage",
+  "recordings",
 ] as const satisfies readonly (keyof Storage)[];
 
 /** `list` is not timed: its duration depends on how fast the caller reads. */

@@ -12,6 +12,12 @@ onEveryBackend("capabilities", (backend) => {
     expect(declared === undefined).toBe(backend().name === "a custom storage");
     expect(storage.openQueue !== undefined).toBe(declared?.queue ?? false);
   });
+
+  it("say whether the storage can keep recordings", async () => {
+    const storage = await keptStorage(backend());
+    const declared = capabilitiesOf(backend().settings.checkpointer_scheme);
+    expect(storage.recordings !== undefined).toBe(declared?.recordings ?? false);
+  });
 });
 
 it("are documented for every scheme: one process or several", async () => {
@@ -26,4 +32,5 @@ it("are documented for every scheme: one process or several", async () => {
 it("name the schemes that an error suggests", () => {
   expect(schemesWith("shared")).toBe("postgres or mongodb");
   expect(schemesWith("queue")).toBe("postgres");
+  expect(schemesWith("recordings")).toBe("sqlite or postgres or mongodb");
 });

@@ -6,6 +6,7 @@ import { forkTests } from "./contract/forks.js";
 import { headTests } from "./contract/heads.js";
 import { itemTests } from "./contract/items.js";
 import { lockTests } from "./contract/locks.js";
+import { recordingTests } from "./contract/recordings.js";
 import { runSearchTests } from "./contract/run-search.js";
 import { runTests } from "./contract/runs.js";
 import { searchTests } from "./contract/search.js";
@@ -23,6 +24,8 @@ export interface Capabilities {
   timers?: boolean;
   /** Also records usage. */
   usage?: boolean;
+  /** Also keeps recordings. Default: `durable`. */
+  recordings?: boolean;
   /** Another process can take over a run. Default: `durable`. */
   takesOver?: boolean;
   /** A checkpoint is rejected if its writer has not seen the newest one; "later" if check and write are not atomic. */
@@ -38,6 +41,7 @@ export function storageContract(
     items = true,
     timers = true,
     usage = true,
+    recordings = durable,
     takesOver = durable,
     comparesHead = true,
   }: Capabilities,
@@ -66,5 +70,6 @@ export function storageContract(
     if (items) itemTests(() => storage);
     if (timers) timerTests(() => storage);
     if (usage) usageTests(() => storage);
+    if (recordings) recordingTests(() => storage);
   });
 }

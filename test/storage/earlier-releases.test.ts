@@ -51,6 +51,11 @@ async function expectStates(storage: Storage): Promise<void> {
     (["running", "queued", "requeued", "local", "starting"] as const).map(threadOf).sort(),
   );
   expect(await storage.deadRuns?.count()).toBe(1);
+  const [run] = await storage.runs.list({ threadId: threadOf("ended"), limit: 1, offset: 0 });
+  const { run_id = "", thread_id = "" } = run ?? {};
+  const call = { run_id, thread_id, at: "2026-01-01T00:00:00.000Z", seq: 1, call: { kind: "model" } };
+  await storage.recordings?.add([call]);
+  expect(await storage.recordings?.list(run_id)).toEqual([call]);
 }
 
 /** The thread of a run of 0.1.0, which stored neither the scope of a user nor the graphs of a thread. */

@@ -227,10 +227,10 @@ async function recordRuns(
   { config }: DevServer,
   to: string | true,
 ): Promise<() => Promise<void>> {
-  const { Transcripts } = await import("../../testing/recording/recorder.js");
+  const { folderWriter, Transcripts } = await import("../../testing/recording/recorder.js");
   const folder = transcriptsOf(config.baseDir, to);
   const transcripts = await Transcripts.open({
-    folder,
+    write: folderWriter(folder),
     redact: createRedaction({ ...io.env, ...config.env }),
     onError: (error) => print.warn(`a call could not be recorded: ${errorMessage(error)}`),
   });

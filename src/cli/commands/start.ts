@@ -2,6 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import { pino, stdTimeFunctions } from "pino";
 import type { LoadedConfig } from "../../config/load.js";
 import { assertProcesses } from "../../config/process-settings.js";
+import { assertRecording } from "../../config/recording-settings.js";
 import type { Settings } from "../../config/settings.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
@@ -113,6 +114,7 @@ async function serve(session: Session, { graphs, flags, log }: Serving): Promise
   });
   const { settings } = config;
   assertProcesses(settings);
+  assertRecording(settings);
   const serializers = { fault: (fault: RunFault | undefined) => placeFields(fault, session.io.cwd) };
   const base = member && { process: member.seat.number };
   const logger = pino({ ...logFormat(settings), base, serializers }, log);

@@ -6,6 +6,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import { assertMetrics } from "../../config/metrics-settings.js";
 import { assertProcesses } from "../../config/process-settings.js";
 import { assertQueue } from "../../config/queue-settings.js";
+import { assertRecording } from "../../config/recording-settings.js";
 import { assertWatchdog } from "../../config/watchdog-settings.js";
 import type { DevConfig } from "../session/open.js";
 import { originText, shortPath } from "../session/report-error.js";
@@ -118,7 +119,7 @@ function namedGraphs({ config, needs, withoutGraphs: status }: Checked): Check[]
 
 /** Settings that a server refuses because they contradict each other. */
 function contradictions({ settings }: LoadedConfig): Check[] {
-  return [assertQueue, assertProcesses, assertWatchdog, assertMetrics].flatMap((assert) => {
+  return [assertQueue, assertProcesses, assertRecording, assertWatchdog, assertMetrics].flatMap((assert) => {
     try {
       assert(settings);
       return [];

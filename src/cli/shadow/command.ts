@@ -56,7 +56,7 @@ const addShadowOptions = (command: Command) =>
       )
       .option(
         "--recordings <folder>",
-        `folder of recorded runs (default: that of the setting recording, else ${TRANSCRIPTS})`,
+        `folder of recorded runs (default: what the setting recording names, else ${TRANSCRIPTS})`,
       )
       .option("--timeout <seconds>", "time limit of each run", "60")
       .addOption(listOption("--file <file>", "runs of this thread, written by export, instead of a storage"))

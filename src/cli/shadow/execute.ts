@@ -1,14 +1,12 @@
 /** Repeats stored runs, and prints what differs. */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { LoadedConfig } from "../../config/load.js";
 import { RUN_STATUSES } from "../../models/run.js";
 import { ConfigError } from "../../support/errors.js";
 import { createRedaction } from "../../testing/cases/redact.js";
 import { type ModelMode, ShadowCalls } from "../../testing/shadow/calls.js";
 import { shadow, type ShadowResult } from "../../testing/shadow/shadow.js";
 import { findUnits } from "../../testing/shadow/units.js";
-import { TRANSCRIPTS } from "../session/open.js";
 import { oneOf, timeOf, wholeNumber } from "../session/options.js";
 import type { Session } from "../session/session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
@@ -31,7 +29,6 @@ export interface ShadowFlags extends SourceFlags {
   since?: string;
   sample?: string;
   models: ModelMode;
-  recordings?: string;
   timeout: string;
   junit?: string;
   html?: string;
@@ -83,7 +80,7 @@ async function executed(
     { ...process.env, ...io.env, ...config.env },
     config.settings.recording?.redact,
   );
-  const calls = new ShadowCalls({ mode: flags.models, folder: folderOf(session, config, flags), redact });
+  const calls = new ShadowCalls({ mode: flags.models, recorded: places.recorded, redact });
   const cases: GraphCase[] = [];
   const shown: JudgedResult[] = [];
   const stop = abortOnStop(io);
@@ -124,16 +121,6 @@ async function* judged(
 ): AsyncGenerator<JudgedResult> {
   for await (const result of results) yield { ...result, accepted: baseline.accepts(result) };
 }
-
-/** A folder of a flag is relative to the working directory, one of a setting to the configuration. */
-const folderOf = (
-  { io }: Session,
-  { settings, baseDir }: LoadedConfig,
-  { recordings }: ShadowFlags,
-): string =>
-  recordings === undefined
-    ? resolve(baseDir, settings.recording?.folder ?? TRANSCRIPTS)
-    : resolve(io.cwd, recordings);
 
 /** A day, in seconds. */
 const MOST_SECONDS = 86_400;

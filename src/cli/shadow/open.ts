@@ -1,15 +1,26 @@
 /** Opens the storage whose runs are repeated, for reading only, and the graphs that repeat them, in memory. */
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Client } from "../../client/client.js";
 import { parseGraphTarget } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
 import { inMemory } from "../../config/local-settings.js";
+import { keepsNoRecordings } from "../../config/recording-settings.js";
 import { MAX_LIMIT } from "../../models/common.js";
 import type { Service } from "../../service/service.js";
 import { caseSettings } from "../../testing/graphs.js";
+import { storedCalls } from "../../testing/recording/production.js";
+import { readTranscript } from "../../testing/recording/recorder.js";
+import type { RecordedRuns } from "../../testing/shadow/calls.js";
 import type { ShadowGraph } from "../../testing/shadow/play.js";
 import type { ShadowGraphs } from "../../testing/shadow/shadow.js";
-import { openConfigured, requireGraphs, storageConfig, withRememberedGraphs } from "../session/open.js";
+import {
+  openConfigured,
+  openStorageOf,
+  requireGraphs,
+  storageConfig,
+  TRANSCRIPTS,
+  withRememberedGraphs,
+} from "../session/open.js";
 import { clientOf, isEphemeral } from "../session/open-client.js";
 import type { PlaceFlags } from "../session/options.js";
 import type { Session } from "../session/session.js";
@@ -20,6 +31,8 @@ export interface SourceFlags extends PlaceFlags {
   graph?: string;
   /** Exported threads to read instead of a storage. */
   file?: string[];
+  /** Folder of recorded runs. */
+  recordings?: string;
 }
 
 /** Sources of graphs by id: those to check, and those to compare with where results differ. */
@@ -68,6 +81,7 @@ export interface ShadowPlaces {
   /** Whether the unchanged graph is known. */
   hasControl: boolean;
   config: LoadedConfig;
+  recorded: RecordedRuns;
   close(): Promise<void>;
 }
 
@@ -85,8 +99,9 @@ export async function openPlaces(session: Session, flags: SourceFlags): Promise<
     const file = (role === "target" ? targets : controls)[id];
     return file === undefined ? undefined : openGraph(config, id, file, unfiltered);
   });
+  const recorded = openRecordings(session, flags, config);
   return {
-    ...{ source, graphId, config, hasControl: Object.keys(controls).length > 0 },
+    ...{ source, graphId, config, recorded, hasControl: Object.keys(controls).length > 0 },
     graphs: async (id = "") => {
       const target = await open.get(`target\n${id}`);
       // The unchanged graph can be broken, which must not fail the check of its repair.
@@ -95,8 +110,43 @@ export async function openPlaces(session: Session, flags: SourceFlags): Promise<
     },
     close: async () => {
       await Promise.all((await open.all()).map((graph) => graph.close()));
+      await recorded.close();
       await source.close();
     },
+  };
+}
+
+/** The recordings of `--recordings`, else those of the setting `recording`, else those of `dev`. */
+function openRecordings(
+  { io }: Session,
+  { recordings: folder }: SourceFlags,
+  config: LoadedConfig,
+): RecordedRuns & { close(): Promise<void> } {
+  const { recording } = config.settings;
+  if (folder === undefined && recording?.where === "storage") return recordingsInStorage(config);
+  // A folder of a flag is relative to the working directory, one of a setting to the configuration.
+  const own =
+    folder === undefined
+      ? resolve(config.baseDir, recording?.folder ?? TRANSCRIPTS)
+      : resolve(io.cwd, folder);
+  return {
+    read: async (threadId, id) => (await readTranscript(own, id)) ?? readTranscript(join(own, threadId), id),
+    nameOf: (id) => join(own, `${id}.jsonl`),
+    close: async () => undefined,
+  };
+}
+
+/** With `--url` and `--file` too, the storage is the configured one. */
+function recordingsInStorage(config: LoadedConfig): RecordedRuns & { close(): Promise<void> } {
+  let opened: Promise<Service> | undefined;
+  return {
+    read: async (_threadId, id) => {
+      const { recordings, storage } = await (opened ??= openStorageOf(config, "read"));
+      if (!recordings) throw keepsNoRecordings(storage.scheme);
+      return storedCalls(recordings, id);
+    },
+    nameOf: (id) => `the recording of run ${id}`,
+    close: async () => (await opened)?.close(0),
   };
 }
 

@@ -7,6 +7,7 @@ import type { ItemTable } from "./items.js";
 import type { ThreadLocks } from "./locks.js";
 import type { Owner, OwnerTable } from "./owners.js";
 import type { QueueStats, ReadyQueues, Wakeups } from "./queue.js";
+import type { RecordingTable } from "./recordings.js";
 import type { ThreadPatch, ThreadTable } from "./threads.js";
 import type { TimerTable } from "./timers.js";
 import type { UsageRow, UsageTable } from "./usage.js";
@@ -446,6 +447,8 @@ export interface Storage {
   readonly timers?: TimerTable;
   /** Usage of runs. If left out, it is not recorded. */
   readonly usage?: UsageTable;
+  /** Recorded calls of models and tools. If left out, the setting `recording` needs a folder. */
+  readonly recordings?: RecordingTable;
   /** Dead runs. Leave it out if runs do not survive their process. */
   readonly deadRuns?: DeadRunTable;
   /** Notifications between processes. Leave them out if only one process uses the storage, or none can be sent. */

@@ -49,9 +49,10 @@ export interface StorageCopyReport {
 const TIMERS: readonly TimerKind[] = ["cron", "run", "webhook", "key"];
 
 /**
- * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory, the timers, the assistants
- * and the usage. What was copied is read back and compared. Earlier copies are skipped or updated; a thread of the target that is not an earlier
- * copy is skipped unless `overwrite` is set. Memory use: one page of checkpoints, and the checkpoint ids of one thread.
+ * Copy all threads, with their runs and the checkpoints of all namespaces, the long-term memory, the timers, the
+ * assistants, the usage and the recordings. What was copied is read back and compared, except for usage and recordings.
+ * Earlier copies are skipped or updated; a thread of the target that is not an earlier copy is skipped unless `overwrite`
+ * is set. Memory use: one page of checkpoints, and the checkpoint ids of one thread.
  */
 export async function copyStorage(options: StorageCopyOptions): Promise<StorageCopyReport> {
   const { from, to, overwrite, signal, onProgress = () => undefined } = options;
@@ -92,6 +93,14 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
       await to.usage.store(rows);
       report.usage += rows.length;
       page = rows;
+    }
+  }
+  if (from.recordings && to.recordings) {
+    for (let offset = 0, count = PAGE; count === PAGE; offset += count) {
+      signal?.throwIfAborted();
+      const rows = await from.recordings.page({ limit: PAGE, offset });
+      await to.recordings.add(rows);
+      count = rows.length;
     }
   }
   return report;

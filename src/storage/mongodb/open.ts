@@ -10,6 +10,7 @@ import { createMongodbDeadRuns } from "./dead-runs.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";
 import { openMongodbLocks } from "./locks.js";
+import { createMongodbRecordings } from "./recordings.js";
 import { createMongodbOwners, MongodbRuns } from "./runs.js";
 import { createSaver, keepOnly, namespacesOf, setUp } from "./saver.js";
 import {
@@ -101,6 +102,7 @@ async function openStores(
     }),
     items: explained(createMongodbItems(db), explain),
     timers: explained(createMongodbTimers(db), explain),
+    recordings: explained(createMongodbRecordings(db), explain),
     locks: locks.threads,
     now: () => guarded(explain, () => timeOf(db)),
     close: async () => {

@@ -33,6 +33,7 @@ import type {
   UsageTable,
 } from "../contract/storage.js";
 import { isDuplicate } from "./errors.js";
+import { recordingsIn } from "./recordings.js";
 import {
   type Collections,
   collectionsOf,
@@ -58,8 +59,11 @@ export class MongodbRuns implements RunTable {
   /** Insertions that failed halfway and must be undone. */
   readonly #failed: Insertion[] = [];
 
+  readonly #recordings: ReturnType<typeof recordingsIn>;
+
   constructor(db: Db, threads: MongodbThreads, usage: UsageTable) {
     const { runs, owners } = collectionsOf(db);
+    this.#recordings = recordingsIn(db);
     this.#runs = runs;
     this.#owners = owners;
     this.#threads = threads;
@@ -116,7 +120,9 @@ export class MongodbRuns implements RunTable {
   }
 
   async delete(threadId: string, runId: string): Promise<boolean> {
-    return (await this.#runs.deleteOne({ _id: runId, thread_id: threadId })).deletedCount > 0;
+    const { deletedCount } = await this.#runs.deleteOne({ _id: runId, thread_id: threadId });
+    if (deletedCount > 0) await this.#recordings.deleteMany({ run_id: runId });
+    return deletedCount > 0;
   }
 
   list({ threadId, status, ...page }: RunQuery): Promise<RunRow[]> {

@@ -4,6 +4,7 @@ import { StorageUnavailableError } from "../../support/errors.js";
 import type { RunState } from "../contract/storage.js";
 import { assertStopped, DELAYED_OWNER } from "../rows/owners.js";
 import { UNFINISHED } from "../rows/rows.js";
+import { recordingsIn } from "./recordings.js";
 import { collectionsOf, IS_DEAD, type RunDocument } from "./rows.js";
 
 /**
@@ -11,9 +12,9 @@ import { collectionsOf, IS_DEAD, type RunDocument } from "./rows.js";
  * an earlier release would send them to clients. Version 4 added timers, which an earlier release would ignore. Since
  * version 5, a run that ended as `error` has a `resumption` only if it is dead. Version 6 added `preview` to threads.
  * Version 7 added `state` to runs, which was coded in their owner. Version 8 added usage, which an earlier release would not
- * record.
+ * record. Version 9 added recordings, which an earlier release would not delete with their threads.
  */
-export const MONGODB_SCHEMA_VERSION = 8;
+export const MONGODB_SCHEMA_VERSION = 9;
 const STATE_VERSION = 7;
 
 interface Version {
@@ -59,6 +60,10 @@ export async function migrateMongodb(db: Db): Promise<void> {
   await usage.createIndex({ user_id: 1, day: 1 });
   await usage.createIndex({ thread_id: 1 });
   await usage.createIndex({ run_id: 1, attempt: 1, seq: 1 });
+  const recordings = recordingsIn(db);
+  await recordings.createIndex({ run_id: 1, at: 1, seq: 1 });
+  await recordings.createIndex({ thread_id: 1 });
+  await recordings.createIndex({ at: 1 });
   if (stored && stored.version < 5)
     await runs.updateMany({ status: "error", resumption: { $ne: null } }, { $set: { resumption: null } });
   if (stored && stored.version < STATE_VERSION) await addStates(db);

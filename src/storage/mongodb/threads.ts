@@ -10,6 +10,7 @@ import type {
   ThreadTable,
 } from "../contract/storage.js";
 import { isDuplicate } from "./errors.js";
+import { recordingsIn } from "./recordings.js";
 import {
   type Collections,
   collectionsOf,
@@ -89,6 +90,7 @@ export class MongodbThreads implements ThreadTable {
     await this.#runs.deleteMany({ thread_id: threadId });
     const { deletedCount } = await this.#threads.deleteOne({ _id: threadId });
     await this.#runs.deleteMany({ thread_id: threadId });
+    await recordingsIn(this.#db).deleteMany({ thread_id: threadId });
     return deletedCount > 0;
   }
 

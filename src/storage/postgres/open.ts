@@ -30,6 +30,7 @@ import {
 } from "./options.js";
 import { PostgresPool } from "./pool.js";
 import { PostgresQueue } from "./queue.js";
+import { createPostgresRecordings } from "./recordings.js";
 import { createPostgresOwners, PostgresRuns } from "./runs.js";
 import { isMissing, migratePostgres, requireTables, POSTGRES_SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
@@ -60,6 +61,9 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       owners: createPostgresOwners(pool, schema),
       items: createPostgresItems(pool, schema),
       timers: createPostgresTimers(pool, schema),
+      get recordings() {
+        return createPostgresRecordings(pool, schema);
+      },
       checkpointer: await checkpointerOf(pool, schema),
       locks: locks.threads,
       wakeups: locks.wakeups,

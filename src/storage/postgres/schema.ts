@@ -240,6 +240,17 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   CREATE INDEX gs_usage_of_user ON ${s}.gs_usage (user_id, day) WHERE user_id IS NOT NULL;
   CREATE INDEX gs_usage_of_thread ON ${s}.gs_usage (thread_id);
   `,
+  (s) => `
+  CREATE TABLE ${s}.gs_recordings (
+    run_id text COLLATE "C" NOT NULL REFERENCES ${s}.gs_runs ON DELETE CASCADE,
+    at text COLLATE "C" NOT NULL,
+    seq integer NOT NULL,
+    thread_id text COLLATE "C" NOT NULL,
+    call text NOT NULL,
+    PRIMARY KEY (run_id, at, seq)
+  );
+  CREATE INDEX gs_recordings_at ON ${s}.gs_recordings (at);
+  `,
 ];
 
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */

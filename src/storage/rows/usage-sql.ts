@@ -16,9 +16,12 @@ export const OR_REPLACE = `ON CONFLICT (run_id, attempt, seq) DO UPDATE SET ${RE
 const FORGET_BATCH = 5_000;
 
 /** @param before the only parameter: a time */
+export const forgetSql = (table: string, key: string, before: string): string =>
+  `DELETE FROM ${table} WHERE (${key}) IN
+    (SELECT ${key} FROM ${table} WHERE at < ${before} LIMIT ${FORGET_BATCH})`;
+
 export const forgetUsageSql = (table: string, before: string): string =>
-  `DELETE FROM ${table} WHERE (run_id, attempt, seq) IN
-    (SELECT run_id, attempt, seq FROM ${table} WHERE at < ${before} LIMIT ${FORGET_BATCH})`;
+  forgetSql(table, "run_id, attempt, seq", before);
 
 const TESTS = {
   since: "at >= ",

@@ -21,6 +21,7 @@ import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
 import { IN_MEMORY, sqlitePath, type SqliteOptions } from "./location.js";
 import { hasNodeDriver, openNodeSqlite } from "./node-driver.js";
+import { createSqliteRecordings } from "./recordings.js";
 import { createSqliteOwners, SqliteRuns } from "./runs.js";
 import { assertMigratable, migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
@@ -59,6 +60,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     checkpointer: await checkpointerOf(db, writer),
     get locks() {
       return (locks ??= createThreadLocks({ maxWaiting: options.max_queued_runs }));
+    },
+    get recordings() {
+      return createSqliteRecordings(file);
     },
     get timers() {
       return (timers ??= createSqliteTimers(file));

@@ -234,6 +234,17 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX gs_usage_of_user ON gs_usage (user_id, day) WHERE user_id IS NOT NULL;
   CREATE INDEX gs_usage_of_thread ON gs_usage (thread_id);
   `,
+  `
+  CREATE TABLE gs_recordings (
+    run_id TEXT NOT NULL REFERENCES gs_runs ON DELETE CASCADE,
+    at TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    thread_id TEXT NOT NULL,
+    call TEXT NOT NULL,
+    PRIMARY KEY (run_id, at, seq)
+  );
+  CREATE INDEX gs_recordings_at ON gs_recordings (at);
+  `,
 ];
 
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */

@@ -1,14 +1,26 @@
 /** Recordings of a server's runs in production: a share of its threads, for a limited time, deleted with their threads. */
 import { createHash } from "node:crypto";
-import { readdir, rmdir, stat, unlink } from "node:fs/promises";
+import { readdir, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import type { RecordingTable } from "../../service/service.js";
 import { canonicalUuid } from "../../support/ids.js";
 import type { Redact } from "../cases/redact.js";
 import { onLibraryCopies } from "./patch.js";
-import { Transcripts } from "./recorder.js";
+import { type EndedCall, folderWriter, Transcripts } from "./recorder.js";
+import type { RecordedCall } from "./recording.js";
+
+/** Where recordings are kept. */
+export interface RecordingPlace {
+  write: (calls: readonly EndedCall[]) => Promise<void>;
+  /** Deletes the recordings of a thread; undefined if the storage does. */
+  forget?: (threadId: string) => Promise<void>;
+  /** Deletes recordings that were last written before a time, in milliseconds since 1970. */
+  deleteOld: (beforeMs: number) => Promise<void>;
+  /** Ids of threads with recordings, which can have been deleted meanwhile; undefined if the storage deletes them. */
+  threadIds?: () => Promise<string[]>;
+}
 
 export interface ProductionOptions {
-  folder: string;
   /** From 0 to 1. */
   share: number;
   keepMs: number;
@@ -31,6 +43,7 @@ function isChosen(threadId: string, share: number): boolean {
 
 export class ProductionRecordings {
   readonly #options: ProductionOptions;
+  #place: RecordingPlace | undefined;
   #transcripts: Transcripts | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -45,11 +58,11 @@ export class ProductionRecordings {
    * Starts to record, and deletes what is too old, or belongs to deleted threads, every hour. Call after graphs are loaded.
    * @param exists whether a thread is stored
    */
-  async start(exists: (threadId: string) => Promise<boolean>): Promise<void> {
-    const { folder, share, redact, onError } = this.#options;
-    const fileOf = (runId: string, threadId: string | undefined) =>
-      threadId !== undefined && isChosen(threadId, share) ? join(threadId, `${runId}.jsonl`) : undefined;
-    this.#transcripts = await Transcripts.open({ folder, redact, onError, fileOf });
+  async start(place: RecordingPlace, exists: (threadId: string) => Promise<boolean>): Promise<void> {
+    const { share, redact, onError } = this.#options;
+    const covers = (threadId: string | undefined) => threadId !== undefined && isChosen(threadId, share);
+    this.#place = place;
+    this.#transcripts = await Transcripts.open({ redact, onError, covers, write: place.write });
     // A server does not wait for it: there can be many threads.
     void this.sweep(exists).catch(onError);
     this.#timer = setInterval(() => void this.sweep(exists).catch(onError), HOUR_MS).unref();
@@ -57,17 +70,16 @@ export class ProductionRecordings {
 
   /** Deletes the recordings of a thread. */
   forget(threadId: string): void {
-    this.#transcripts?.forget(threadId);
+    const { forget } = this.#place ?? {};
+    if (forget) this.#transcripts?.afterWrites(() => forget(threadId));
   }
 
   /** Deletes recordings that are too old, and those of threads that another process has deleted. */
   async sweep(exists: (threadId: string) => Promise<boolean>): Promise<void> {
-    const { folder, keepMs } = this.#options;
-    for (const name of await namesIn(folder)) {
+    await this.#place?.deleteOld(Date.now() - this.#options.keepMs);
+    for (const id of (await this.#place?.threadIds?.()) ?? []) {
       if (this.#isClosed) return;
-      if (canonicalUuid(name) !== name) continue;
-      if (!(await exists(name))) this.forget(name);
-      else await deleteOld(join(folder, name), Date.now() - keepMs);
+      if (!(await exists(id))) this.forget(id);
     }
   }
 
@@ -77,6 +89,38 @@ export class ProductionRecordings {
     clearInterval(this.#timer);
     await this.#transcripts?.close();
   }
+}
+
+/** Files `<folder>/<thread id>/<run id>.jsonl`. */
+export function inFolder(folder: string): RecordingPlace {
+  const threadIds = async () => (await namesIn(folder)).filter((name) => canonicalUuid(name) === name);
+  return {
+    threadIds,
+    write: folderWriter(folder, ({ threadId = "", runId }) => join(threadId, `${runId}.jsonl`)),
+    forget: (threadId) => rm(join(folder, threadId), { recursive: true, force: true }),
+    deleteOld: async (beforeMs) => {
+      for (const id of await threadIds()) await deleteOld(join(folder, id), beforeMs);
+    },
+  };
+}
+
+/** Rows of the storage, which deletes them with their thread. */
+export const inStorage = (table: RecordingTable): RecordingPlace => ({
+  write: (calls) =>
+    table.add(
+      calls.map(({ runId, threadId = "", at, seq, call }) => ({
+        ...{ run_id: runId, thread_id: threadId, at, seq, call: { ...call } },
+      })),
+    ),
+  deleteOld: async (beforeMs) => {
+    while ((await table.forget(new Date(beforeMs).toISOString())) > 0);
+  },
+});
+
+/** The calls that `inStorage` wrote; undefined if there are none. */
+export async function storedCalls(table: RecordingTable, runId: string): Promise<RecordedCall[] | undefined> {
+  const rows = await table.list(runId);
+  return rows.length === 0 ? undefined : rows.map(({ call }) => call as unknown as RecordedCall);
 }
 
 const namesIn = (folder: string): Promise<string[]> =>

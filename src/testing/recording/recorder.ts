@@ -1,5 +1,5 @@
 /** Manages the recordings of a suite and of a server's runs. */
-import { access, appendFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { access, appendFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type CaseFile, folderOf } from "../cases/case-files.js";
 import type { Redact } from "../cases/redact.js";
@@ -162,7 +162,7 @@ export interface Playing {
 export async function answerFromTranscripts(
   threadId: string,
   runIds: readonly string[],
-  { folder, redact }: Pick<TranscriptOptions, "folder" | "redact">,
+  { folder, redact }: { folder: string; redact: Redact },
 ): Promise<Playing> {
   const found = await Promise.all(runIds.map((runId) => readTranscript(folder, runId)));
   const caseName = runIds.at(-1) ?? "";
@@ -190,20 +190,49 @@ const isThere = (file: string): Promise<boolean> =>
     () => false,
   );
 
-interface TranscriptOptions {
-  /** Folder of the recordings; created with the first one. */
-  folder: string;
-  redact: Redact;
-  /** Called if a call cannot be written; does not affect the run. */
-  onError: (error: unknown) => void;
-  /** The file of a run in the folder; undefined if the run is not recorded. Default: its id. */
-  fileOf?: (runId: string, threadId: string | undefined) => string | undefined;
+/** A call that ended. */
+export interface EndedCall {
+  runId: string;
+  threadId: string | undefined;
+  /** ISO 8601 UTC with milliseconds. */
+  at: string;
+  /** Number of the call in this process. */
+  seq: number;
+  call: RecordedCall;
 }
 
-/** Writes each call when it ends, so that no finished call is lost if the server crashes. */
+/** Appends calls to files in a folder, which is created with the first one. */
+export const folderWriter =
+  (folder: string, nameOf = ({ runId }: EndedCall): string => `${runId}.jsonl`) =>
+  async (calls: readonly EndedCall[]): Promise<void> => {
+    for (const ended of calls) {
+      const file = join(folder, nameOf(ended));
+      const text = entryText(ended.call);
+      const isNew = !(await isThere(file));
+      if (isNew) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await appendFile(file, isNew ? RECORDING_HEAD + text : text, { mode: 0o600 });
+    }
+  };
+
+interface TranscriptOptions {
+  redact: Redact;
+  /** Called if calls cannot be written; does not affect their runs. */
+  onError: (error: unknown) => void;
+  /** Stores calls in this order. */
+  write: (calls: readonly EndedCall[]) => Promise<void>;
+  /** Whether the runs of a thread are recorded. Default: all. */
+  covers?: (threadId: string | undefined) => boolean;
+}
+
+/** Maximum number of calls that wait to be written. */
+const MAX_WAITING_CALLS = 1_000;
+
+/** Writes each call when it ends, so that no finished call is lost if the server crashes. Runs do not wait for it. */
 export class Transcripts {
   readonly #options: TranscriptOptions;
+  #waiting: EndedCall[] = [];
   #writing = Promise.resolve();
+  #calls = 0;
   #restore: () => void = () => undefined;
 
   private constructor(options: TranscriptOptions) {
@@ -213,10 +242,12 @@ export class Transcripts {
   /** Starts to record the runs of this process. Call after its graphs are loaded. */
   static async open(options: TranscriptOptions): Promise<Transcripts> {
     const transcripts = new Transcripts(options);
+    const { redact, covers = () => true } = options;
     transcripts.#restore = await patchLibrary((hints) => {
       const runId = canonicalUuid(findId("run_id", hints) ?? "");
       const threadId = canonicalUuid(findId("thread_id", hints) ?? "");
-      return runId === undefined ? undefined : transcripts.#recording(runId, threadId);
+      if (runId === undefined || !covers(threadId)) return undefined;
+      return new NewRecording({ caseName: runId, redact }, (call) => transcripts.#add(runId, threadId, call));
     });
     return transcripts;
   }
@@ -227,29 +258,18 @@ export class Transcripts {
     await this.#writing;
   }
 
-  /** Deletes a file or a folder in the folder, after pending writes. */
-  forget(name: string): void {
-    const { folder, onError } = this.#options;
-    this.#writing = this.#writing
-      .then(() => rm(join(folder, name), { recursive: true, force: true }))
-      .catch(onError);
+  /** Calls `work` after pending writes. */
+  afterWrites(work: () => Promise<unknown>): void {
+    this.#writing = this.#writing.then(async () => void (await work())).catch(this.#options.onError);
   }
 
-  #recording(runId: string, threadId: string | undefined): NewRecording | undefined {
-    const { redact, folder, fileOf: nameOf } = this.#options;
-    const name = nameOf ? nameOf(runId, threadId) : `${runId}.jsonl`;
-    if (name === undefined) return undefined;
-    return new NewRecording({ caseName: runId, redact }, (entry) => this.#write(join(folder, name), entry));
-  }
-
-  #write(file: string, entry: RecordedCall): void {
-    const { onError } = this.#options;
-    this.#writing = this.#writing
-      .then(async () => {
-        const isNew = !(await isThere(file));
-        if (isNew) await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-        await appendFile(file, isNew ? RECORDING_HEAD + entryText(entry) : entryText(entry), { mode: 0o600 });
-      })
-      .catch(onError);
+  /** Calls that end while others are written are written together. */
+  #add(runId: string, threadId: string | undefined, call: RecordedCall): void {
+    const { write, onError } = this.#options;
+    if (this.#waiting.length >= MAX_WAITING_CALLS)
+      return onError(new Error("calls end faster than they can be written"));
+    const at = new Date().toISOString();
+    this.#waiting.push({ runId, threadId, at, seq: (this.#calls += 1), call });
+    if (this.#waiting.length === 1) this.afterWrites(() => write(this.#waiting.splice(0)));
   }
 }

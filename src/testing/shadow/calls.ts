@@ -1,10 +1,8 @@
 /** What shadowed threads may call: recorded responses of models and tools, and no network unless calls are real. */
 import { Socket } from "node:net";
-import { join } from "node:path";
 import type { Redact } from "../cases/redact.js";
 import { findId, onLibraryCopies, patchLibrary } from "../recording/patch.js";
-import { readTranscript } from "../recording/recorder.js";
-import { StoredRecording } from "../recording/recording.js";
+import { type RecordedCall, StoredRecording } from "../recording/recording.js";
 
 /**
  * `recorded` answers calls of models and tools from recordings, and refuses all others; `live` executes all calls;
@@ -12,10 +10,17 @@ import { StoredRecording } from "../recording/recording.js";
  */
 export type ModelMode = "recorded" | "live" | "hybrid";
 
+/** Reads recordings. */
+export interface RecordedRuns {
+  /** The calls of a run; undefined if it is not recorded. */
+  read: (threadId: string, runId: string) => Promise<RecordedCall[] | undefined>;
+  /** Name of the recording of a run, for messages. */
+  nameOf: (runId: string) => string;
+}
+
 interface CallsOptions {
   mode: ModelMode;
-  /** Folder of the recordings. */
-  folder: string;
+  recorded: RecordedRuns;
   redact: Redact;
 }
 
@@ -53,12 +58,12 @@ export class ShadowCalls {
    * @param onRefused called with the first refused call of a model or a tool
    */
   async begin(threadId: string, runIds: readonly string[], onRefused: () => void): Promise<GuardedCalls> {
-    const { mode, folder, redact } = this.#options;
+    const { mode, recorded, redact } = this.#options;
     if (mode === "live") return { end: () => undefined };
     const refused: string[] = [];
     const caseName = runIds.at(-1) ?? "";
-    const recording = new StoredRecording(await callsOf(folder, threadId, runIds, caseName), {
-      ...{ caseName, file: join(folder, `${caseName}.jsonl`), redact },
+    const recording = new StoredRecording(await callsOf(recorded, threadId, runIds, caseName), {
+      ...{ caseName, file: recorded.nameOf(caseName), redact },
       ...{ callsFakes: true, callsUnrecorded: mode === "hybrid" },
       remedy: "record runs, or execute its calls with --models live or hybrid",
       onRefused({ message }) {
@@ -82,12 +87,13 @@ export interface GuardedCalls {
 }
 
 /** The recorded calls of these runs; undefined if none is recorded. */
-async function callsOf(folder: string, threadId: string, runIds: readonly string[], caseName: string) {
-  const found = await Promise.all(
-    runIds.map(
-      async (id) => (await readTranscript(folder, id)) ?? (await readTranscript(join(folder, threadId), id)),
-    ),
-  );
+async function callsOf(
+  { read }: RecordedRuns,
+  threadId: string,
+  runIds: readonly string[],
+  caseName: string,
+) {
+  const found = await Promise.all(runIds.map((id) => read(threadId, id)));
   if (found.every((calls) => calls === undefined)) return undefined;
   return found.flatMap((calls) => calls ?? []).map((call) => ({ ...call, case: caseName }));
 }
