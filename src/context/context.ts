@@ -64,6 +64,8 @@ export interface OpsContext {
   readonly within?: { readonly thread_id: string };
   /** Exports traces; undefined unless the environment or the user's program sets them up. */
   readonly tracing?: Tracing;
+  /** Whether LangSmith's own tracing is on. */
+  readonly langsmith?: boolean;
   /** Undefined without the setting `budgets`. */
   readonly budgets?: Budgets;
   /** Undefined if the storage does not record usage. */
@@ -96,6 +98,7 @@ interface ContextParts extends Pick<
   | "frames"
   | "metrics"
   | "tracing"
+  | "langsmith"
   | "priceOf"
   | "budgets"
   | "watch"
@@ -115,7 +118,7 @@ const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
   const { settings, graphs, storage, logger, standIns, unfiltered, serves } = parts;
-  const { frames, metrics, tracing, priceOf, budgets, watch, migrations, onThreadRemoved } = parts;
+  const { frames, metrics, tracing, langsmith, priceOf, budgets, watch, migrations, onThreadRemoved } = parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants, graph_version } = settings;
   if (!("items" in storage))
@@ -161,7 +164,7 @@ export function createContext(parts: ContextParts): OpsContext {
     recorder: storage.usage && new UsageRecorder(storage.usage, logger),
     frames,
     metrics,
-    tracing,
+    ...{ tracing, langsmith },
     priceOf,
     budgets,
     watch,

@@ -12,7 +12,7 @@ export interface UsageSource {
 }
 
 /** How long a call may stay unstored, in milliseconds. */
-const DELAY_MS = 250;
+const DELAY_MS = 20;
 /** Delay after the storage has failed, in milliseconds. */
 const RETRY_MS = 5_000;
 

@@ -338,6 +338,8 @@ export class Execution {
     const { run_id, thread_id } = run;
     const ids = { run_id, thread_id, ...(holder.attempt > 1 && { run_attempt: holder.attempt }) };
     return {
+      // LangSmith shows it; by default, every graph is "LangGraph".
+      ...(this.#context.langsmith && { runName: String(run.metadata.graph_id) }),
       ...request.options,
       metadata: { ...(request.options.metadata ?? {}), ...run.metadata, ...ids },
       configurable: request.configurable,

@@ -20,6 +20,7 @@ import { ConfigError } from "../support/errors.js";
 import { type Logger, safeLogger, silentLogger } from "../support/log.js";
 import { type Metrics, openMetrics } from "../support/metrics.js";
 import { provideSdkFetch } from "../support/sdk-fetch.js";
+import { langsmithNotice } from "../tracing/langsmith.js";
 import { openTracing } from "../tracing/tracing.js";
 import type { ServiceOptions } from "./options.js";
 import { Service } from "./service.js";
@@ -88,7 +89,7 @@ async function open(
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
   const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
   const { metrics, ...sdks } = serves ? await servedParts(cwd, settings) : NO_PARTS;
-  const tracing = executes ? tracingOf(cwd, settings, logger, metrics) : undefined;
+  const traces = executes ? tracesOf(cwd, settings, logger, metrics) : {};
   const hasQueue = executes && maintains;
   if (hasQueue) assertQueue(settings);
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
@@ -101,7 +102,7 @@ async function open(
     const priceOf = maintains ? pricesOf(settings.prices, cwd) : undefined;
     const budgets = requiredBudgets(settings, storage);
     const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
-    const served = { serves: executes, migrations, frames, metrics, tracing, priceOf, budgets, watch };
+    const served = { serves: executes, migrations, frames, metrics, ...traces, priceOf, budgets, watch };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, onThreadRemoved, ...served };
     const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
     const context = createContext(parts);
@@ -138,9 +139,12 @@ function requiredBudgets({ budgets }: Settings, storage: Storage): Budgets | und
   });
 }
 
-function tracingOf(cwd: string, settings: Settings, logger: Logger, metrics: Metrics | undefined) {
+function tracesOf(cwd: string, settings: Settings, logger: Logger, metrics: Metrics | undefined) {
+  const notice = langsmithNotice(process.env);
+  if (notice !== undefined) logger.warn({}, notice);
   const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
-  return openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) });
+  const tracing = openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) });
+  return { tracing, langsmith: notice !== undefined };
 }
 
 /** What settings enable for clients, from optional packages of the project. */

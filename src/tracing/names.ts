@@ -26,6 +26,8 @@ export const HTTP_STATUS = "http.response.status_code";
 /** Attributes that no convention covers. */
 export const RUN = "graph_serve.run_id";
 export const ATTEMPT = "graph_serve.attempt";
+/** Fingerprint or `version` of the graph. */
+export const GRAPH_VERSION = "graph_serve.version";
 export const STATUS = "graph_serve.status";
 export const NODE = "graph_serve.node";
 export const STEP = "graph_serve.step";

@@ -13,6 +13,7 @@ export function beginAttributes({ metadata, thread_id, run_id }: Run, attempt: n
   return {
     ...{ [names.OPERATION]: OPERATION, [names.AGENT]: String(metadata.graph_id) },
     ...{ [names.CONVERSATION]: thread_id, [names.RUN]: run_id, [names.ATTEMPT]: attempt },
+    ...(typeof metadata.graph_version === "string" && { [names.GRAPH_VERSION]: metadata.graph_version }),
   };
 }
 

@@ -20,6 +20,17 @@ export interface TraceSettings {
   trace_keep: readonly string[];
 }
 
+/**
+ * Names of the earlier conventions, which backends that predate 0.1.0 read. `OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai/dup`
+ * adds them, as `http/dup` does in OpenTelemetry's own instrumentation.
+ */
+const EARLIER: readonly (readonly [name: string, earlier: string])[] = [
+  [names.PROVIDER, "gen_ai.system"],
+  [names.INPUT_TOKENS, "gen_ai.usage.prompt_tokens"],
+  [names.OUTPUT_TOKENS, "gen_ai.usage.completion_tokens"],
+  [names.CACHE_WRITE_TOKENS, "gen_ai.usage.cache_creation.input_tokens"],
+];
+
 /** The end of a run, or of its part in this process. */
 export interface TracedEnd {
   run: Pick<Run, "status" | "usage" | "attempt">;
@@ -52,7 +63,11 @@ export function openTracing(
   const opened = openProvider(cwd, env, events);
   if (!opened) return undefined;
   const capture = env.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT?.toLowerCase() === "true";
-  return new Tracing(opened, { ...settings, trace_content: settings.trace_content || capture });
+  return new Tracing(
+    opened,
+    { ...settings, trace_content: settings.trace_content || capture },
+    env.OTEL_SEMCONV_STABILITY_OPT_IN,
+  );
 }
 
 /** The span of an attempt until it ends. */
@@ -71,8 +86,10 @@ export class Tracing {
   readonly #settings: TraceSettings;
   readonly #slowMs: number | undefined;
   readonly #opened: OpenProvider;
+  readonly #addsEarlier: boolean;
 
-  constructor(opened: OpenProvider, settings: TraceSettings) {
+  constructor(opened: OpenProvider, settings: TraceSettings, optIn = "") {
+    this.#addsEarlier = optIn.split(",").some((each) => each.trim() === "gen_ai/dup");
     this.#opened = opened;
     this.#api = opened.api;
     this.#tracer = opened.provider.getTracer("graph-serve", VERSION);
@@ -174,7 +191,7 @@ export class Tracing {
 
   #fill({ key, thread, span, inside }: OpenSpan, { run, tasks, answer }: TracedEnd, endedAt: number): void {
     const { SpanStatusCode } = this.#api;
-    span.setAttributes(endAttributes(run, tasks));
+    span.setAttributes(this.#named(endAttributes(run, tasks)));
     if (hasFailed(run)) {
       const { error } = (answer.__error__ ?? {}) as { error?: unknown };
       span.setStatus({ code: SpanStatusCode.ERROR });
@@ -187,7 +204,7 @@ export class Tracing {
     const { key, name, isClient, attributes, from, to, hasFailed, children } = emitted;
     const { trace, SpanKind, SpanStatusCode } = this.#api;
     const kind = isClient ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const options = { kind, attributes, startTime: from };
+    const options = { kind, attributes: this.#named(attributes), startTime: from };
     const span = this.#derived(key === "" ? ofRun : `${ofRun}:${key}`, () =>
       this.#tracer.startSpan(name, options, parent),
     );
@@ -197,6 +214,15 @@ export class Tracing {
       for (const child of children) this.#emit(child, ofRun, inside);
     }
     span.end(to);
+  }
+
+  #named(attributes: TaskSpan["attributes"]): TaskSpan["attributes"] {
+    if (this.#addsEarlier)
+      for (const [name, earlier] of EARLIER) {
+        const value = attributes[name];
+        if (value !== undefined) attributes[earlier] = value;
+      }
+    return attributes;
   }
 
   /** Starts a span with the id of its key, if the ids are ours. */

@@ -99,6 +99,7 @@ describe("a trace", () => {
       "gen_ai.conversation.id": thread_id,
       "graph_serve.run_id": stored?.run_id,
       "graph_serve.attempt": 1,
+      "graph_serve.version": stored?.metadata.graph_version,
       "graph_serve.status": "success",
       "gen_ai.usage.input_tokens": stored?.usage?.input_tokens,
       "gen_ai.usage.output_tokens": stored?.usage?.output_tokens,
@@ -133,6 +134,25 @@ describe("a trace", () => {
     for (const name of ["chat broken", "fail", "invoke_workflow calls"]) {
       const [span] = collector.named(name);
       expect([span?.status.code, span?.attributes["error.type"]], name).toEqual([2, "RangeError"]);
+    }
+  });
+
+  it("adds the earlier names of attributes if the environment asks for both", async () => {
+    vi.stubEnv("OTEL_SEMCONV_STABILITY_OPT_IN", "http, gen_ai/dup");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const collector = await startCollector();
+    const { run, close } = await open();
+    await run({ assistant_id: "chat", input: said("hello") });
+    await close();
+    const [call] = collector.spans.filter(({ name }) => name.startsWith("chat "));
+    const pairs = [
+      ["gen_ai.system", "gen_ai.provider.name"],
+      ["gen_ai.usage.prompt_tokens", "gen_ai.usage.input_tokens"],
+      ["gen_ai.usage.completion_tokens", "gen_ai.usage.output_tokens"],
+    ] as const;
+    for (const [earlier, name] of pairs) {
+      expect(call?.attributes[name]).toBeDefined();
+      expect(call?.attributes[earlier], earlier).toBe(call?.attributes[name]);
     }
   });
 

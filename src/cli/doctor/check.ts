@@ -3,6 +3,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import type { Service } from "../../service/service.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../../support/errors.js";
 import { engineNeed, loadOptional } from "../../support/optional-package.js";
+import { langsmithNotice, langsmithSwitches } from "../../tracing/langsmith.js";
 import { duplicateCoreNotice, SHARED_PACKAGES, useLangGraphOf } from "../../support/user-langgraph.js";
 import { type DevConfig, onlyGraph, openConfigured, openStorageOf } from "../session/open.js";
 import { describeGraph } from "../terminal/text.js";
@@ -37,8 +38,6 @@ export function failure(check: string, error: unknown, fallback: string): Check 
 
 // Checks of the process and its environment.
 
-const TRACING = ["LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING"];
-
 /** First release of Node.js that its project maintains. */
 const FIRST_SUPPORTED = "22.0.0";
 
@@ -62,13 +61,10 @@ export function nodeCheck(version: string, range: string): Check {
 
 /** Reports enabled tracing, because it sends inputs and outputs of runs to another server. */
 export function tracingCheck(env: Variables): Check {
-  const on = TRACING.filter((name) => /^(true|1)$/i.test(env[name]?.trim() ?? ""));
-  if (on.length === 0) return ok("tracing", "LangSmith tracing is off");
-  return warn(
-    "tracing",
-    `${on.join(" and ")} is on: inputs and outputs of every run are sent to LangSmith`,
-    `unset ${on.join(" and ")} if this data must not leave this machine`,
-  );
+  const notice = langsmithNotice(env);
+  if (notice === undefined) return ok("tracing", "LangSmith tracing is off");
+  const fix = `unset ${langsmithSwitches(env).join(" and ")} if this data must not leave this machine`;
+  return warn("tracing", notice, fix);
 }
 
 // Loads each graph separately, to report all errors together.
