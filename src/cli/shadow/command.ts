@@ -18,6 +18,7 @@ export function shadowCommand(command: Command, run: Runner): void {
         "graph-serve shadow --since 24h --against ./graph.ts --sample 200 --ci",
         "graph-serve shadow --since 24h --against ./graph.ts --accept shadow.json",
         "graph-serve shadow --db postgres://host/name --junit shadow.xml",
+        'graph-serve shadow --since 24h --against ./graph.ts --models live --budget "0.50 USD"',
         "graph-serve shadow --file thread.json --against ./graph.ts --html shadow.html",
       ),
     )
@@ -57,6 +58,10 @@ const addShadowOptions = (command: Command) =>
       .option(
         "--recordings <folder>",
         `folder of recorded runs (default: what the setting recording names, else ${TRANSCRIPTS})`,
+      )
+      .option(
+        "--budget <amount>",
+        'with --models live: what all model calls may use, such as "0.50 USD" or "200k tokens"',
       )
       .option("--timeout <seconds>", "time limit of each run", "60")
       .addOption(listOption("--file <file>", "runs of this thread, written by export, instead of a storage"))

@@ -2,8 +2,10 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RUN_STATUSES } from "../../models/run.js";
-import { ConfigError } from "../../support/errors.js";
+import { parseBudget } from "../../support/budgets/budget.js";
+import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { createRedaction } from "../../testing/cases/redact.js";
+import { ShadowBudget } from "../../testing/shadow/budget.js";
 import { type ModelMode, ShadowCalls } from "../../testing/shadow/calls.js";
 import { shadow, type ShadowResult } from "../../testing/shadow/shadow.js";
 import { findUnits } from "../../testing/shadow/units.js";
@@ -29,6 +31,7 @@ export interface ShadowFlags extends SourceFlags {
   since?: string;
   sample?: string;
   models: ModelMode;
+  budget?: string;
   timeout: string;
   junit?: string;
   html?: string;
@@ -73,6 +76,7 @@ async function executed(
   const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
   const sample = flags.sample === undefined ? undefined : wholeNumber("--sample", flags.sample, 1);
   const timeoutSeconds = wholeNumber("--timeout", flags.timeout, 1, MOST_SECONDS);
+  const budget = budgetOf(flags);
   const baseline = await Baseline.read(flags.baseline && resolve(io.cwd, flags.baseline));
   const places = await openPlaces(session, flags);
   const { source, graphs, graphId, config } = places;
@@ -89,7 +93,7 @@ async function executed(
     if (graphId !== undefined && !(await graphs(graphId)).target)
       throw new ConfigError(`graph ${JSON.stringify(graphId)} is not configured`);
     const units = await findUnits(source, { since, status, graphId, sample });
-    const executions = shadow(units, { source, graphs, calls, redact, timeoutSeconds, signal });
+    const executions = shadow(units, { source, graphs, calls, redact, budget, timeoutSeconds, signal });
     const results = tally.counted(judged(executions, baseline), (one) => {
       if (flags.junit !== undefined) cases.push(junitCase(one));
       if (flags.html !== undefined) shown.push(one);
@@ -102,7 +106,7 @@ async function executed(
     if (flags.html !== undefined)
       await writeFile(resolve(io.cwd, flags.html), shadowPage(summaryOf(tally), shown));
     if (signal.aborted) return SIGNAL_EXITS[String(signal.reason)] ?? FAILED_EXIT;
-    print.note(summaryOf(tally));
+    print.note(summaryOf(tally) + (budget ? ` (used ${budget.text})` : ""));
     const code = end(places);
     if (flags.accept === undefined) return code;
     const count = await baseline.write(resolve(io.cwd, flags.accept));
@@ -113,6 +117,24 @@ async function executed(
     await places.close();
     stop.dispose();
   }
+}
+
+/** @throws InvalidRequestError if it is not an amount, or calls are not billed (`invalid_request`) */
+function budgetOf({ budget, models }: ShadowFlags): ShadowBudget | undefined {
+  if (budget === undefined) return undefined;
+  const limit = parseBudget(budget);
+  if (!limit || limit.amount === 0)
+    throw new InvalidRequestError(`--budget ${JSON.stringify(budget)} is not an amount`, undefined, {
+      hint: 'use an amount above 0 such as "0.50 USD" or "200k tokens"',
+    });
+  if (models === "live") return new ShadowBudget(limit);
+  throw new InvalidRequestError(
+    `--budget needs --models live: with ${models}, recorded responses are used`,
+    undefined,
+    {
+      hint: "add --models live, or remove --budget",
+    },
+  );
 }
 
 async function* judged(

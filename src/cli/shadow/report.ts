@@ -6,12 +6,12 @@ import type { Printer } from "../terminal/print.js";
 import { clipped } from "../terminal/text.js";
 import type { GraphCase } from "../versions/junit.js";
 
-const DIFFERENT: readonly Outcome[] = ["words", "path", "status", "cost", "unrecorded"];
+const DIFFERENT: readonly Outcome[] = ["words", "path", "status", "cost", "unrecorded", "over_budget"];
 
 /** A result, and whether a baseline lists its difference. */
 export type JudgedResult = ShadowResult & { accepted: boolean };
 
-/** Whether the changed graph behaves differently, or this is unknown because a call was refused. */
+/** Whether the changed graph behaves differently, or this is unknown because a call was refused or not paid. */
 export const isDifferent = ({ outcome, accepted }: JudgedResult): boolean =>
   !accepted && DIFFERENT.includes(outcome);
 
@@ -56,7 +56,7 @@ export class Tally {
     const repaired = outcome === "status" && isFailure(stored_status) && !isFailure(status);
     if (repaired) this.repaired += 1;
     else if (isDifferent(result)) this.differing += 1;
-    if (outcome === "skipped" || outcome === "unrecorded") return;
+    if (status === null || outcome === "unrecorded") return;
     if (isFailure(status)) this.failing += 1;
     if (isFailure(status) && outcome === "status") this.newlyFailing += 1;
   }
@@ -97,6 +97,7 @@ type Part = [count: number, one: string, several: string];
 const others = (tally: Tally): Part[] => [
   [tally.accepted, "accepted", "accepted"],
   [tally.of("unrecorded"), "makes a call that is not recorded", "make calls that are not recorded"],
+  [tally.of("over_budget"), "is over the budget", "are over the budget"],
   [tally.of("unstable"), "is different in each execution", "are different in each execution"],
   [tally.of("skipped"), "skipped", "skipped"],
 ];

@@ -40,7 +40,10 @@ export function budgetsOf({ run, thread, user }: BudgetSettings = {}): Budgets {
 }
 
 export const budgetText = ({ unit, amount }: Budget): string =>
-  unit === "tokens" ? `${amount} tokens` : `${amount / UNITS_PER_USD} USD`;
+  unit === "tokens" ? `${amount} tokens` : `${decimal(amount / UNITS_PER_USD)} USD`;
+
+/** Without an exponent, which small amounts would have. */
+const decimal = (usd: number): string => (usd >= 1e-6 ? String(usd) : usd.toFixed(9));
 
 /** Why a budget of a run can never be reached, and how to fix it; undefined if the budgets fit together. */
 export function contradiction(settings: BudgetSettings): { message: string; hint: string } | undefined {

@@ -8,6 +8,7 @@ import type { ThreadState } from "../../models/state.js";
 import type { ThreadFile } from "../../models/thread-file.js";
 import type { Redact } from "../cases/redact.js";
 import { makeDeterministic } from "../deterministic.js";
+import type { ShadowBudget } from "./budget.js";
 import type { ShadowCalls } from "./calls.js";
 import { isOpen, observe, type Observed } from "./observed.js";
 import type { StoredUnit } from "./stored-unit.js";
@@ -25,6 +26,8 @@ export interface ShadowGraph {
 export interface PlayOptions {
   calls: ShadowCalls;
   redact: Redact;
+  /** What all units together may spend on models; unlimited if undefined. */
+  budget?: ShadowBudget | undefined;
   /** Time limit of a unit in seconds. */
   timeoutSeconds: number;
   signal: AbortSignal;
@@ -44,7 +47,7 @@ export async function play(
   graph: ShadowGraph,
   unit: StoredUnit,
   before: ThreadFile,
-  { calls, redact, timeoutSeconds, signal, seed = "" }: PlayOptions,
+  { calls, redact, budget, timeoutSeconds, signal, seed = "" }: PlayOptions,
 ): Promise<Played> {
   const { thread_id, runs } = unit;
   const [first] = runs;
@@ -60,8 +63,12 @@ export async function play(
   );
   try {
     const limit = AbortSignal.timeout(timeoutSeconds * 1000);
-    const made = await repeat(graph, unit, AbortSignal.any([signal, cut.signal, limit]), (run) => {
-      values.time = Date.parse(run.created_at);
+    const made = await repeat(graph, unit, {
+      signal: AbortSignal.any([signal, cut.signal, limit]),
+      budget,
+      onRun: (run) => {
+        values.time = Date.parse(run.created_at);
+      },
     });
     const observed = await observe(graph.client, await madeBy(graph.client, unit, made), redact);
     if (limit.aborted) observed.status = "timeout";
@@ -78,8 +85,7 @@ export async function play(
 async function repeat(
   { client, assistantId }: ShadowGraph,
   { thread_id, runs, states }: StoredUnit,
-  signal: AbortSignal,
-  onRun: (run: Run) => void,
+  { signal, budget, onRun }: Pick<PlayOptions, "signal" | "budget"> & { onRun: (run: Run) => void },
 ): Promise<string[]> {
   const made: string[] = [];
   for (const run of runs) {
@@ -93,9 +99,12 @@ async function repeat(
         request.command = { ...command, resume: readdressed(command.resume, states, state) };
     }
     onRun(run);
+    if (budget) request.budget = budget.left;
     const soFar = new RunSoFar();
     for await (const event of client.runs.stream(thread_id, request, signal)) soFar.take(event);
-    if (soFar.runId !== undefined) made.push(soFar.runId);
+    if (soFar.runId === undefined) continue;
+    made.push(soFar.runId);
+    budget?.add(await client.runs.get(thread_id, soFar.runId), await client.threads.getState(thread_id));
   }
   return made;
 }

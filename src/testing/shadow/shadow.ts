@@ -1,6 +1,7 @@
 /** Executes stored runs again on a changed graph, in memory, and says what it would have done differently. */
 import type { Client } from "../../client/client.js";
 import type { ThreadFile } from "../../models/thread-file.js";
+import { OverBudget } from "./budget.js";
 import type { Difference } from "./differences.js";
 import { differenceOf } from "./differences.js";
 import { observe, type Observed } from "./observed.js";
@@ -10,7 +11,8 @@ import { graphOfRun, type UnitRef } from "./units.js";
 
 /**
  * `same`; a difference in `words`, `path`, `status` or `cost`; `unrecorded`: a call has no recorded response; `unstable`: two
- * executions of the same graph differ; `skipped`: the runs cannot be executed again.
+ * executions of the same graph differ; `skipped`: the runs cannot be executed again; `over_budget`: they were not executed to
+ * their end, because the budget is used up.
  */
 export const OUTCOMES = [
   "same",
@@ -21,6 +23,7 @@ export const OUTCOMES = [
   "unrecorded",
   "unstable",
   "skipped",
+  "over_budget",
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -37,7 +40,7 @@ export interface ShadowResult {
   difference: Difference | null;
   /** What the repetition was compared with: the stored run, or the unchanged graph if that cannot reproduce it. */
   compared_with: "stored" | "unchanged" | null;
-  /** Why the run was skipped, or which call was refused. */
+  /** Why the run was skipped or not executed to its end, or which call was refused. */
   reason: string | null;
 }
 
@@ -81,9 +84,11 @@ async function shadowOf(ref: UnitRef, options: ShadowOptions): Promise<ShadowRes
     };
   } catch (error) {
     const isGone = (error as { code?: unknown }).code === "thread_not_found";
-    if (!isGone && !(error instanceof NotRepeatable)) throw error;
+    const isOver = error instanceof OverBudget;
+    if (!isGone && !isOver && !(error instanceof NotRepeatable)) throw error;
     const reason = isGone ? "its thread was deleted" : (error as Error).message;
-    return { ...head, graph_id: graph_id ?? null, ...skipped(reason) };
+    const result = skipped(reason);
+    return { ...head, graph_id: graph_id ?? null, ...result, ...(isOver && { outcome: "over_budget" }) };
   }
 }
 
