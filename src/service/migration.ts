@@ -1,6 +1,12 @@
 /** Functions behind `migrate`: schema versions of a storage, and copies of its data. */
 import { copyStorage, type StorageCopyOptions, type StorageCopyReport } from "../storage/copy/storage.js";
-import { type OpenOptions, openStorage, storageSchemaState } from "../storage/open.js";
+import {
+  type OpenOptions,
+  openSqliteSaver,
+  openStorage,
+  SQLITE_SAVER,
+  storageSchemaState,
+} from "../storage/open.js";
 import type { SchemaState } from "../storage/contract/schema-state.js";
 import type { Storage } from "../storage/contract/storage.js";
 import { ConfigError } from "../support/errors.js";
@@ -31,7 +37,7 @@ export async function migrateUp(place: StoragePlace): Promise<readonly string[]>
 }
 
 interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signal" | "onProgress"> {
-  /** Opened read-only. */
+  /** Opened read-only. The scheme `sqlite-saver` needs `checkpointer_options.graph`. */
   from: StoragePlace;
   to: StoragePlace;
 }
@@ -39,6 +45,8 @@ interface MigrationOptions extends Pick<StorageCopyOptions, "overwrite" | "signa
 export interface MigrationReport extends StorageCopyReport {
   from: MigrationSide;
   to: MigrationSide;
+  /** What the operator should know about the source. */
+  notices: readonly string[];
 }
 
 /** The source or target of a migration. */
@@ -50,14 +58,15 @@ export type MigrationSide = Pick<Storage, "scheme" | "durable" | "location"> & {
  * @throws StorageUnavailableError (`storage_unavailable`)
  */
 export async function migrateStorage({ from, to, ...options }: MigrationOptions): Promise<MigrationReport> {
-  const source = await openStorage({ ...optionsOf(from), readOnly: true });
+  const open = from.checkpointer_scheme === SQLITE_SAVER ? openSqliteSaver : openStorage;
+  const source = await open({ ...optionsOf(from), readOnly: true });
   try {
     const target = await openStorage(optionsOf(to));
     try {
       if (isSameStorage([from, source], [to, target]))
         throw new ConfigError("--from and --to name the same storage");
       const report = await copyStorage({ ...options, from: source, to: target });
-      return { ...report, from: sideOf(source), to: sideOf(target) };
+      return { ...report, from: sideOf(source), to: sideOf(target), notices: source.notices ?? [] };
     } finally {
       await target.close();
     }

@@ -107,6 +107,18 @@ export async function openStorage(options: OpenOptions): Promise<Storage> {
   return backend.open(own);
 }
 
+/** The scheme of files of LangGraph's SqliteSaver, which are only copied. */
+export const SQLITE_SAVER = "sqlite-saver";
+
+/**
+ * Opens a file of LangGraph's SqliteSaver read-only; `checkpointer_options.graph` is the graph of its threads.
+ * @throws as `openStorage`
+ */
+export async function openSqliteSaver(options: OpenOptions): Promise<Storage> {
+  const { openMemory } = await import("./memory/open.js");
+  return (await import("./sqlite/official.js")).openOfficialSqlite(options, openMemory);
+}
+
 /**
  * Open the rows of threads and runs for reading.
  * @throws as `openStorage`

@@ -9,6 +9,7 @@ import {
   printReport,
   ProgressView,
   migrationSides,
+  withGraph,
 } from "../migrate/sides.js";
 import { prepareProcess, storageConfig } from "../session/open.js";
 import { addStorageOptions, type StorageFlags } from "../session/options.js";
@@ -56,12 +57,17 @@ export function migrateCommand(migrate: Command, run: Runner): void {
     .addOption(to.uri())
     .addOption(to.scheme())
     .addOption(to.options())
+    .option(
+      "--graph <id>",
+      "graph of the threads, for --from sqlite-saver://FILE (default the only configured graph)",
+    )
     .option("--overwrite", "replace threads in the target that have the same id but different content")
     .addHelpText(
       "after",
       examples(
         "graph-serve migrate copy --from ./.graph-serve/dev.db --to ./threads.db",
         "graph-serve migrate copy --to postgresql://user:password@host:5432/database",
+        "graph-serve migrate copy --from sqlite-saver://./checkpoints.db --graph agent --to ./threads.db",
       ),
     )
     .action((flags, command) => run(command, async (session) => migrateCopy(session, flags)));
@@ -98,7 +104,9 @@ async function migrateUp(session: Session, flags: StorageFlags): Promise<number>
 async function migrateCopy(session: Session, flags: CopyFlags): Promise<number> {
   const { io, print } = session;
   const config = await storageConfig(session, {});
-  const { from, to } = migrationSides(flags, configuredStorage(config), io.cwd);
+  const sides = migrationSides(flags, configuredStorage(config), io.cwd);
+  const from = withGraph(sides.from, flags.graph, Object.keys(config.settings.graphs));
+  const { to } = sides;
   prepareProcess(config);
   const { migrateStorage } = await import("../../service/migration.js");
   const view = new ProgressView(print);

@@ -3,6 +3,7 @@ import type { LoadedConfig } from "../../config/load.js";
 import type { CopyProgress, MigrationReport, StoragePlace } from "../../service/migration.js";
 import { isRecord } from "../../models/common.js";
 import { InvalidRequestError } from "../../support/errors.js";
+import { didYouMean } from "../../support/nearest.js";
 import { impliedScheme, parseJsonFlag } from "../session/options.js";
 import type { Printer } from "../terminal/print.js";
 import { printTable } from "../terminal/table.js";
@@ -14,6 +15,7 @@ export interface CopyFlags {
   to?: string;
   toScheme?: string;
   toOptions?: string;
+  graph?: string;
   overwrite?: boolean;
 }
 
@@ -43,7 +45,41 @@ export function migrationSides(
       hint: "graph-serve migrate copy --from ./threads.db --to postgresql://user:password@host:5432/database",
     });
   }
+  if (to?.checkpointer_scheme === SQLITE_SAVER)
+    throw new InvalidRequestError("a file of SqliteSaver can only be copied from", undefined, {
+      hint: "set --to to another storage, such as ./threads.db",
+    });
   return { from: durable("--from", from ?? configured), to: durable("--to", to ?? configured) };
+}
+
+const SQLITE_SAVER = "sqlite-saver";
+
+/**
+ * The source, with the graph of its threads if it does not record one: `graph`, or the only configured graph.
+ * @throws InvalidRequestError if the graph is missing, unknown or not needed (`invalid_request`)
+ */
+export function withGraph(
+  from: StoragePlace,
+  graph: string | undefined,
+  known: readonly string[],
+): StoragePlace {
+  const refused = (message: string, hint: string) => new InvalidRequestError(message, undefined, { hint });
+  if (from.checkpointer_scheme !== SQLITE_SAVER) {
+    if (graph === undefined) return from;
+    throw refused("--graph is only for --from sqlite-saver://FILE", "omit it: the threads name their graph");
+  }
+  const list = known.length > 0 ? `the graphs are: ${known.join(", ")}` : "no graphs are configured";
+  if (graph !== undefined && known.length > 0 && !known.includes(graph)) {
+    const similar = didYouMean(graph, known);
+    throw refused(`graph ${JSON.stringify(graph)} is not configured`, similar ? `${similar} ${list}` : list);
+  }
+  const only = graph ?? (known.length === 1 ? known[0] : undefined);
+  if (only !== undefined)
+    return { ...from, checkpointer_options: { ...from.checkpointer_options, graph: only } };
+  throw refused(
+    "--graph is required: the checkpoints of SqliteSaver do not record their graph",
+    `add --graph ID, the graph that continues the threads; ${list}`,
+  );
 }
 
 interface SideFlags {
@@ -162,7 +198,8 @@ export function exitCodeOf({ left, left_items, left_assistants }: MigrationRepor
 }
 
 export function printReport(print: Printer, report: MigrationReport): void {
-  const { from, to, left, left_items, left_assistants, ...counts } = report;
+  const { from, to, left, left_items, left_assistants, notices, ...counts } = report;
+  for (const notice of notices) print.note(notice);
   if (print.isJson) {
     const place = ({ scheme, location }: typeof from) => ({ scheme, location: location ?? null });
     print.json({ from: place(from), to: place(to), ...counts, left, left_items, left_assistants });

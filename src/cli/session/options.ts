@@ -224,6 +224,7 @@ const SCHEMES_OF_URIS: readonly [RegExp, string][] = [
   [/^postgres(ql)?:/i, "postgres"],
   [/^mongodb(\+srv)?:/i, "mongodb"],
   [/^rediss?:/i, "redis"],
+  [/^sqlite-saver:/i, "sqlite-saver"],
 ];
 
 /** The storage of `--db`: a URI contains its scheme, anything else is the path of an SQLite file. */

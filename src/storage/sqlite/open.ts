@@ -171,7 +171,7 @@ function assertWritable(db: Database): void {
 }
 
 /** Adds the file name for the operator. Later errors reach clients and must not contain it. */
-function openError(location: string, error: unknown): unknown {
+export function openError(location: string, error: unknown): unknown {
   if (error instanceof StorageUnavailableError) return error;
   const isSystemError = error instanceof Error && "syscall" in error;
   const explained = explainSqlite(
@@ -287,7 +287,7 @@ function openForReading(location: string, driver: SqliteDriver): Database {
  * server runs or crashed, a read-only handle changes nothing. Otherwise SQLite creates a WAL while reading, and only a
  * writable handle deletes it afterwards; `query_only` keeps that handle from changing anything else.
  */
-function openUnchanged(location: string, { open }: SqliteDriver): Database {
+export function openUnchanged(location: string, { open }: SqliteDriver): Database {
   const db = open(location, { fileMustExist: true, readonly: hasWal(location) });
   try {
     db.pragma("query_only = ON");
@@ -307,7 +307,9 @@ function assertOurs(db: Database, location: string): void {
   const hasTable = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?");
   if (!hasTable.get("gs_schema")) {
     throw new StorageUnavailableError(`the database holds no threads of graph-serve: ${location}`, {
-      hint: "set checkpointer_uri to the database of a graph-serve server",
+      hint: hasTable.get("checkpoints")
+        ? `LangGraph's SqliteSaver wrote it: graph-serve migrate copy --from sqlite-saver://${location} --to ./threads.db`
+        : "set checkpointer_uri to the database of a graph-serve server",
     });
   }
   const version = db.prepare("SELECT max(version) FROM gs_schema").pluck().get() as number | null;
