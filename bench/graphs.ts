@@ -4,6 +4,7 @@ import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
 import { AIMessage, AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
+import { tool } from "@langchain/core/tools";
 import {
   Annotation,
   END,
@@ -13,6 +14,7 @@ import {
   type BaseCheckpointSaver,
   type LangGraphRunnableConfig,
 } from "@langchain/langgraph";
+import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import type { GraphConfig, ServedGraph } from "../src/graphs/graph.js";
 import { sharedClock } from "./rpc.js";
 
@@ -51,6 +53,37 @@ class FakeModel extends BaseChatModel {
     }
   }
 }
+
+/** Calls the tool once, then answers. */
+class ToolCaller extends FakeModel {
+  override bindTools(): this {
+    return this;
+  }
+
+  override async _generate(messages?: BaseMessage[]): Promise<ChatResult> {
+    const hasResult = messages?.at(-1)?.getType() === "tool";
+    const call = { id: "call-1", name: "add", args: { a: 1, b: 2 } };
+    const content = hasResult ? "3" : "";
+    const usage_metadata = { input_tokens: 50, output_tokens: 10, total_tokens: 60 };
+    const message = new AIMessage({ content, usage_metadata, tool_calls: hasResult ? [] : [call] });
+    return { generations: [{ text: content, message }] };
+  }
+
+  override async *_streamResponseChunks(messages: BaseMessage[]): AsyncGenerator<ChatGenerationChunk> {
+    const { generations } = await this._generate(messages);
+    for (const { text, message } of generations)
+      yield new ChatGenerationChunk({ text, message: new AIMessageChunk(message) });
+  }
+}
+
+const add = tool(({ a, b }: { a: number; b: number }) => String(a + b), {
+  ...{ name: "add", description: "Adds two numbers." },
+  schema: {
+    type: "object",
+    properties: { a: { type: "number" }, b: { type: "number" } },
+    required: ["a", "b"],
+  },
+});
 
 const Steps = Annotation.Root({ n: Annotation<number>() });
 const Events = Annotation.Root({ count: Annotation<number>(), done: Annotation<boolean>() });
@@ -147,12 +180,16 @@ const builders = {
   suspended: eventsGraph(suspended),
 };
 
-export type GraphName = keyof typeof builders;
+/** `agent` calls a model, a tool and the model again. */
+export type GraphName = keyof typeof builders | "agent";
 
 export function compileGraphs(checkpointer?: BaseCheckpointSaver): Record<GraphName, BenchGraph> {
   const compiled = Object.entries(builders).map(([name, builder]) => [
     name,
     builder.compile({ checkpointer }),
   ]);
-  return Object.fromEntries(compiled) as Record<GraphName, BenchGraph>;
+  return {
+    ...Object.fromEntries(compiled),
+    agent: createReactAgent({ llm: new ToolCaller({}), tools: [add], checkpointer }),
+  } as Record<GraphName, BenchGraph>;
 }

@@ -5,7 +5,7 @@ import type { Client, Floor, RunningServer, Stage } from "../processes.js";
 import { ratioRow, type Row } from "../report.js";
 import { compared, measureRounds, type Round } from "../rounds.js";
 
-interface Work {
+export interface Work {
   what: string;
   /** The in-process unit; the server's message stream is called messages-tuple. */
   unit: FloorUnit;

@@ -8,9 +8,13 @@ import { ratioRow, type Row } from "../report.js";
 import { compared, measureRounds } from "../rounds.js";
 import { median } from "../stats.js";
 import { firstEvent } from "./response.js";
-import { ourRound, WORKS } from "./throughput.js";
+import { ourRound, type Work, WORKS } from "./throughput.js";
 
 const GOALS = ["P1", "P2", "P3"];
+const AGENT: Pick<Work, "what" | "unit"> = {
+  what: "an agent, two model calls and a tool",
+  unit: { graph: "agent", input: QUESTION },
+};
 
 /** What a collector answers: it accepts, refuses for now, or never answers. */
 const COLLECTORS = { accepts: 200, refuses: 429, hangs: undefined } as const;
@@ -48,7 +52,7 @@ interface Sides {
 
 async function cost(goal: string, stage: Stage, { plain, traced, client }: Sides): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { what, unit } of GOALS.flatMap((name) => WORKS[name] ?? [])) {
+  for (const { what, unit } of [...GOALS.flatMap((name) => WORKS[name] ?? []), AGENT]) {
     const rounds = await measureRounds(stage, {
       plain: (ms) => ourRound(plain, client, unit, ms),
       traced: (ms) => ourRound(traced, client, unit, ms),
