@@ -31,6 +31,8 @@ export interface WebhookData {
   payload: string | null;
   /** The attempt of the run that ended. Rows of earlier releases do not have it. */
   attempt?: number | null;
+  /** The trace of the run, which the receiver can continue. */
+  traceparent?: string;
   sendings: number;
   last_error: string | null;
   /** Time of the last attempt, once no further one follows. */
@@ -87,7 +89,7 @@ class WebhookSender {
     const signal = AbortSignal.any([late, stopping]);
     try {
       const status = await post(data.url, {
-        headers: this.#headers(messageId(id, data), body),
+        headers: this.#headers(messageId(id, data), body, data.traceparent),
         body,
         reach: this.#reach,
         signal,
@@ -100,7 +102,7 @@ class WebhookSender {
     }
   }
 
-  #headers(id: string, body: string): Record<string, string> {
+  #headers(id: string, body: string, traceparent: string | undefined): Record<string, string> {
     const timestamp = Math.floor(Date.now() / 1000).toString();
     const signature = createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest("base64");
     return {
@@ -109,6 +111,7 @@ class WebhookSender {
       "webhook-id": id,
       "webhook-timestamp": timestamp,
       "webhook-signature": `v1,${signature}`,
+      ...(traceparent !== undefined && { traceparent }),
     };
   }
 }

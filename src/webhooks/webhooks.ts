@@ -118,7 +118,7 @@ export async function fireWebhook(context: EngineContext, timer: TimerRow, at: s
   else await table.replace({ ...row, due_at: after(at, run && isDelayed(run) ? DELAYED_POLL_MS : POLL_MS) });
 }
 
-type End = Pick<WebhookData, "payload" | "attempt">;
+type End = Pick<WebhookData, "payload" | "attempt" | "traceparent">;
 
 async function findEnd(context: OpsContext, { id, data }: WebhookRow): Promise<End | undefined> {
   const run = await context.storage.runs.get(data.thread_id, id);
@@ -126,10 +126,14 @@ async function findEnd(context: OpsContext, { id, data }: WebhookRow): Promise<E
   return endOf(withParts(context, { caller: data.caller ?? undefined }), run);
 }
 
-const endOf = async (context: OpsContext, run: RunRow): Promise<End> => ({
-  payload: await payloadOf(context, run),
-  attempt: run.attempt ?? 1,
-});
+async function endOf(context: OpsContext, run: RunRow): Promise<End> {
+  const traceparent = context.tracing?.parentOf(run);
+  return {
+    payload: await payloadOf(context, run),
+    attempt: run.attempt ?? 1,
+    ...(traceparent !== undefined && { traceparent }),
+  };
+}
 
 /** The run as `GET` returns it, with its values; `values` is null if they cannot be read. */
 async function payloadOf(context: OpsContext, row: RunRow): Promise<string> {

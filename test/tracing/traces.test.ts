@@ -7,6 +7,7 @@ import { serve } from "../helpers/app.js";
 import { type Collector, startCollector } from "../helpers/collector.js";
 import { deferred } from "../helpers/deferred.js";
 import { recordingLogger } from "../helpers/service.js";
+import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { BillingModel } from "../fixtures/billing-model.js";
@@ -206,6 +207,20 @@ describe("a trace", () => {
     const [server] = collector.named("POST /threads/{thread_id}/runs/wait");
     expect(stored?.metadata.traceparent).toBe(`00-${TRACE}-${server?.spanId}-01`);
   });
+});
+
+it("a webhook has the trace of its run, and none without traces", async () => {
+  const receiver = await startReceiver();
+  const traced = async () => {
+    const { run, close } = await open({ webhooks });
+    await run({ assistant_id: "chat", input: said("hello"), webhook: receiver.url });
+    const { headers } = await receiver.next();
+    await close();
+    return headers.traceparent;
+  };
+  expect(await traced()).toBeUndefined();
+  await startCollector();
+  expect(await traced()).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
 });
 
 describe("content", () => {
