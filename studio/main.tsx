@@ -13,7 +13,6 @@ import { keepTimes, visible } from "./parts/text.js";
 import { UndoBar } from "./parts/undo.js";
 import { href, place } from "./router.js";
 import { Compare } from "./screens/compare.js";
-import { Graph, Graphs } from "./screens/graphs.js";
 import { Inbox } from "./screens/inbox.js";
 import { RunScreen } from "./screens/run.js";
 import { Thread } from "./screens/thread.js";
@@ -103,7 +102,7 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
   if (screen === "runs") return <Runs />;
   if (screen === "store") return <Memory />;
   if (screen === "usage") return <Usage />;
-  if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph id={id} key={id} />;
+  if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph key={id} />;
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
       <h1>{strings.studio}</h1>
@@ -114,6 +113,8 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
 }
 
 const Runs = later(async () => (await import("./screens/runs.js")).Runs);
+const Graphs = later(async () => (await import("./screens/graphs.js")).Graphs);
+const Graph = later(async () => (await import("./screens/graphs.js")).Graph);
 const Memory = later(async () => (await import("./screens/memory.js")).Memory);
 const Usage = later(async () => (await import("./screens/usage.js")).UsageScreen);
 

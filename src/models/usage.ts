@@ -56,3 +56,35 @@ export const UsageModel = Type.Object(
   { title: "UsageModel", description: "Usage of a group; the fields that it is not grouped by are missing." },
 );
 export type Usage = Static<typeof UsageModel>;
+
+export const NodeUsageQuery = Type.Object({
+  assistant_id: Type.String({ description: "Runs of this assistant: a graph id or the assistant's UUID." }),
+  since: Time("Only runs accepted at or after this time."),
+  until: Time("Only runs accepted before this time."),
+});
+export type NodeUsageFilter = Static<typeof NodeUsageQuery>;
+
+const NodeUsageModel = Type.Object(
+  {
+    node: Type.String({ description: "Name of the node; `child:node` in the subgraph of child." }),
+    count: count("Executions that have ended. Retries are part of an execution."),
+    median_ms: Type.Number({ description: "Median duration of an execution in milliseconds." }),
+    total_tokens: count("Tokens that models reported in this node, subgraphs included."),
+    errors: count("Executions that failed, after all retries."),
+    retries: count("Repeated attempts of executions."),
+  },
+  { title: "NodeUsageModel", description: "Sums of a node." },
+);
+export type NodeUsage = Static<typeof NodeUsageModel>;
+
+export const NodeUsageSums = Type.Object(
+  {
+    runs: count("Runs that are included: the newest ones."),
+    is_complete: Type.Boolean({ description: "False if there are more runs than are included." }),
+    nodes: Type.Array(NodeUsageModel, {
+      description: "Sorted by name. Empty if the runs have no stored times.",
+    }),
+  },
+  { title: "NodeUsageSums", description: "Time, tokens, errors and retries by node." },
+);
+export type NodeUsageSums = Static<typeof NodeUsageSums>;

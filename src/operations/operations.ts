@@ -14,8 +14,9 @@ import { scopeOf, storeRoot } from "../threads/thread-origin.js";
 import { Threads } from "./threads.js";
 import { Versions } from "./versions.js";
 import type { Page } from "../models/common.js";
-import type { Usage, UsageFilter } from "../models/usage.js";
+import type { NodeUsageFilter, NodeUsageSums, Usage, UsageFilter } from "../models/usage.js";
 import { listUsage } from "../storage/usage-list.js";
+import { sumByNode } from "./node-usage.js";
 import { Webhooks } from "../webhooks/webhook-list.js";
 
 export type StateReader = Pick<States, "get" | "walkSelected">;
@@ -66,6 +67,11 @@ export class Operations {
   /** Usage of models, in groups; that of the caller only. @throws GraphServeError (`unsupported_option`) */
   usage(filter: UsageFilter = {}): Promise<Page<Usage>> {
     return listUsage(this.#context.storage, filter, scopeOf(this.#context) ?? undefined);
+  }
+
+  /** @internal */
+  usageByNode(filter: NodeUsageFilter): Promise<NodeUsageSums> {
+    return sumByNode(this.#context, filter);
   }
 
   get managedAssistants(): ManagedAssistants {

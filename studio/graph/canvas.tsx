@@ -55,6 +55,7 @@ export function Canvas(props: CanvasProps) {
           marks={MARKS.filter((mark) => progress?.[mark]?.has(node.id))}
           mark={markOf(node.id, progress)}
           facts={props.facts?.get(node.id)}
+          heat={props.heat?.get(node.id)}
           isChosen={props.chosen === node.id}
           isStopBefore={props.stops?.before.has(node.id) === true}
           isStopAfter={props.stops?.after.has(node.id) === true}
@@ -176,6 +177,7 @@ interface NodeProps extends Pick<GraphViewProps, "onChoose" | "onStop"> {
   marks: Mark[];
   mark: Mark | undefined;
   facts: NodeFacts | undefined;
+  heat: number | undefined;
   isChosen: boolean;
   isStopBefore: boolean;
   isStopAfter: boolean;
@@ -183,7 +185,8 @@ interface NodeProps extends Pick<GraphViewProps, "onChoose" | "onStop"> {
 }
 
 function Node(props: NodeProps) {
-  const { node, marks, mark, facts, isChosen, isStopBefore, isStopAfter, onChoose, onStop, onFold } = props;
+  const { node, marks, mark, facts, heat, isChosen, isStopBefore, isStopAfter, onChoose, onStop, onFold } =
+    props;
   const { id, x, y, width, height, count } = node;
   const isPill = isEnd(id);
   const canStop = onStop !== undefined && isStoppable(id) && count === 0;
@@ -193,13 +196,18 @@ function Node(props: NodeProps) {
     isPill && "is-end",
     count > 0 && "is-folded",
     isChosen && "is-chosen",
+    heat !== undefined && "is-heat",
     ...new Set([...marks, ...(mark ? [mark] : [])].map((each) => `is-${each}`)),
   ];
-  const line = count > 0 ? strings.graphView.nodes(count) : facts && fitting(facts.text, width);
+  const line =
+    count > 0 && heat === undefined ? strings.graphView.nodes(count) : facts && fitting(facts.text, width);
   const middle = y + height / 2;
   return (
     <g class="node-group">
-      <g class={classes.filter(Boolean).join(" ")}>
+      <g
+        class={classes.filter(Boolean).join(" ")}
+        {...(heat !== undefined && { style: { "--heat": `${Math.round(heat * MOST_HEAT)}%` } })}
+      >
         <g
           class="node-body"
           {...(open && {
@@ -259,6 +267,8 @@ function NodeText({ node: { id, x, y, width, height }, mark, line }: NodeTextPro
   );
 }
 
+/** Share of the accent color in the hottest node, in percent: text keeps its contrast. */
+const MOST_HEAT = 46;
 const LINE_CHARACTER = 6;
 const LINE_PADDING = 40;
 

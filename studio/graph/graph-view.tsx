@@ -19,6 +19,8 @@ export interface GraphViewProps {
   /** Keys of the edges taken; see `wayKey`. */
   taken?: ReadonlySet<string>;
   facts?: ReadonlyMap<string, NodeFacts>;
+  /** Colors nodes by a level from 0 to 1. */
+  heat?: ReadonlyMap<string, number>;
   /** Nodes with breakpoints before and after them. */
   stops?: Readonly<Record<"before" | "after", ReadonlySet<string>>>;
   /** Sets or removes the breakpoint before a node. */

@@ -5,11 +5,13 @@ import { diagramOf } from "../../src/view/diagram.js";
 import { ask } from "../api.js";
 import { brokenGraph } from "../parts/problems.js";
 import { Empty, Fault, Section, Waiting } from "../parts/common.js";
+import { HeatChoices, HeatMap } from "../graph/heat-map.js";
 import { GraphView, waysHint } from "../graph/graph-view.js";
 import { withoutInnerEnds } from "../graph/tree.js";
 import { Copy, Value, visible } from "../parts/text.js";
-import { href } from "../router.js";
+import { href, place } from "../router.js";
 import { hello } from "../state/hello.js";
+import { measure } from "../state/heat.js";
 import { load, loading } from "../state/loading.js";
 import { strings } from "../strings.js";
 
@@ -63,7 +65,8 @@ function GraphList() {
   );
 }
 
-export function Graph({ id }: { id: string }) {
+export function Graph() {
+  const id = place.value.path[1] ?? "";
   useEffect(() => {
     let isGone = false;
     const path = `/assistants/${encodeURIComponent(id)}`;
@@ -90,7 +93,12 @@ export function Graph({ id }: { id: string }) {
           <p class="drawing-head dim">
             {waysHint(shown)} <Copy label={strings.graph.mermaid} text={() => mermaidOf(drawn)} />
           </p>
-          <GraphView diagram={shown} label={`${strings.graph.drawing} ${id}`} />
+          <HeatChoices />
+          {measure.value === undefined ? (
+            <GraphView diagram={shown} label={`${strings.graph.drawing} ${id}`} />
+          ) : (
+            <HeatMap graph={id} diagram={shown} />
+          )}
         </>
       ) : (
         <Waiting />

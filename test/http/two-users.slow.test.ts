@@ -125,6 +125,7 @@ const naming: Record<string, Cases> = {
     { request: "GET /usage?group_by=user,day,model" },
     { request: `GET /usage?thread_id=${thread}` },
   ],
+  sum_usage_by_node: () => ({ request: "GET /usage/nodes?assistant_id=chat" }),
   send_webhook: ({ hooked }) => ({ request: `POST /webhooks/${hooked}/send` }),
   delete_webhook: ({ hooked }) => ({ request: `DELETE /webhooks/${hooked}` }),
   search_threads: ({ thread }) =>

@@ -203,7 +203,7 @@ export const ROUTE_EVENTS: Readonly<Record<string, EventsOf | undefined>> = {
   list_webhooks: search,
   send_webhook: onThread("threads:update"),
   delete_webhook: onThread("threads:update"),
-  list_usage: search,
+  ...{ list_usage: search, sum_usage_by_node: search },
   ...{ create_stateless_run: createRun, wait_for_stateless_run: createRun, stream_stateless_run: createRun },
   join_stateless_run_stream: read,
   create_stateless_runs: createRuns,

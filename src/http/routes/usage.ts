@@ -1,6 +1,6 @@
-import { UsageListQuery, UsageModel } from "../../models/usage.js";
+import { NodeUsageQuery, NodeUsageSums, UsageListQuery, UsageModel } from "../../models/usage.js";
 import { Type } from "../../support/schema-builder.js";
-import { jsonPage, PAGE_HEADERS, route } from "../core/route.js";
+import { json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
 
 export const usageRoutes = [
   route({
@@ -21,5 +21,17 @@ export const usageRoutes = [
     ],
     errors: ["unsupported_option"],
     handle: async ({ service, query }) => jsonPage(await service.usage(query)),
+  }),
+  route({
+    id: "sum_usage_by_node",
+    method: "get",
+    path: "/usage/nodes",
+    tag: "Usage",
+    summary: "Sum time, tokens, errors and retries by node",
+    description: "Of the newest 500 runs of an assistant. A user sees their own runs. Reads no states.",
+    query: NodeUsageQuery,
+    responses: [{ status: 200, description: "The sums.", schema: NodeUsageSums }],
+    errors: [],
+    handle: async ({ service, query }) => json(await service.usageByNode(query)),
   }),
 ];

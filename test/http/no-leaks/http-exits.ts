@@ -231,6 +231,7 @@ export async function walkWebhooks(walker: Walker, { id, input }: Walked): Promi
   const { run_id } = (await ask(`POST ${await newThread(walker, id)}/runs`, run)).body as { run_id: string };
   await ask("GET /webhooks");
   await ask("GET /usage");
+  await ask(`GET /usage/nodes?assistant_id=${id}`);
   await ask(`POST /webhooks/${run_id}/send`);
   await ask(`DELETE /webhooks/${run_id}`);
 }
