@@ -9,6 +9,7 @@ const PATHS = {
   server: ["http/server.js"],
   openStorage: ["storage/open.js"],
   threadLocks: ["storage/locks/thread-locks.js", "storage/thread-locks.js"],
+  jsonBody: ["http/core/json-body.js"],
   sqliteSchema: ["storage/sqlite/schema.js"],
   sqliteSaver: ["storage/sqlite/saver.js"],
 } as const;

@@ -12,6 +12,7 @@ import { growth } from "./goals/growth.js";
 import { live } from "./goals/live.js";
 import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
+import { json } from "./goals/json.js";
 import { largeStates, longThreads, search } from "./goals/reads.js";
 import { offline } from "./goals/offline.js";
 import { peer } from "./goals/peer.js";
@@ -66,6 +67,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P15: disk,
   E1: events,
   live,
+  json,
   tracing,
   usage,
   counts,

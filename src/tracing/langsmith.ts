@@ -1,5 +1,5 @@
 /** LangSmith's own tracing, which LangChain turns on by variables of the environment. */
-import type { Variables } from "../config/environment.js";
+import type { Variables } from "./provider.js";
 
 const SWITCHES = ["LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGCHAIN_TRACING"];
 

@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { LLMResult } from "@langchain/core/outputs";
 import { describe, expect, it } from "vitest";
-import { RunUsage } from "../../src/graphs/usage.js";
+import { RunUsage } from "../../src/graphs/callbacks/usage.js";
 
 const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
 const result = (message: AIMessage, llmOutput?: object) =>

@@ -309,13 +309,13 @@ export const BOUNDS = {
     ),
     bound(
       "First nodes and calls of a run with stored times",
-      "graphs/usage.ts MAX_FIRST_TASKS",
+      "graphs/callbacks/usage.ts MAX_FIRST_TASKS",
       "",
       "the last ones are kept too",
     ),
     bound(
       "Last nodes and calls of a run with stored times",
-      "graphs/usage.ts MAX_LAST_TASKS",
+      "graphs/callbacks/usage.ts MAX_LAST_TASKS",
       "",
       "those between the first and the last are counted in `omitted`",
     ),

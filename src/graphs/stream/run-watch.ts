@@ -7,7 +7,7 @@ import type { Run } from "../../models/run.js";
 import { tryOr, errorMessage, errorName } from "../../support/errors.js";
 import { dueYield } from "../../support/event-loop.js";
 import { nodePathOf, taskNamespace } from "../output-filter.js";
-import { tokensOf } from "../usage.js";
+import { tokensOf } from "../callbacks/usage.js";
 
 type Start<Name extends `handle${"Chain" | "Tool" | "LLM" | "ChatModel"}Start`> = Parameters<
   NonNullable<BaseCallbackHandler[Name]>

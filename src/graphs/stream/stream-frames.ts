@@ -11,7 +11,7 @@ import { HeldOutput } from "../held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
 import { filterAt, INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../output-filter.js";
 import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "../serialize.js";
-import { ToolNamespaces } from "../tool-handlers.js";
+import { ToolNamespaces } from "../callbacks/tool-handlers.js";
 
 /** Modes that need the chunks of `tasks`: always, and while messages are held. */
 const NEED_TASKS: readonly StreamMode[] = ["updates"];

@@ -1,6 +1,7 @@
 /** Parses JSON from clients: request bodies and WebSocket messages. */
 import { isUtf8 } from "node:buffer";
 import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { exceededLimit } from "./json-scan.js";
 
 /** Maximum nesting of objects and lists. */
 export const MAX_DEPTH = 200;
@@ -9,13 +10,6 @@ export const MAX_VALUES = 500_000;
 
 const NUL = "\0";
 const BYTE_ORDER_MARK = 0xfeff;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-/** Depth change per byte: +1 opens an object or a list, -1 closes one. */
-const STEPS = new Int8Array(256);
-for (const opening of "{[") STEPS[opening.charCodeAt(0)] = 1;
-for (const closing of "}]") STEPS[closing.charCodeAt(0)] = -1;
 
 /**
  * Parses JSON text in UTF-8; `{}` for empty text.
@@ -40,37 +34,12 @@ export function parseJson(bytes: Buffer): unknown {
   return value;
 }
 
-/** Checks limits in one pass over the bytes before parsing: a small body can contain millions of values. */
+/** @throws InvalidRequestError */
 function assertBounded(bytes: Buffer): void {
-  let depth = 0;
-  let values = 1;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === QUOTE) at = endOfString(bytes, at + 1);
-    else if (byte === COMMA) values += 1;
-    else {
-      const step = STEPS[byte] as number;
-      if (step === 0) continue;
-      depth += step;
-      if (step > 0) values += 1;
-      if (depth > MAX_DEPTH) throw tooDeep();
-    }
-    if (values > MAX_VALUES) {
-      throw invalidBody(
-        `body contains more than ${MAX_VALUES.toLocaleString("en")} values`,
-        "too_many_values",
-      );
-    }
-  }
-}
-
-function endOfString(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) return at;
-    if (byte === BACKSLASH) at++;
-  }
-  return bytes.length;
+  const exceeded = exceededLimit(bytes, { depth: MAX_DEPTH, values: MAX_VALUES });
+  if (exceeded === "depth") throw tooDeep();
+  if (exceeded === "values")
+    throw invalidBody(`body contains more than ${MAX_VALUES.toLocaleString("en")} values`, "too_many_values");
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Callback handlers for tools only. */
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
-import { taskNamespace } from "./output-filter.js";
+import { taskNamespace } from "../output-filter.js";
 
 type ToolStart = Parameters<NonNullable<BaseCallbackHandler["handleToolStart"]>>;
 
