@@ -126,6 +126,7 @@ function readLangGraphJson(document: ConfigDocument): LangGraphProject {
     store: ttlOf(document, "store", fields.store),
   });
   take("ttl", ttl?.value, ["checkpointer", "ttl"]);
+  take("store_index", storeIndex(document, fields.store), ["store", "index"]);
   const unknown = unknownFields(fields);
   for (const { key, setting, value } of corsFields(objectAt(document, ["http", "cors"], http.cors))) {
     const path = ["http", "cors", key];
@@ -146,6 +147,13 @@ function readLangGraphJson(document: ConfigDocument): LangGraphProject {
 /** The field `ttl` of `checkpointer` or `store`. */
 const ttlOf = (document: ConfigDocument, key: string, parent: unknown): Record<string, unknown> =>
   objectAt(document, [key, "ttl"], isFields(parent) ? parent.ttl : undefined);
+
+/** `store.index`; in LangGraph, null is the default of a field. */
+function storeIndex(document: ConfigDocument, store: unknown): Record<string, unknown> | undefined {
+  if (!isFields(store) || store.index == null) return undefined;
+  const index = objectAt(document, ["store", "index"], store.index);
+  return Object.fromEntries(Object.entries(index).filter(([, value]) => value !== null));
+}
 
 /** `auth.path`; without an export, LangGraph reads the default export. */
 function authTarget(auth: unknown): unknown {

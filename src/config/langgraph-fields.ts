@@ -27,8 +27,10 @@ interface Rule {
 }
 
 const TAKE_OUT = "remove the field";
-const hasMoreThanTtl = (value: unknown): boolean =>
-  !isFields(value) || Object.keys(value).some((key) => key !== "ttl");
+const hasMoreThan =
+  (...names: string[]) =>
+  (value: unknown): boolean =>
+    !isFields(value) || Object.keys(value).some((key) => !names.includes(key));
 const hasApp = (http: Fields): boolean => http.app !== undefined;
 
 const RULES: readonly Rule[] = [
@@ -94,13 +96,13 @@ const RULES: readonly Rule[] = [
   { path: ["ui_config"], what: "is not applied: UI components are not served", hint: TAKE_OUT },
   {
     path: ["store"],
-    matters: hasMoreThanTtl,
-    what: "is not applied: items are searched by field only, without embeddings; its ttl is applied",
+    matters: hasMoreThan("ttl", "index"),
+    what: "is not applied: only its ttl and index are",
     hint: "compile the graph with your own store",
   },
   {
     path: ["checkpointer"],
-    matters: hasMoreThanTtl,
+    matters: hasMoreThan("ttl"),
     what: "is not applied: only its ttl is",
     hint: "choose the storage with checkpointer_scheme",
   },

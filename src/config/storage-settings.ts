@@ -69,4 +69,39 @@ export const storageSettings = {
   stream_uri: text(
     "Connection string for shared frames. Default: the connection string of the storage, if it is of the same kind.",
   ),
+  store_index: Type.Optional(
+    Type.Object(
+      {
+        dims: Type.Integer({
+          minimum: 1,
+          maximum: 16_384,
+          description: "Numbers per vector that the embedding function returns.",
+        }),
+        embed: Type.String({
+          minLength: 1,
+          description:
+            "Embedding function (texts: string[]) => Promise<number[][]> or LangChain Embeddings object, such as ./embed.ts:embed; or provider:model, such as openai:text-embedding-3-small.",
+        }),
+        fields: Type.Optional(
+          Type.Array(Type.String({ minLength: 1 }), {
+            description:
+              'Paths of the values to embed, such as text or chapters[*].title. Default: ["$"], the whole value.',
+          }),
+        ),
+        max_scanned_items: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000,
+            description:
+              "Maximum number of items below a namespace that a search by query compares. Default: 20000.",
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          "Semantic search in the store: embeds items, and ranks a search with a query (docs/storage.md#semantic-search).",
+      },
+    ),
+  ),
 };

@@ -4,6 +4,7 @@ import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
 import type { Migrations } from "../graphs/versions/migrations.js";
 import type { Caller } from "../models/caller.js";
 import type { MultitaskStrategy, Run } from "../models/run.js";
+import type { ItemIndex } from "../storage/item-index.js";
 import { ItemStore } from "../storage/item-store.js";
 import { createMemoryItems } from "../storage/rows/items-in-memory.js";
 import type { ItemTable, Storage } from "../storage/contract/storage.js";
@@ -110,6 +111,8 @@ interface ContextParts extends Pick<
   /** See `RegistryOptions` for this and `unfiltered`. */
   standIns?: boolean;
   unfiltered?: boolean;
+  /** For searches of the long-term memory by query. */
+  index?: ItemIndex;
   /** Whether clients are served. If so, graphs with held tokens are logged. */
   serves?: boolean;
 }
@@ -117,7 +120,7 @@ interface ContextParts extends Pick<
 const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
-  const { settings, graphs, storage, logger, standIns, unfiltered, serves } = parts;
+  const { settings, graphs, storage, logger, standIns, unfiltered, serves, index } = parts;
   const { frames, metrics, tracing, langsmith, priceOf, budgets, watch, migrations, onThreadRemoved } = parts;
   const { crons, delayed_runs, webhooks } = settings;
   const { default_assistant_id, assistant_namespace, list_all_assistants, graph_version } = settings;
@@ -173,7 +176,7 @@ export function createContext(parts: ContextParts): OpsContext {
   };
   const context = eager as OpsContext;
   addLazily(context, "items", () => storage.items ?? createMemoryItems());
-  addLazily(context, "store", () => new ItemStore(context.items, settings.ttl?.store));
+  addLazily(context, "store", () => new ItemStore(context.items, settings.ttl?.store, index));
   return context;
 }
 

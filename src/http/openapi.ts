@@ -80,6 +80,7 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   storage_unavailable: "the storage is unreachable",
   clock_behind: "the server's clock is behind the newest checkpoint of the thread",
   auth_timeout: "the auth function timed out",
+  embedding_failed: "the embedding function of the setting store_index failed",
   server_busy: "the request bodies being read exceed the setting max_incoming_bytes",
   shutting_down: "the server is shutting down",
   internal_error: "an internal error; the server's log has the details",

@@ -6,19 +6,21 @@ import { MAX_TTL_MINUTES } from "./thread.js";
 const Namespace = (description: string) => Type.Array(Type.String(), { description });
 const Key = Type.String({ minLength: 1, description: "Key of the item in its namespace." });
 
-const StoreItemModel = Type.Object(
-  {
-    namespace: Namespace("Labels of the namespace, outermost first."),
-    key: Key,
-    value: AnyObject({ description: "The item itself." }),
-    created_at: Timestamp("When the item was first written."),
-    updated_at: Timestamp("When the item was last written."),
-    ttl_minutes: Nullable(Type.Number(), {
-      description: "Minutes until the item expires after its last write or read; null for no expiry.",
-    }),
-  },
-  { title: "StoreItemModel", description: "An item of the long-term memory." },
-);
+const itemFields = {
+  namespace: Namespace("Labels of the namespace, outermost first."),
+  key: Key,
+  value: AnyObject({ description: "The item itself." }),
+  created_at: Timestamp("When the item was first written."),
+  updated_at: Timestamp("When the item was last written."),
+  ttl_minutes: Nullable(Type.Number(), {
+    description: "Minutes until the item expires after its last write or read; null for no expiry.",
+  }),
+};
+
+const StoreItemModel = Type.Object(itemFields, {
+  title: "StoreItemModel",
+  description: "An item of the long-term memory.",
+});
 export type StoreItem = Static<typeof StoreItemModel>;
 
 export const StorePutRequest = Type.Object(
@@ -26,8 +28,12 @@ export const StorePutRequest = Type.Object(
     namespace: Namespace("Labels of the namespace; a label must not be empty or contain a dot."),
     key: Key,
     value: AnyObject({ description: "The item itself." }),
-    index: Type.Optional(
-      Type.Unknown({ description: "Accepted and ignored: semantic search is not supported." }),
+    index: Opt(
+      Type.Union([Type.Unsafe<false>({ type: "boolean", enum: [false] }), Type.Array(Type.String())]),
+      {
+        description:
+          "Paths of the value to embed for searches by query, such as `text` or `chapters[*].title`; false for none. Default: those of the setting store_index, without which this is ignored.",
+      },
     ),
     ttl: Opt(Type.Number({ exclusiveMinimum: 0, maximum: MAX_TTL_MINUTES }), {
       description: "Minutes until the item expires after its last write or read.",
@@ -58,7 +64,10 @@ export const StoreSearchRequest = Type.Object(
     }),
     limit: Opt(Limit),
     offset: Opt(Offset),
-    query: Opt(Type.String(), { description: "Accepted and ignored: semantic search is not supported." }),
+    query: Opt(Type.String(), {
+      description:
+        "Text to which the items are compared; the most similar ones come first. Ignored without the setting store_index.",
+    }),
     refresh_ttl: Opt(Type.Boolean({ default: true }), {
       description: "Whether reading resets the time to live of the found items.",
     }),
@@ -67,8 +76,28 @@ export const StoreSearchRequest = Type.Object(
 );
 export type StoreSearchRequest = Static<typeof StoreSearchRequest>;
 
+const FoundItem = Type.Object(
+  {
+    ...itemFields,
+    score: Type.Optional(
+      Type.Number({
+        minimum: -1,
+        maximum: 1,
+        description:
+          "Cosine similarity to the query. Not set without a query, or if the item has no vectors.",
+      }),
+    ),
+  },
+  { title: "FoundItem", description: "An item found." },
+);
+export type FoundItem = Static<typeof FoundItem>;
+
 export const StoreItems = Type.Object(
-  { items: Type.Array(StoreItemModel, { description: "Items of this page, by namespace and key." }) },
+  {
+    items: Type.Array(FoundItem, {
+      description: "Items of this page, by similarity to the query, else by namespace and key.",
+    }),
+  },
   { title: "StoreItems", description: "Items found." },
 );
 

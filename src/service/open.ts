@@ -13,6 +13,7 @@ import { Migrations } from "../graphs/versions/migrations.js";
 import type { RunActivity } from "../models/run-activity.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { Storage } from "../storage/contract/storage.js";
+import type { ItemIndex } from "../storage/item-index.js";
 import { observeStorage } from "../storage/observed.js";
 import { openStorage } from "../storage/open.js";
 import { type Budgets, budgetsOf } from "../support/budgets/budget.js";
@@ -24,6 +25,7 @@ import { langsmithNotice } from "../tracing/langsmith.js";
 import { openTracing } from "../tracing/tracing.js";
 import type { ServiceOptions } from "./options.js";
 import { Service } from "./service.js";
+import type { EmbeddingHook } from "./embeddings.js";
 import { UserHooks } from "./user-hooks.js";
 
 /**
@@ -74,11 +76,8 @@ async function open(
   const given: Settings = { ...defaultSettings(options.settings), ...options.settings };
   const settings = Object.freeze(given.role === "worker" ? settingsOfWorker(given) : given);
   const { mode = "serve", unfiltered, authenticate, callFactories, onThreadRemoved } = options;
-  const [serves, readOnly, maintains] = [
-    mode === "serve",
-    mode === "read",
-    mode === "serve" || mode === "run",
-  ];
+  const [serves, readOnly] = [mode === "serve", mode === "read"];
+  const maintains = serves || mode === "run";
   const standIns = Boolean(options.standIns ?? readOnly);
   // Without placeholders, runs are executed as by a server.
   const executes = serves || !standIns;
@@ -87,7 +86,10 @@ async function open(
   assertServable(settings, sources.ids, { mayBeEmpty: !executes });
   const existing = options.standIns === "existing";
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());
-  const hooks = serves ? await UserHooks.open({ settings, authenticate, cwd }, logger) : undefined;
+  const embeddings = executes ? await embeddingsOf(settings, cwd) : undefined;
+  const hooks = serves
+    ? await UserHooks.open({ settings, authenticate, embeddings, cwd }, logger)
+    : undefined;
   const { metrics, ...sdks } = serves ? await servedParts(cwd, settings) : NO_PARTS;
   const traces = executes ? tracesOf(cwd, settings, logger, metrics) : {};
   const hasQueue = executes && maintains;
@@ -102,21 +104,15 @@ async function open(
     const priceOf = maintains ? pricesOf(settings.prices, cwd) : undefined;
     const budgets = requiredBudgets(settings, storage);
     const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
-    const served = { serves: executes, migrations, frames, metrics, ...traces, priceOf, budgets, watch };
+    const index = embeddings && indexOf(embeddings, storage, logger);
+    const observed = { frames, metrics, ...traces, watch };
+    const served = { serves: executes, migrations, ...observed, priceOf, budgets, index };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, onThreadRemoved, ...served };
     const makeQueue = hasQueue ? await queueMaker(settings, opened, { cwd, logger }) : undefined;
     const context = createContext(parts);
     const defaultPolicy = maintains ? (makeQueue ? "queue" : "resume") : "leave";
-    const serviceParts = {
-      cwd,
-      standIns,
-      maintains,
-      cutOffs: settings.resume_runs ? (options.cutOffs ?? defaultPolicy) : "end",
-      makeQueue,
-      hooks,
-      ...sdks,
-      closed,
-    } as const;
+    const cutOffs = settings.resume_runs ? (options.cutOffs ?? defaultPolicy) : "end";
+    const serviceParts = { cwd, standIns, maintains, cutOffs, makeQueue, hooks, ...sdks, closed } as const;
     return await new Service(settings, sources, context, serviceParts).start();
   } catch (error) {
     await frames?.close();
@@ -171,6 +167,21 @@ async function shareFrames(
   const { openFrameBus } = await import("../storage/open-frames.js");
   const { SharedFrames } = await import("../frames/shared-frames.js");
   return new SharedFrames(await openFrameBus(settings), logger, metrics);
+}
+
+/** Undefined without the setting store_index. @throws ConfigError, GraphLoadError */
+async function embeddingsOf({ store_index }: Settings, cwd: string): Promise<EmbeddingHook | undefined> {
+  if (!store_index) return undefined;
+  const { EmbeddingHook } = await import("./embeddings.js");
+  return EmbeddingHook.open(store_index, cwd);
+}
+
+/** @throws ConfigError if the storage keeps items, but not their vectors (`config_invalid`) */
+function indexOf(embeddings: EmbeddingHook, { items, scheme }: Storage, logger: Logger): ItemIndex {
+  if (!items || items.keepsVectors) return embeddings.index(logger);
+  throw new ConfigError(`store_index needs a storage that keeps vectors, and ${scheme} does not`, {
+    hint: "remove store_index, or use a storage of graph-serve",
+  });
 }
 
 /** A watch that reports the activity of runs to a listener. */

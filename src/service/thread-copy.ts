@@ -59,7 +59,7 @@ async function copyMemory({ items: from }: Storage, { items: to }: Storage): Pro
   const at = new Date().toISOString();
   let after: StoredItem | undefined;
   for (let copied = 0; copied < MOST_ITEMS; copied += PAGE) {
-    const page: StoredItem[] = await from.page({ after, limit: PAGE, at });
+    const page: StoredItem[] = await from.page({ after, limit: PAGE, at, vectors: true });
     for (const item of page) await to.restore(item);
     if (page.length < PAGE) return false;
     after = page.at(-1);

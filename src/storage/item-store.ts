@@ -15,15 +15,16 @@ import {
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { DefaultTtl } from "../models/thread.js";
 import { InvalidRequestError } from "../support/errors.js";
-import { collect, inPages } from "../support/read-ahead.js";
+import { collect, inPages, readAhead } from "../support/read-ahead.js";
 import {
   reasonOf,
   findUnserializable,
   MAX_SERIALIZABLE_DEPTH,
   UnserializableError,
 } from "../support/unserializable.js";
+import type { ItemIndex } from "./item-index.js";
 import { verdictOn } from "./saver/saver-parts.js";
-import type { ItemRow, ItemTable, StoredItem } from "./contract/storage.js";
+import type { ItemPage, ItemRow, ItemTable, StoredItem } from "./contract/storage.js";
 
 const now = (): string => new Date().toISOString();
 
@@ -53,6 +54,8 @@ const labelsOf = (namespace: string): string[] => (namespace === "" ? [] : names
 /** A LangGraph item with its time to live in minutes, counted from the last write or read. */
 export interface KeptItem extends Item {
   ttlMinutes: number | null;
+  /** Similarity to the query of a search, from -1 to 1. */
+  score?: number;
 }
 
 const itemOf = ({ namespace, key, value, created_at, updated_at, ttl_minutes }: ItemRow): KeptItem => ({
@@ -126,15 +129,27 @@ function unstorable(key: string, value: unknown, cause?: unknown): Unserializabl
   return new UnserializableError(`store item ${JSON.stringify(key)} cannot be stored`, fault, cause);
 }
 
+interface RankedSearch extends Required<Pick<SearchOperation, "limit" | "offset">> {
+  under: string;
+  at: string;
+  filter: JsonObject | undefined;
+  refresh: boolean;
+}
+
 export class ItemStore extends BaseStore {
   readonly #items: ItemTable;
   readonly #ttl: DefaultTtl["store"];
+  readonly #index: ItemIndex | undefined;
 
-  /** @param ttl default for items that are written without a ttl */
-  constructor(items: ItemTable, ttl?: DefaultTtl["store"]) {
+  /**
+   * @param ttl default for items that are written without a ttl
+   * @param index for searches by query; they ignore the query without it
+   */
+  constructor(items: ItemTable, ttl?: DefaultTtl["store"], index?: ItemIndex) {
     super();
     this.#items = items;
     this.#ttl = ttl;
+    this.#index = index;
   }
 
   /** Whether reading an item renews it, unless the request says otherwise. */
@@ -142,16 +157,27 @@ export class ItemStore extends BaseStore {
     return this.#ttl?.refresh_on_read ?? true;
   }
 
-  /** Run the operations in order: each sees the writes of the ones before it. */
+  /** Run the operations in order: each sees the writes of the ones before it. One call embeds all items. */
   async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = [];
-    for (const operation of operations) results.push(await this.#run(operation));
+    const vectors = this.#index && (await this.#vectorsOf(this.#index, operations));
+    for (const operation of operations) results.push(await this.#run(operation, vectors?.get(operation)));
     return results as OperationResults<Op>;
   }
 
-  #run(operation: Operation): Promise<unknown> {
+  async #vectorsOf(index: ItemIndex, operations: readonly Operation[]) {
+    const puts = operations.filter((operation): operation is PutOperation => "value" in operation);
+    const items = puts.map(({ key, value, index: fields }) => ({
+      value: value && storable(key, value),
+      index: fields,
+    }));
+    const vectors = await index.vectorsOf(items);
+    return new Map<Operation, Uint8Array | undefined>(puts.map((put, at) => [put, vectors[at]]));
+  }
+
+  #run(operation: Operation, vectors?: Uint8Array): Promise<unknown> {
     if ("namespacePrefix" in operation) return this.#found(operation);
-    if ("value" in operation) return this.#put(operation);
+    if ("value" in operation) return this.#put(operation, vectors);
     if ("key" in operation) return this.#got(operation);
     return this.#list(operation);
   }
@@ -177,13 +203,27 @@ export class ItemStore extends BaseStore {
   /**
    * Store an item.
    * @param ttlMinutes time to live in minutes; null for an item that does not expire. Default: the setting ttl
+   * @param index fields to embed instead of the configured ones; false for none
    * @throws UnserializableError for a value that JSON cannot represent (`invalid_request`)
    */
   async write(
     namespace: string[],
     key: string,
     value: JsonObject,
-    ttlMinutes: number | null = this.#ttl?.minutes ?? null,
+    { ttlMinutes, index }: { ttlMinutes?: number | null; index?: PutOperation["index"] } = {},
+  ): Promise<void> {
+    const [vectors] = (await this.#index?.vectorsOf([{ value: storable(key, value), index }])) ?? [];
+    await this.#store(namespace, key, value, { ttlMinutes, vectors });
+  }
+
+  async #store(
+    namespace: string[],
+    key: string,
+    value: JsonObject,
+    {
+      ttlMinutes = this.#ttl?.minutes ?? null,
+      vectors,
+    }: { ttlMinutes?: number | null; vectors?: Uint8Array },
   ): Promise<void> {
     const at = now();
     await this.#items.put({
@@ -193,27 +233,27 @@ export class ItemStore extends BaseStore {
       updated_at: at,
       ttl_minutes: ttlMinutes,
       expires_at: expiryOf(at, ttlMinutes),
+      ...(vectors && { vectors }),
     });
   }
 
-  async #put({ namespace, key, value }: PutOperation): Promise<void> {
+  async #put({ namespace, key, value }: PutOperation, vectors?: Uint8Array): Promise<void> {
     if (value === null) return this.#items.delete(namespaceText(namespace), key);
-    return this.write(namespace, key, value as JsonObject);
+    return this.#store(namespace, key, value as JsonObject, { vectors });
   }
 
   /**
-   * Like `search`, but streams the items, which may not fit into memory. `query` is ignored: semantic search needs an
-   * embedding model.
+   * Like `search`, but streams the items, which may not fit into memory. Without an index, `query` is ignored.
+   * @throws as `ItemIndex.rank`
    */
-  async *find({
-    namespacePrefix,
-    filter,
-    limit = 10,
-    offset = 0,
-    refresh = this.#renews,
-  }: SearchOperation & { refresh?: boolean }): AsyncGenerator<KeptItem> {
+  async *find(operation: SearchOperation & { refresh?: boolean }): AsyncGenerator<KeptItem> {
+    const { namespacePrefix, filter, limit = 10, offset = 0, refresh = this.#renews, query } = operation;
     const at = now();
     const under = namespaceText(namespacePrefix);
+    if (this.#index && query) {
+      yield* this.#ranked(this.#index, query, { under, at, filter, limit, offset, refresh });
+      return;
+    }
     const items = inPages<StoredItem>((after, size) => this.#items.page({ under, after, limit: size, at }));
     const end = offset + limit;
     let found = 0;
@@ -222,6 +262,27 @@ export class ItemStore extends BaseStore {
       if (!matchesFilter(item.value, filter) || ++found <= offset) continue;
       if (refresh) await this.#refresh(item, at);
       yield itemOf(item);
+    }
+  }
+
+  async *#ranked(
+    index: ItemIndex,
+    query: string,
+    { under, at, filter, limit, offset, refresh }: RankedSearch,
+  ): AsyncGenerator<KeptItem> {
+    const read = (page: Pick<ItemPage, "after" | "limit">) =>
+      this.#items.page({ ...page, under, at, vectors: true });
+    const ranked = await index.rank(query, read, ({ value }) => matchesFilter(value, filter));
+    const wanted = ranked.slice(offset, offset + limit);
+    const rows = readAhead(wanted, async ({ namespace, key, score }) => ({
+      row: await this.#items.get(namespace, key, at),
+      score,
+    }));
+    for await (const { row, score } of rows) {
+      // Deleted or changed since the comparison.
+      if (!row || !matchesFilter(row.value, filter)) continue;
+      if (refresh) await this.#refresh(row, at);
+      yield { ...itemOf(row), ...(score !== undefined && { score }) };
     }
   }
 

@@ -459,6 +459,7 @@ const PUBLIC_CODES: readonly ErrorCode[] = [
   "clock_behind",
   "server_busy",
   "auth_timeout",
+  "embedding_failed",
   "shutting_down",
   "server_unreachable",
 ];

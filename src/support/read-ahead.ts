@@ -35,9 +35,11 @@ const PAGE_CHARACTERS = 1024 * 1024;
 /**
  * Yields the items of a list that `read` returns in pages of at most `limit` items. The larger the
  * items, the smaller the next page, so a long list is never entirely in memory.
+ * @param sizeOf size of an item in bytes or characters
  */
 export async function* inPages<Item>(
   read: (after: Item | undefined, limit: number) => Promise<Item[]>,
+  sizeOf: (item: Item) => number = (item) => JSON.stringify(item).length,
 ): AsyncGenerator<Item, void, undefined> {
   let after: Item | undefined;
   for (let limit = FIRST_PAGE; ;) {
@@ -45,7 +47,7 @@ export async function* inPages<Item>(
     yield* page;
     if (page.length < limit) return;
     after = page.at(-1);
-    const characters = page.reduce((sum, item) => sum + JSON.stringify(item).length, 0);
+    const characters = page.reduce((sum, item) => sum + sizeOf(item), 0);
     const fitting = Math.floor((limit * PAGE_CHARACTERS) / characters);
     limit = Math.min(Math.max(fitting, 1), LARGEST_PAGE);
     await dueYield();

@@ -5,6 +5,7 @@ import { assertPlainData } from "../graphs/coerce.js";
 import { toWire } from "../graphs/serialize.js";
 import { DEFAULT_LIMIT, type JsonObject } from "../models/common.js";
 import type {
+  FoundItem,
   StoreDeleteRequest,
   StoreItem,
   StoreNamespacesRequest,
@@ -28,11 +29,14 @@ export class StoreItems {
   }
 
   /** @throws InvalidRequestError for an invalid namespace (`invalid_request`) */
-  async put({ namespace, key, value, ttl }: StorePutRequest): Promise<void> {
+  async put({ namespace, key, value, ttl, index }: StorePutRequest): Promise<void> {
     assertNamespace(namespace, ["body", "namespace"]);
     if (namespace.length === 0) throw InvalidRequestError.at(["body", "namespace"], "must not be empty");
     assertPlainData(value, ["body", "value"]);
-    await this.#store.write(this.#below(namespace), key, value, ttl);
+    await this.#store.write(this.#below(namespace), key, value, {
+      ttlMinutes: ttl,
+      index: index ?? undefined,
+    });
   }
 
   async get(namespace: string[], key: string, refresh?: boolean): Promise<StoreItem | null> {
@@ -47,12 +51,12 @@ export class StoreItems {
     await this.#store.delete(this.#below(labels), key);
   }
 
-  async search(request: StoreSearchRequest): Promise<StoreItem[]> {
+  async search(request: StoreSearchRequest): Promise<FoundItem[]> {
     return collect(this.walk(request));
   }
 
   /** Like `search`, but reads items one at a time, for results that do not fit into memory. */
-  async *walk(request: StoreSearchRequest): AsyncGenerator<StoreItem> {
+  async *walk(request: StoreSearchRequest): AsyncGenerator<FoundItem> {
     const namespace = request.namespace_prefix ?? [];
     if (request.filter) assertFilter(request.filter, ["body", "filter"]);
     assertNamespace(namespace, ["body", "namespace_prefix"]);
@@ -62,6 +66,7 @@ export class StoreItems {
       offset: request.offset ?? 0,
       ...(request.refresh_ttl != null && { refresh: request.refresh_ttl }),
       ...(request.filter && { filter: request.filter }),
+      ...(request.query != null && { query: request.query }),
     });
     for await (const item of items) yield this.#model(item);
   }
@@ -87,7 +92,7 @@ export class StoreItems {
     return [...this.#root, ...namespace];
   }
 
-  #model(item: KeptItem): StoreItem {
+  #model(item: KeptItem): FoundItem {
     return itemModel({ ...item, namespace: item.namespace.slice(this.#root.length) });
   }
 }
@@ -101,7 +106,7 @@ function assertNamespace(namespace: string[], loc: string[]): void {
   }
 }
 
-function itemModel({ namespace, key, value, createdAt, updatedAt, ttlMinutes }: KeptItem): StoreItem {
+function itemModel({ namespace, key, value, createdAt, updatedAt, ttlMinutes, score }: KeptItem): FoundItem {
   return {
     namespace,
     key,
@@ -109,5 +114,6 @@ function itemModel({ namespace, key, value, createdAt, updatedAt, ttlMinutes }: 
     created_at: createdAt.toISOString(),
     updated_at: updatedAt.toISOString(),
     ttl_minutes: ttlMinutes,
+    ...(score !== undefined && { score }),
   };
 }

@@ -60,6 +60,29 @@ describe("a healthy project", () => {
     expect(of("stale runs")).toMatchObject({ status: "ok", detail: "none" });
   });
 
+  it("the embedding function of store_index is called", async () => {
+    await project.put("embed.ts", "export const embed = async (texts: string[]) => texts.map(() => [1, 2]);");
+    const settings = (dims: number) =>
+      project.put("graph-server.config.json", {
+        graphs: { agent: "./graph.ts:graph" },
+        store_index: { dims, embed: "./embed.ts:embed" },
+      });
+    await settings(2);
+    expect((await checks()).of("store_index")).toMatchObject({
+      status: "ok",
+      detail: "./embed.ts:embed, 2 numbers per vector",
+    });
+    await settings(3);
+    expect((await checks()).of("store_index")).toMatchObject({
+      status: "fail",
+      detail: "store_index: ./embed.ts:embed returned vectors of 2 numbers, and dims is 3",
+      fix: "set dims to 2, or return vectors of 3 numbers",
+    });
+    await project.put("embed.ts", 'export const embed = () => { throw new Error("no quota"); };');
+    const { code, of } = await checks();
+    expect([code, of("store_index").detail]).toEqual([1, "store_index: ./embed.ts:embed failed: no quota"]);
+  });
+
   it("expired threads are counted before a sweep deletes them", async () => {
     const settings = { graphs: { agent: "./graph.ts:graph" }, ttl: { threads: { minutes: 0.0001 } } };
     await cli(["run", "--message", "hi"], { cwd: project.dir });

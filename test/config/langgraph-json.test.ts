@@ -62,6 +62,27 @@ describe("supported fields", () => {
     expect((await load(none)).settings.ttl).toBeUndefined();
   });
 
+  it("store.index sets what is embedded for searches by query", async () => {
+    const index = { dims: 1536, embed: "openai:text-embedding-3-small", fields: null };
+    const { settings, unheeded, warnings } = await load({ store: { index, ttl: {} } });
+    expect(settings.store_index).toEqual({ dims: 1536, embed: "openai:text-embedding-3-small" });
+    expect([...unheeded, ...warnings]).toEqual([]);
+    expect((await load({ store: { index: null } })).settings.store_index).toBeUndefined();
+  });
+
+  it.each([
+    [{ index: { dims: 3 } }, "embed"],
+    [{ index: { dims: "3", embed: "./embed.ts:embed" } }, "dims"],
+    [{ index: { dims: 3, embed: "./embed.ts:embed", fields: "text" } }, "fields"],
+    [{ index: "text" }, "store.index must be an object"],
+  ])("an invalid index is rejected: %j", async (store, message) => {
+    await expect(load({ store })).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringContaining(message) as string,
+      location: { file: join(dir, "langgraph.json"), line: expect.any(Number) as number },
+    });
+  });
+
   it.each([
     [{ checkpointer: { ttl: { default_ttl: "1h" } } }, "default_ttl"],
     [{ checkpointer: { ttl: { default_ttl: 1, strategy: "archive" } } }, "strategy"],
@@ -145,7 +166,7 @@ describe("other unsupported fields", () => {
     { auth: { path: "./auth.ts:auth", cache: {} } },
     { ui: { agent: "./ui.tsx" } },
     { ui_config: { shared: [] } },
-    { store: { index: { dims: 3 } } },
+    { store: { type: "custom" } },
     { checkpointer: { type: "custom" } },
     { checkpointer: { ttl: { default_ttl: 60, sweep_limit: 5 } } },
     { webhooks: {} },

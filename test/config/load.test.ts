@@ -427,7 +427,7 @@ describe("langgraph.json", () => {
       graphs: { agent: "./src/agent.ts:graph", other: { path: "./src/other.ts:graph", description: "x" } },
       env: ".env",
       http: { cors: { allow_origins: ["https://a.example"] }, disable_mcp: true },
-      store: { index: { dims: 3 } },
+      store: { index: { dims: 3, embed: "./embed.ts:embed" } },
     });
     const loaded = await load();
     expect(loaded.settings).toMatchObject({

@@ -30,6 +30,19 @@ const REFUSED = "422 `invalid_request`";
 
 export const BOUNDS = {
   requests: [
+    bound("Texts of one store item that are embedded", "storage/item-index.ts MAX_TEXTS", "", REFUSED),
+    bound(
+      "Call of the embedding function",
+      "storage/item-index.ts EMBED_TIMEOUT_MS",
+      "ms",
+      "items are stored without vectors; a search by query gets 503 `embedding_failed`",
+    ),
+    bound(
+      "Items that a search by query compares, unless `store_index.max_scanned_items` is set",
+      "storage/item-index.ts DEFAULT_SCANNED_ITEMS",
+      "",
+      REFUSED,
+    ),
     bound("Request body, compressed or decompressed", "body_limit", "bytes", "413 `payload_too_large`"),
     bound("Nesting depth of a request body", "http/core/json-body.ts MAX_DEPTH", "", REFUSED),
     bound("Values in a request body, nested ones included", "http/core/json-body.ts MAX_VALUES", "", REFUSED),

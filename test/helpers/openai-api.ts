@@ -1,6 +1,7 @@
-/** A server with the chat completions route of OpenAI's API, which repeats the last message. */
+/** A server with routes of OpenAI's API: chat completions that repeat the last message, and embeddings that count letters. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { embed } from "../fixtures/embeddings/letters.js";
 
 export interface OpenAiApi {
   /** The base URL for clients. */
@@ -14,6 +15,11 @@ interface ChatRequest {
   model: string;
   stream?: boolean;
   messages: { content: string }[];
+}
+
+interface EmbeddingRequest {
+  input: string | string[];
+  encoding_format?: "base64" | "float";
 }
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
@@ -40,6 +46,22 @@ export async function openAiApi(): Promise<OpenAiApi> {
     void (async () => {
       let body = "";
       for await (const part of req) body += String(part);
+      if (req.url === "/v1/embeddings") {
+        keys.push(req.headers.authorization?.replace("Bearer ", ""));
+        const { input, encoding_format } = JSON.parse(body) as EmbeddingRequest;
+        const vectors = await embed(Array.isArray(input) ? input : [input]);
+        const data = vectors.map((vector, index) => ({
+          ...{ object: "embedding", index },
+          embedding:
+            encoding_format === "base64"
+              ? Buffer.from(Float32Array.from(vector).buffer).toString("base64")
+              : vector,
+        }));
+        res.writeHead(200, { "Content-Type": "application/json" });
+        return res.end(
+          JSON.stringify({ object: "list", data, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+        );
+      }
       if (req.url !== "/v1/chat/completions") return res.writeHead(404).end();
       keys.push(req.headers.authorization?.replace("Bearer ", ""));
       const { model, stream, messages } = JSON.parse(body) as ChatRequest;

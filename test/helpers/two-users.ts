@@ -46,6 +46,8 @@ export type AuthKind = "function" | "Auth object";
 
 const OWNER_AUTH = fileURLToPath(new URL("../fixtures/auth/owner.ts:auth", import.meta.url));
 
+const LETTERS = fileURLToPath(new URL("../fixtures/embeddings/letters.ts:embed", import.meta.url));
+
 export async function openTwoUsers(by: AuthKind = "function"): Promise<TwoUsers> {
   const server = await startTestServer({
     graphs: { chat, gate, whoami },
@@ -54,6 +56,7 @@ export async function openTwoUsers(by: AuthKind = "function"): Promise<TwoUsers>
       crons: true,
       assistants: "managed",
       webhooks,
+      store_index: { dims: 26, embed: LETTERS },
       ...(by === "Auth object" && { auth: OWNER_AUTH }),
     },
   });

@@ -156,7 +156,14 @@ const memory: Record<string, (label: string) => Case | Case[]> = {
   get_item: (label) => ({ request: `GET /store/items?namespace=${label}.notes&key=${label}` }),
   delete_item: (label) => body("DELETE /store/items", { namespace: [label, "notes"], key: label }),
   search_items: (label) =>
-    body("POST /store/items/search", {}, { namespace_prefix: [label] }, { filter: { text: label } }),
+    body(
+      "POST /store/items/search",
+      {},
+      { namespace_prefix: [label] },
+      { filter: { text: label } },
+      { query: label },
+      { namespace_prefix: [label], query: label, filter: { text: label } },
+    ),
   list_namespaces: (label) =>
     body(
       "POST /store/namespaces",

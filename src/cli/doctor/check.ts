@@ -2,6 +2,7 @@ import type { Variables } from "../../config/environment.js";
 import type { LoadedConfig } from "../../config/load.js";
 import type { Service } from "../../service/service.js";
 import { errorMessage, GraphServeError, StorageUnavailableError } from "../../support/errors.js";
+import { silentLogger } from "../../support/log.js";
 import { engineNeed, loadOptional } from "../../support/optional-package.js";
 import { langsmithNotice, langsmithSwitches } from "../../tracing/langsmith.js";
 import { duplicateCoreNotice, SHARED_PACKAGES, useLangGraphOf } from "../../support/user-langgraph.js";
@@ -106,6 +107,21 @@ export async function appCheck({ settings: { http_app }, baseDir }: LoadedConfig
     return [ok("http_app", http_app)];
   } catch (error) {
     return [failure("http_app", error, "name a file and an export that is an app")];
+  }
+}
+
+/** Calls the embedding function of the setting `store_index`. */
+export async function embeddingCheck({ settings: { store_index }, baseDir }: LoadedConfig): Promise<Check[]> {
+  if (!store_index) return [];
+  const { embed, dims } = store_index;
+  try {
+    const { EmbeddingHook } = await import("../../service/embeddings.js");
+    await (await EmbeddingHook.open(store_index, baseDir)).index(silentLogger).probe();
+    return [ok("store_index", `${embed}, ${dims} numbers per vector`)];
+  } catch (error) {
+    const check = failure("store_index", error, "name a file and an export that is an embedding function");
+    const { cause } = error as Error;
+    return [cause === undefined ? check : { ...check, detail: `${check.detail}: ${errorMessage(cause)}` }];
   }
 }
 

@@ -16,6 +16,7 @@ import {
   type Check,
   type CheckStatus,
   copiesCheck,
+  embeddingCheck,
   failure,
   graphChecks,
   nodeCheck,
@@ -55,6 +56,7 @@ const CHECKS: readonly Entry[] = [
   { needs: "config", run: namedGraphs },
   { needs: "graphs", run: ({ config }) => graphChecks(config) },
   { needs: "graphs", run: ({ config }) => appCheck(config) },
+  { needs: "network", run: ({ config }) => embeddingCheck(config) },
   { needs: "network", run: ({ config }) => storageChecks(config) },
 ];
 

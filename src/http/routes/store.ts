@@ -27,7 +27,7 @@ export const storeRoutes = [
     summary: "Write an item",
     body: StorePutRequest,
     responses: [{ status: 204, description: "The item is written." }],
-    errors: [],
+    errors: ["embedding_failed"],
     handle: async ({ service, body }) => {
       await service.store.put(body);
       return empty;
@@ -71,7 +71,7 @@ export const storeRoutes = [
     summary: "Search items",
     body: StoreSearchRequest,
     responses: [{ status: 200, description: "One page of matching items.", schema: StoreItems }],
-    errors: [],
+    errors: ["embedding_failed"],
     handle: ({ service, body }) => list(service.store.walk(body), { head: '{"items":[', tail: "]}" }),
   }),
   route({

@@ -49,6 +49,8 @@ export interface ItemRow {
 export interface ItemWrite extends Omit<ItemRow, "created_at"> {
   /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
+  /** Its embeddings, which replace those of the item before; null or undefined for none. */
+  vectors?: Uint8Array | null;
 }
 
 /**
@@ -66,6 +68,8 @@ export interface ItemWrite extends Omit<ItemRow, "created_at"> {
 export interface StoredItem extends ItemRow {
   /** When the item expires, ISO 8601; null for never. */
   expires_at: string | null;
+  /** Its embeddings, if the page has requested them and there are any. */
+  vectors?: Uint8Array;
 }
 
 /**
@@ -89,6 +93,8 @@ export interface ItemPage {
   limit: number;
   /** The current time, ISO 8601: expired items are left out. */
   at: string;
+  /** Whether to read the embeddings too. */
+  vectors?: boolean;
 }
 
 /**
@@ -103,6 +109,8 @@ export interface ItemPage {
  * ```
  */
 export interface ItemTable {
+  /** Whether `put` and `restore` store `vectors`, and `page` returns them. The setting store_index needs it. */
+  readonly keepsVectors?: boolean;
   get(namespace: string, key: string, at: string): Promise<ItemRow | undefined>;
   /** Insert or replace; an existing item keeps its `created_at`. */
   put(item: ItemWrite): Promise<void>;

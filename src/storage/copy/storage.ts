@@ -169,7 +169,7 @@ async function copyItems(options: CopyItemsOptions): Promise<ItemCopy> {
   let after: StoredItem | undefined;
   for (;;) {
     options.onPage();
-    const page: StoredItem[] = await options.from.page({ after, limit: PAGE, at });
+    const page: StoredItem[] = await options.from.page({ after, limit: PAGE, at, vectors: true });
     for (const item of page) {
       const outcome = await copyItem(options, item, at);
       const { namespace, key } = item;
@@ -198,7 +198,7 @@ async function copyItem(
   return digestOf(await to.get(namespace, key, at)) === digestOf(rowOf(item)) ? "copied" : "differs";
 }
 
-function rowOf({ expires_at: _, ...row }: StoredItem): ItemRow {
+function rowOf({ expires_at: _, vectors: _vectors, ...row }: StoredItem): ItemRow {
   return row;
 }
 

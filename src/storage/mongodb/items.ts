@@ -1,4 +1,4 @@
-import type { Db, Filter } from "mongodb";
+import type { Binary, Db, Filter } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
 import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
 import { isDuplicate } from "./errors.js";
@@ -9,15 +9,20 @@ interface Stored extends Omit<ItemRow, "value"> {
   _id: string;
   value: string;
   expires_at: string | null;
+  /** Left out by reads that do not request it. */
+  vectors?: Binary | null;
 }
 
 const idOf = (namespace: string, key: string): string => JSON.stringify([namespace, key]);
 const isLive = (at: string) => ({ $or: [{ expires_at: null }, { expires_at: { $gt: at } }] });
 
-const readStored = ({ _id, ...row }: Stored): StoredItem => ({
+const readStored = ({ _id, vectors, ...row }: Stored): StoredItem => ({
   ...row,
   value: JSON.parse(row.value) as JsonObject,
+  ...(vectors && { vectors: vectors.value() }),
 });
+
+const NO_VECTORS = { projection: { vectors: 0 } };
 
 function read(stored: Stored): ItemRow {
   const { expires_at: _, ...row } = readStored(stored);
@@ -36,13 +41,19 @@ const isBelow = (namespace: string): Filter<Stored> =>
     ? {}
     : { $or: [{ namespace }, { namespace: { $gt: `${namespace}.`, $lt: `${namespace}/` } }] };
 
+/** The driver stores the bytes as binary data. */
+const binaryOf = (vectors: Uint8Array | null | undefined) => (vectors ?? null) as Binary | null;
+
 /** Long-term memory in a MongoDB database. */
 export function createMongodbItems(db: Db): ItemTable {
   const items = db.collection<Stored>("gs_items");
 
-  async function put({ namespace, key, value, updated_at, ttl_minutes, expires_at }: ItemWrite) {
+  async function put({ namespace, key, value, updated_at, ttl_minutes, expires_at, vectors }: ItemWrite) {
     const _id = idOf(namespace, key);
-    const fields = { namespace, key, value: toText(value), updated_at, ttl_minutes, expires_at };
+    const fields = {
+      ...{ namespace, key, value: toText(value), updated_at, ttl_minutes, expires_at },
+      vectors: binaryOf(vectors),
+    };
     const kept = await items.updateOne({ _id, ...isLive(updated_at) }, { $set: fields });
     if (kept.matchedCount > 0) return;
     // The item is new, or it overwrites an expired item, which counts as deleted.
@@ -50,8 +61,9 @@ export function createMongodbItems(db: Db): ItemTable {
   }
 
   return {
+    keepsVectors: true,
     async get(namespace, key, at) {
-      const stored = await items.findOne({ _id: idOf(namespace, key), ...isLive(at) });
+      const stored = await items.findOne({ _id: idOf(namespace, key), ...isLive(at) }, NO_VECTORS);
       return stored ? read(stored) : undefined;
     },
     async put(item) {
@@ -66,13 +78,16 @@ export function createMongodbItems(db: Db): ItemTable {
     async delete(namespace, key) {
       await items.deleteOne({ _id: idOf(namespace, key) });
     },
-    async page({ under = "", after, limit, at }) {
+    async page({ under = "", after, limit, at, vectors }) {
       const wanted = { $and: [isBelow(under), isAfter(after), isLive(at)] };
-      const found = items.find(wanted).sort({ namespace: 1, key: 1 }).limit(limit);
+      const found = items
+        .find(wanted, vectors ? {} : NO_VECTORS)
+        .sort({ namespace: 1, key: 1 })
+        .limit(limit);
       return (await found.toArray()).map(readStored);
     },
-    async restore({ namespace, key, value, ...times }) {
-      const stored = { namespace, key, value: toText(value), ...times };
+    async restore({ namespace, key, value, vectors, ...times }) {
+      const stored = { namespace, key, value: toText(value), ...times, vectors: binaryOf(vectors) };
       await items.replaceOne({ _id: idOf(namespace, key) }, stored, { upsert: true });
     },
     async namespaces(at) {

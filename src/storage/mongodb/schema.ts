@@ -12,9 +12,10 @@ import { collectionsOf, IS_DEAD, type RunDocument } from "./rows.js";
  * an earlier release would send them to clients. Version 4 added timers, which an earlier release would ignore. Since
  * version 5, a run that ended as `error` has a `resumption` only if it is dead. Version 6 added `preview` to threads.
  * Version 7 added `state` to runs, which was coded in their owner. Version 8 added usage, which an earlier release would not
- * record. Version 9 added recordings, which an earlier release would not delete with their threads.
+ * record. Version 9 added recordings, which an earlier release would not delete with their threads. Version 10
+ * added vectors to items, which an earlier release would leave on an item that it overwrites.
  */
-export const MONGODB_SCHEMA_VERSION = 9;
+export const MONGODB_SCHEMA_VERSION = 10;
 const STATE_VERSION = 7;
 
 interface Version {

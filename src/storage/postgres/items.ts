@@ -11,39 +11,38 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
   const isLive = (at: string) => `(expires_at IS NULL OR expires_at > ${at})`;
   const get = `SELECT ${COLUMNS} FROM ${items} WHERE namespace = $1 AND key = $2 AND ${isLive("$3")}`;
   // An expired item counts as deleted: overwriting it creates a new item.
-  const put = `INSERT INTO ${items} AS kept (${COLUMNS}, expires_at) VALUES ($1, $2, $3, $4, $4, $5, $6)
+  const put = `INSERT INTO ${items} AS kept (${COLUMNS}, expires_at, vectors) VALUES ($1, $2, $3, $4, $4, $5, $6, $7)
     ON CONFLICT (namespace, key) DO UPDATE SET
       created_at = CASE WHEN kept.expires_at <= excluded.updated_at THEN excluded.created_at ELSE kept.created_at END,
       value = excluded.value, updated_at = excluded.updated_at,
-      ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
+      ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at, vectors = excluded.vectors`;
   // "/" is the character after ".", so this range contains all names that start with the namespace and a full stop.
-  const page = `SELECT ${COLUMNS}, expires_at FROM ${items}
+  const page = (columns: string) => `SELECT ${columns}, expires_at FROM ${items}
     WHERE ($5 = '' OR namespace = $5 OR (namespace > $5 || '.' AND namespace < $5 || '/'))
       AND ($1::text IS NULL OR (namespace, key) > ($1, $2)) AND ${isLive("$3")} ORDER BY namespace, key LIMIT $4`;
-  const restore = `INSERT INTO ${items} (${COLUMNS}, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+  const [itemPage, vectorPage] = [page(COLUMNS), page(`${COLUMNS}, vectors`)];
+  const restore = `INSERT INTO ${items} (${COLUMNS}, expires_at, vectors) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
     ON CONFLICT (namespace, key) DO UPDATE SET value = excluded.value, created_at = excluded.created_at,
-      updated_at = excluded.updated_at, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
+      updated_at = excluded.updated_at, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at,
+      vectors = excluded.vectors`;
   const namespaces = `SELECT DISTINCT namespace FROM ${items} WHERE ${isLive("$1")} ORDER BY namespace`;
   return {
+    keepsVectors: true,
     get: async (namespace, key, at) => (await query<ItemRow>(get, [namespace, key, at]))[0],
-    async put({ namespace, key, value, updated_at, ttl_minutes, expires_at }) {
-      await query(put, [namespace, key, toJsonColumn(value), updated_at, ttl_minutes, expires_at]);
+    async put({ namespace, key, value, updated_at, ttl_minutes, expires_at, vectors = null }) {
+      await query(put, [namespace, key, toJsonColumn(value), updated_at, ttl_minutes, expires_at, vectors]);
     },
     async delete(namespace, key) {
       await query(`DELETE FROM ${items} WHERE namespace = $1 AND key = $2`, [namespace, key]);
     },
-    page: ({ under = "", after, limit, at }) =>
-      query<StoredItem>(page, [after?.namespace ?? null, after?.key ?? null, at, limit, under]),
-    async restore({ namespace, key, value, created_at, updated_at, ttl_minutes, expires_at }) {
-      await query(restore, [
-        namespace,
-        key,
-        toJsonColumn(value),
-        created_at,
-        updated_at,
-        ttl_minutes,
-        expires_at,
-      ]);
+    async page({ under = "", after, limit, at, vectors }) {
+      const values = [after?.namespace ?? null, after?.key ?? null, at, limit, under];
+      if (!vectors) return query<StoredItem>(itemPage, values);
+      const rows = await query<StoredItem & { vectors: Uint8Array | null }>(vectorPage, values);
+      return rows.map(({ vectors: kept, ...item }) => (kept ? { ...item, vectors: kept } : item));
+    },
+    async restore(item) {
+      await query(restore, restoredColumns(item));
     },
     async namespaces(at) {
       return (await query<{ namespace: string }>(namespaces, [at])).map(({ namespace }) => namespace);
@@ -57,3 +56,17 @@ export function createPostgresItems({ query }: PostgresPool, schema: string): It
     },
   };
 }
+
+const restoredColumns = ({ namespace, key, value, vectors, ...times }: StoredItem): unknown[] => {
+  const { created_at, updated_at, ttl_minutes, expires_at } = times;
+  return [
+    namespace,
+    key,
+    toJsonColumn(value),
+    created_at,
+    updated_at,
+    ttl_minutes,
+    expires_at,
+    vectors ?? null,
+  ];
+};

@@ -251,6 +251,9 @@ const MIGRATIONS: readonly ((s: string) => string)[] = [
   );
   CREATE INDEX gs_recordings_at ON ${s}.gs_recordings (at);
   `,
+  // Not compressed: vectors hardly shrink.
+  (s) =>
+    `ALTER TABLE ${s}.gs_items ADD COLUMN vectors bytea; ALTER TABLE ${s}.gs_items ALTER COLUMN vectors SET STORAGE EXTERNAL;`,
 ];
 
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */

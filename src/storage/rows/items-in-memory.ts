@@ -1,5 +1,5 @@
 /** Long-term memory, kept in process memory. */
-import type { ItemPage, ItemRow, ItemTable, StoredItem } from "../contract/storage.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
 
 type ItemKey = Pick<ItemRow, "namespace" | "key">;
 
@@ -10,11 +10,17 @@ const idOf = ({ namespace, key }: ItemKey) => JSON.stringify([namespace, key]);
 const isBelow = (namespace: string, prefix: string) =>
   prefix === "" || namespace === prefix || namespace.startsWith(`${prefix}.`);
 const isLive = ({ expires_at }: StoredItem, at: string) => expires_at === null || expires_at > at;
-const shown = ({ expires_at: _, ...item }: StoredItem): ItemRow => structuredClone(item);
+const shown = ({ expires_at: _, vectors: _vectors, ...item }: StoredItem): ItemRow => structuredClone(item);
+/** Vectors are shared, not copied: nothing changes them. */
+const stored = ({ vectors, ...item }: ItemWrite): Omit<StoredItem, "created_at"> => ({
+  ...structuredClone(item),
+  ...(vectors && { vectors }),
+});
 
 export function createMemoryItems(): ItemTable {
   const items = new SortedItems();
   return {
+    keepsVectors: true,
     async get(namespace, key, at) {
       const item = items.get({ namespace, key });
       return item && isLive(item, at) ? shown(item) : undefined;
@@ -22,16 +28,19 @@ export function createMemoryItems(): ItemTable {
     async put(item) {
       const before = items.get(item);
       const kept = before && isLive(before, item.updated_at);
-      items.set({ ...structuredClone(item), created_at: kept ? before.created_at : item.updated_at });
+      items.set({ ...stored(item), created_at: kept ? before.created_at : item.updated_at });
     },
     async delete(namespace, key) {
       items.delete({ namespace, key });
     },
     async page(page) {
-      return items.page(page).map((item) => structuredClone(item));
+      return items.page(page).map(({ vectors, ...item }) => ({
+        ...structuredClone(item),
+        ...(page.vectors && vectors && { vectors }),
+      }));
     },
     async restore(item) {
-      items.set(structuredClone(item));
+      items.set({ ...stored(item), created_at: item.created_at });
     },
     async namespaces(at) {
       const live = [...items].filter((item) => isLive(item, at));

@@ -1,9 +1,10 @@
 import type { JsonObject } from "../../models/common.js";
-import type { ItemRow, ItemTable, StoredItem } from "../contract/storage.js";
+import type { ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 
 interface Stored extends Omit<ItemRow, "value"> {
   value: string;
+  vectors?: Uint8Array | null;
 }
 
 const COLUMNS = "namespace, key, value, created_at, updated_at, ttl_minutes";
@@ -11,32 +12,36 @@ const LIVES = "(expires_at IS NULL OR expires_at > @at)";
 
 const GET = `SELECT ${COLUMNS} FROM gs_items WHERE namespace = @namespace AND key = @key AND ${LIVES}`;
 // An expired item counts as deleted: writing its key creates a new item.
-const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at)
-  VALUES (@namespace, @key, @value, @updated_at, @updated_at, @ttl_minutes, @expires_at)
+const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at, vectors)
+  VALUES (@namespace, @key, @value, @updated_at, @updated_at, @ttl_minutes, @expires_at, @vectors)
   ON CONFLICT (namespace, key) DO UPDATE SET
     created_at = CASE WHEN expires_at <= excluded.updated_at THEN excluded.created_at ELSE created_at END,
     value = excluded.value, updated_at = excluded.updated_at,
-    ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at`;
+    ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at, vectors = excluded.vectors`;
 const DELETE = "DELETE FROM gs_items WHERE namespace = ? AND key = ?";
 // "/" is the character after ".", so this range holds everything that starts with the namespace and a dot.
-const PAGE = `SELECT ${COLUMNS}, expires_at FROM gs_items
+const PAGE = (columns: string) => `SELECT ${columns} FROM gs_items
   WHERE (@under = '' OR namespace = @under OR (namespace > @under || '.' AND namespace < @under || '/'))
     AND (@namespace IS NULL OR (namespace, key) > (@namespace, @key)) AND ${LIVES}
   ORDER BY namespace, key LIMIT @limit`;
-const RESTORE = `INSERT OR REPLACE INTO gs_items (${COLUMNS}, expires_at)
-  VALUES (@namespace, @key, @value, @created_at, @updated_at, @ttl_minutes, @expires_at)`;
+const ITEM_PAGE = PAGE(`${COLUMNS}, expires_at`);
+const VECTOR_PAGE = PAGE(`${COLUMNS}, expires_at, vectors`);
+const RESTORE = `INSERT OR REPLACE INTO gs_items (${COLUMNS}, expires_at, vectors)
+  VALUES (@namespace, @key, @value, @created_at, @updated_at, @ttl_minutes, @expires_at, @vectors)`;
 const NAMESPACES = `SELECT DISTINCT namespace FROM gs_items WHERE ${LIVES} ORDER BY namespace`;
 const TOUCH = "UPDATE gs_items SET expires_at = ? WHERE namespace = ? AND key = ?";
 const EXPIRE = "DELETE FROM gs_items WHERE expires_at <= ?";
 
-const store = <Item extends Pick<ItemRow, "value">>(item: Item) => ({
+const store = <Item extends Pick<ItemWrite, "value" | "vectors">>(item: Item) => ({
   ...item,
   value: JSON.stringify(item.value),
+  vectors: item.vectors ?? null,
 });
 
-const read = <Row extends Stored>(row: Row): Omit<Row, "value"> & Pick<ItemRow, "value"> => ({
+const read = <Row extends Stored>({ vectors, ...row }: Row) => ({
   ...row,
   value: JSON.parse(row.value) as JsonObject,
+  ...(vectors && { vectors }),
 });
 
 /** Items in a SQLite file. */
@@ -45,11 +50,17 @@ export function createSqliteItems(file: SqliteFile): ItemTable {
   const run = (sql: string, ...params: unknown[]): Promise<void> =>
     file.write(() => void file.statement(sql).run(...params));
   return {
+    keepsVectors: true,
     get: (namespace, key, at) => file.read(() => all<Stored>(GET, { namespace, key, at }).map(read)[0]),
     put: (item) => run(PUT, store(item)),
     delete: (namespace, key) => run(DELETE, namespace, key),
-    page: ({ under = "", after: { namespace, key } = { namespace: null, key: null }, limit, at }) =>
-      file.read(() => all<Stored & StoredItem>(PAGE, { under, namespace, key, limit, at }).map(read)),
+    page: ({ under = "", after: { namespace, key } = { namespace: null, key: null }, limit, at, vectors }) =>
+      file.read(() => {
+        const sql = vectors ? VECTOR_PAGE : ITEM_PAGE;
+        return all<Stored & Pick<StoredItem, "expires_at">>(sql, { under, namespace, key, limit, at }).map(
+          read,
+        );
+      }),
     restore: (item) => run(RESTORE, store(item)),
     namespaces: (at) =>
       file.read(() => all<{ namespace: string }>(NAMESPACES, { at }).map((row) => row.namespace)),

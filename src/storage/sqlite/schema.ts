@@ -245,6 +245,7 @@ const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX gs_recordings_at ON gs_recordings (at);
   `,
+  "ALTER TABLE gs_items ADD COLUMN vectors BLOB;",
 ];
 
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */

@@ -36,6 +36,7 @@ const TABLE = {
   clock_behind: { status: 503, exitCode: 3 },
   server_busy: { status: 503, exitCode: 3 },
   auth_timeout: { status: 503, exitCode: 3 },
+  embedding_failed: { status: 503, exitCode: 3 },
   server_unreachable: { status: 503, exitCode: 3 },
   shutting_down: { status: 503, exitCode: 3 },
   internal_error: { status: 500, exitCode: 70 },

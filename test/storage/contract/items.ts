@@ -99,6 +99,29 @@ export function itemTests(storage: () => Storage): void {
       expect(kept).toEqual(item);
     });
 
+    it("vectors are stored with their item, and read only on request", async () => {
+      const space = newId();
+      const vectors = Uint8Array.from([0, 1, 128, 255, ...new Array<number>(6000).fill(7)]);
+      const item = { namespace: space, key: "k", value: { a: 1 }, updated_at: at(1), ttl_minutes: null };
+      const read = async () => (await items().page({ under: space, limit: 5, at: at(2), vectors: true }))[0];
+      const bytesOf = async () => {
+        const stored = await read();
+        return stored?.vectors && [...stored.vectors];
+      };
+      await items().put({ ...item, expires_at: null, vectors });
+      expect(await bytesOf()).toEqual([...vectors]);
+      expect(await items().get(space, "k", at(2))).not.toHaveProperty("vectors");
+      expect((await items().page({ under: space, limit: 5, at: at(2) }))[0]).not.toHaveProperty("vectors");
+      await items().touch(space, "k", at(30));
+      expect(await bytesOf()).toEqual([...vectors]);
+      await items().put({ ...item, expires_at: null });
+      expect(await read()).toEqual({ ...item, created_at: at(1), expires_at: null });
+      await items().restore({ ...item, created_at: at(1), expires_at: null, vectors });
+      expect(await bytesOf()).toEqual([...vectors]);
+      await items().delete(space, "k");
+      expect(await read()).toBeUndefined();
+    });
+
     it("expired items are removed, renewed items are kept", async () => {
       const space = newId();
       await write(space, "short", 1, at(10));
