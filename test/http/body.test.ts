@@ -79,6 +79,26 @@ describe("request bodies", () => {
     },
   );
 
+  it.each([0, 1, 31, 32, 33, 200])(
+    "strings of %i characters and more are skipped with their escapes",
+    async (length) => {
+      const { request, seen } = await recorder(100_000);
+      const start = "x".repeat(length);
+      for (const [end, isDeep] of [
+        ['"' + "[".repeat(300), false],
+        ['\\"' + "[".repeat(300), false],
+        ["\\", true],
+        ["\\\\", true],
+      ] as const) {
+        const text = JSON.stringify(start + end);
+        const inner = isDeep ? "[".repeat(MAX_DEPTH) + "]".repeat(MAX_DEPTH) : "[]";
+        const answer = await request("POST", "/threads", `{"metadata":{"text":${text},"inner":${inner}}}`);
+        if (isDeep) expect(answer.body).toMatchObject({ detail: [{ type: "too_deep" }] });
+        else expect(seen.at(-1)).toEqual({ metadata: { text: start + end, inner: [] } });
+      }
+    },
+  );
+
   it("a million nested brackets are rejected", async () => {
     const { request } = await recorder(4_000_000);
     const answer = await request("POST", "/threads", nested(1_000_000));
