@@ -91,6 +91,36 @@ describe.each(DOCUMENTS)("%s", (document) => {
   });
 });
 
+describe("docs/compatibility.md", () => {
+  it("names the versions of the clients that the tests run with", async () => {
+    const json = async (file: string) => JSON.parse(await textOf(file)) as Record<string, unknown>;
+    const { devDependencies } = (await json("package.json")) as { devDependencies: Record<string, string> };
+    const { packages } = (await json("package-lock.json")) as {
+      packages: Record<string, { version: string }>;
+    };
+    const { dependencies } = (await json("test/newest/package.json")) as {
+      dependencies: Record<string, string>;
+    };
+    const of = (name: string) => packages[`node_modules/${name}`]?.version ?? "none";
+    const [react, svelte] = ["react", "svelte"].map((name) => `@langchain/${name}`) as [string, string];
+    const sdk = "@langchain/langgraph-sdk";
+    const [pinned, newest, line2] = [of(sdk), dependencies[sdk] ?? "none", of("langgraph-sdk-2")];
+    const text = await textOf("docs/compatibility.md");
+    for (const line of [
+      `\`${react}\` ${of(react)} with its own SDK ${of(`${react}/node_modules/${sdk}`)}`,
+      `\`client.threads.stream()\` of SDK ${pinned} and ${newest}`,
+      `\`${sdk}\` ${pinned}, ${newest} and [${line2}]`,
+      `\`${svelte}\` ${of(svelte)} with its own SDK ${of(`${svelte}/node_modules/${sdk}`)}`,
+      `\`@ag-ui/langgraph\` ${of("@ag-ui/langgraph")} with \`@ag-ui/client\` ${of("@ag-ui/client")}`,
+    ])
+      expect(text).toContain(line);
+    expect(await textOf("README.md")).toContain(`${pinned}, ${newest} and ${line2} are tested`);
+    const suite = devDependencies["@modelcontextprotocol/conformance"] ?? "none";
+    expect(await textOf("docs/mcp.md")).toContain(`modelcontextprotocol/conformance) ${suite}`);
+    expect(await textOf("docs/mcp.md")).toContain(`Client ${of("@modelcontextprotocol/client")} is tested`);
+  });
+});
+
 describe("docs/settings.md", () => {
   const examples = markedBlocks("docs/settings.md").filter(({ kind }) => kind === "example");
 

@@ -1,5 +1,6 @@
 /** The official SDK's methods one by one, against the list from which the documentation is generated. */
 import { Client } from "@langchain/langgraph-sdk";
+import { Client as Client2 } from "langgraph-sdk-2";
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
 import { newId } from "../../src/support/ids.js";
@@ -19,7 +20,22 @@ function offered(client: Client): string[] {
   );
 }
 
-async function open() {
+type Sdk = new (config: ConstructorParameters<typeof Client>[0]) => Client;
+
+/** Line 2.0.0 of npm, which has the code of 1.6. The calls of the list are part of its types too. */
+const SDK_2 = Client2 as unknown as Sdk;
+const LACKING_IN_2 = ["runs.cancelMany", "threads.prune", "threads.stream"];
+
+/** It also ignores `returnMinimal`. */
+const isIn2 = (row: SdkMethod) =>
+  !LACKING_IN_2.includes(methodOf(row)) && row.call !== "threads.update with returnMinimal";
+
+const SDKS: [string, Sdk, readonly SdkMethod[]][] = [
+  ["the SDK", Client, SDK_METHODS],
+  ["SDK 2.0.0", SDK_2, SDK_METHODS.filter(isIn2)],
+];
+
+async function open(Sdk: Sdk) {
   const { server, client } = await openClient();
   const statuses: number[] = [];
   const watchedFetch: typeof fetch = async (url, init) => {
@@ -27,7 +43,7 @@ async function open() {
     statuses.push(response.status);
     return response;
   };
-  const watched = new Client({
+  const watched = new Sdk({
     apiUrl: server.url,
     apiKey: null,
     callerOptions: { fetch: watchedFetch },
@@ -61,20 +77,26 @@ describe("the SDK's methods", () => {
     expect(listed.sort()).toEqual(offered(new Client({ apiUrl: "http://127.0.0.1" })).sort());
   });
 
+  it("all are part of SDK 2.0.0, except those that it lacks", () => {
+    const own = offered(new SDK_2({ apiUrl: "http://127.0.0.1" }));
+    const listed = [...new Set(SDK_METHODS.map(methodOf))];
+    expect(listed.filter((method) => !own.includes(method)).sort()).toEqual(LACKING_IN_2);
+    expect(own.filter((method) => !listed.includes(method))).toEqual([]);
+  });
+
   it("no call is listed twice", () => {
     const calls = SDK_METHODS.map(({ call }) => call);
     expect(calls).toEqual([...new Set(calls)]);
   });
 
   it.each(
-    SDK_METHODS.map((row): [string, string, number, SdkMethod["make"]] => [
-      row.call,
-      row.outcome,
-      row.status,
-      row.make,
-    ]),
-  )("%s: %s (%i)", async (_call, outcome, status, make) => {
-    const { client, watched, statuses, given } = await open();
+    SDKS.flatMap(([name, Sdk, rows]) =>
+      rows.map(
+        ({ call, outcome, status, make }) => [`${name}, ${call}`, outcome, status, Sdk, make] as const,
+      ),
+    ),
+  )("%s: %s (%i)", async (_call, outcome, status, Sdk, make) => {
+    const { client, watched, statuses, given } = await open(Sdk);
     const before = await client.threads.get(given.thread);
     const asked = statuses.length;
     const made = make(watched, given);
