@@ -13,6 +13,7 @@ import { keepTimes, visible } from "./parts/text.js";
 import { UndoBar } from "./parts/undo.js";
 import { href, place } from "./router.js";
 import { Compare } from "./screens/compare.js";
+import { Graph, Graphs } from "./screens/graphs.js";
 import { Inbox } from "./screens/inbox.js";
 import { RunScreen } from "./screens/run.js";
 import { Thread } from "./screens/thread.js";
@@ -113,8 +114,6 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
 }
 
 const Runs = later(async () => (await import("./screens/runs.js")).Runs);
-const Graphs = later(async () => (await import("./screens/graphs.js")).Graphs);
-const Graph = later(async () => (await import("./screens/graphs.js")).Graph);
 const Memory = later(async () => (await import("./screens/memory.js")).Memory);
 const Usage = later(async () => (await import("./screens/usage.js")).UsageScreen);
 

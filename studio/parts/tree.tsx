@@ -42,9 +42,11 @@ interface TreeProps {
   isHidden?: (name: string) => boolean;
   /** Called with the path of the selected value if it is to be expected in a case file. */
   onExpect?: ((path: string) => void) | undefined;
+  /** Called with the selected value to find the first step that has it. */
+  onFind?: ((path: readonly PathStep[], value: unknown) => void) | undefined;
 }
 
-export function Tree({ root, label, at, onChoose, isHidden, onExpect }: TreeProps) {
+export function Tree({ root, label, at, onChoose, isHidden, onExpect, onFind }: TreeProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set([...firstOpen(root), ...ancestorKeys(pathOfKey(at ?? "") ?? [])]),
   );
@@ -97,7 +99,7 @@ export function Tree({ root, label, at, onChoose, isHidden, onExpect }: TreeProp
           />
         )}
       />
-      {chosen && <Chosen path={chosen.path} value={valueAt(root, chosen.path)} onExpect={onExpect} />}
+      {chosen && <Chosen path={chosen.path} value={valueAt(root, chosen.path)} {...{ onExpect, onFind }} />}
     </div>
   );
 }
@@ -211,12 +213,12 @@ function shortText(value: unknown, size: number | undefined, isOpen: boolean): s
   return isOpen ? "" : strings.state.entries(size);
 }
 
-interface ChosenProps extends Pick<TreeProps, "onExpect"> {
+interface ChosenProps extends Pick<TreeProps, "onExpect" | "onFind"> {
   path: readonly PathStep[];
   value: unknown;
 }
 
-function Chosen({ path, value, onExpect }: ChosenProps) {
+function Chosen({ path, value, onExpect, onFind }: ChosenProps) {
   const isText = typeof value === "string";
   return (
     <section class="chosen" aria-label={strings.state.chosen}>
@@ -224,6 +226,11 @@ function Chosen({ path, value, onExpect }: ChosenProps) {
         <code>{visible(pathText(path))}</code>
         <Copy label={strings.state.path} text={() => pathText(path)} />
         <Copy label={strings.state.value} text={() => (isText ? value : jsonText(value))} />
+        {onFind && (
+          <button type="button" class="small" onClick={() => onFind(path, value)}>
+            {strings.find.value}
+          </button>
+        )}
         {onExpect && (
           <button type="button" class="small" onClick={() => onExpect(pathText(path))}>
             {strings.cases.expect}

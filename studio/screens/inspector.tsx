@@ -11,9 +11,21 @@ import { openCase } from "../parts/case-dialog.js";
 import { FaultCard } from "../errors/fault-card.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
+import { findStep } from "../parts/step-finder.js";
 import { Tree } from "../parts/tree.js";
 import { go, href, place, withQuery } from "../router.js";
-import { chosenId, type Looked, looked, namespace, row, stepHref, steps, threadId } from "../state/thread.js";
+import { conditionText } from "../state/condition.js";
+import {
+  chosenId,
+  chosenStep,
+  type Looked,
+  looked,
+  namespace,
+  row,
+  stepHref,
+  steps,
+  threadId,
+} from "../state/thread.js";
 import { hello } from "../state/hello.js";
 import { chosenRun } from "../state/times.js";
 import { isHidden } from "../state/state-keys.js";
@@ -192,6 +204,12 @@ function State({ values }: { values: unknown }) {
       at={place.value.query.path}
       onChoose={(path) => go(withQuery({ path }), { replace: true })}
       isHidden={isHidden}
+      onFind={
+        shared || !isRecord(values)
+          ? undefined
+          : (path, value) =>
+              void findStep(conditionText(path, value), chosenStep.value, { path, operator: "=", value })
+      }
       onExpect={
         runId === undefined || isReadOnly || !hello.value || namespace.value !== ""
           ? undefined

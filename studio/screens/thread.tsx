@@ -9,6 +9,7 @@ import { ReplayNote } from "../parts/replay-note.js";
 import { SavePage, ShownSwitch } from "../parts/thread-tools.js";
 import { VersionNote } from "../parts/version-note.js";
 import { movedBy, rowId, Rows } from "../parts/rows.js";
+import { FinderButton, StepFinder } from "../parts/step-finder.js";
 import { Splitter } from "../parts/splitter.js";
 import { msText, visible } from "../parts/text.js";
 import { ThreadHead } from "../parts/thread-head.js";
@@ -152,12 +153,14 @@ function StepList() {
     <section class="steps" aria-label={strings.thread.steps}>
       <header class="pane-head">
         <h2>{strings.thread.steps}</h2>
+        {!shared && <FinderButton />}
         {!isFollowing.value && (
           <button type="button" class="small" data-newest onClick={follow}>
             {newerCount.value > 0 ? strings.thread.newer(newerCount.value) : strings.thread.follow}
           </button>
         )}
       </header>
+      <StepFinder />
       <FailedStep />
       <Rows
         id={LIST}

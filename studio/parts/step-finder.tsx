@@ -1,0 +1,111 @@
+/** Finds the step from which on a value of the state holds. */
+import { signal } from "@preact/signals";
+import { ApiError } from "../api.js";
+import { go } from "../router.js";
+import type { Found } from "../state/bisect.js";
+import { type Condition, parseCondition } from "../state/condition.js";
+import type { Step } from "../state/step-list.js";
+import { namespace, stepHref, steps, threadId } from "../state/thread.js";
+import { strings } from "../strings.js";
+import { Fault } from "./common.js";
+
+interface Search {
+  threadId: string;
+  text: string;
+  isBusy?: boolean;
+  isInvalid?: boolean;
+  found?: Found;
+  error?: ApiError;
+}
+
+/** The search that is shown; undefined if it is closed. */
+const search = signal<Search | undefined>(undefined);
+
+/**
+ * @param head the last step to search; the newest one by default
+ * @param condition what the text means
+ */
+export async function findStep(
+  text: string,
+  head: Step | undefined = steps.value[0],
+  condition: Condition | undefined = parseCondition(text),
+): Promise<void> {
+  const mine: Search = { threadId: threadId.peek(), text };
+  if (!condition || !head) return void (search.value = { ...mine, isInvalid: true });
+  const busy = { ...mine, isBusy: true };
+  search.value = busy;
+  const end = await run(condition, head);
+  if (search.peek() !== busy) return;
+  search.value = { ...mine, ...end };
+  if (end.found?.first) go(stepHref(end.found.first.id, { tab: "state" }));
+}
+
+async function run(condition: Condition, head: Step): Promise<Pick<Search, "found" | "error">> {
+  try {
+    const { bisect } = await import("../state/bisect.js");
+    return { found: await bisect(threadId.peek(), namespace.peek(), head, condition) };
+  } catch (error) {
+    if (error instanceof ApiError) return { error };
+    throw error;
+  }
+}
+
+export function FinderButton() {
+  const isOpen = search.value?.threadId === threadId.value;
+  return (
+    <button
+      type="button"
+      class="small"
+      aria-expanded={isOpen}
+      onClick={() => (search.value = isOpen ? undefined : { threadId: threadId.value, text: "" })}
+    >
+      {strings.find.open}
+    </button>
+  );
+}
+
+export function StepFinder() {
+  const mine = search.value;
+  if (mine?.threadId !== threadId.value) return null;
+  const { text, isBusy = false, isInvalid = false, found, error } = mine;
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const field = (event.currentTarget as HTMLFormElement).elements.namedItem("condition");
+    if (field instanceof HTMLInputElement) void findStep(field.value);
+  };
+  return (
+    <form class="step-finder" onSubmit={onSubmit}>
+      <label for="condition">{strings.find.label}</label>
+      <span class="step-finder-row">
+        <input
+          id="condition"
+          name="condition"
+          type="text"
+          defaultValue={text}
+          key={text}
+          placeholder={strings.find.hint}
+          aria-invalid={isInvalid}
+          aria-describedby="condition-result"
+          autocomplete="off"
+          spellcheck={false}
+        />
+        <button type="submit" class="small" disabled={isBusy}>
+          {isBusy ? strings.find.busy : strings.find.start}
+        </button>
+      </span>
+      <p id="condition-result" role="status" class={isInvalid ? "bad small-text" : "small-text"}>
+        {isInvalid ? strings.find.invalid : found && resultText(found)}
+      </p>
+      {error && <Fault error={error} />}
+    </form>
+  );
+}
+
+function resultText({ first, earlier, later, reads, steps: all }: Found): string {
+  const cost = strings.find.reads(reads, all);
+  if (!first) return `${strings.find.never} ${cost}`;
+  const parts = [strings.find.from(first.number)];
+  if (later !== undefined) parts.push(strings.find.notLater(later));
+  if (earlier !== undefined) parts.push(strings.find.earlier(earlier));
+  return [...parts, cost].join(" ");
+}
