@@ -434,7 +434,8 @@ function traceRequest(
   res: Response,
 ): string | undefined {
   if (method !== "post" || (tag !== "Runs" && tag !== "Events and commands")) return undefined;
-  const request = tracing.request("POST", path, req.headers.traceparent);
+  const incoming = req.headers.traceparent ?? inProcessSender(req)?.within?.traceparent;
+  const request = tracing.request("POST", path, incoming);
   res.once("close", () => request.end(res.statusCode));
   return request.traceparent;
 }

@@ -115,7 +115,8 @@ export class Execution {
     this.#usage.calls.onAdd = () => context.recorder?.changed(this.usage);
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
-    const requestContext = { run_id, thread_id, graph_id: String(metadata.graph_id), ownerId, caller };
+    const { graph_id, traceparent } = metadata;
+    const requestContext = { run_id, thread_id, graph_id: String(graph_id), ownerId, caller, traceparent };
     this.#runContext = new RunContext(
       requestContext,
       (error) => this.#failFrom("failed", error),

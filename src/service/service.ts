@@ -29,6 +29,12 @@ export type { RecordingTable } from "../storage/contract/recordings.js";
 export type { StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
 export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
 
+interface InProcessRun {
+  thread_id: string;
+  /** Not validated: a client can set it in the metadata. */
+  traceparent: unknown;
+}
+
 interface ServiceParts {
   cwd: string;
   /** Whether placeholders replace graphs that fail to load. */
@@ -167,10 +173,13 @@ export class Service extends Operations {
   }
 
   /** The run whose graph code is currently executing, if this service runs it. @internal */
-  currentRun(): { caller: Caller | undefined; within: { thread_id: string } } | undefined {
+  currentRun(): { caller: Caller | undefined; within: InProcessRun } | undefined {
     const run = currentRun();
     if (run?.ownerId !== this.#context.ownerId) return undefined;
-    return { caller: run.caller as Caller | undefined, within: { thread_id: run.thread_id } };
+    return {
+      caller: run.caller as Caller | undefined,
+      within: { thread_id: run.thread_id, traceparent: run.traceparent },
+    };
   }
 
   /** The user's app, as last loaded, which receives requests before the routes. */

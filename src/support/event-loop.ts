@@ -174,7 +174,10 @@ class Taker<T> {
   }
 }
 
-type RunDetails = Pick<RunContext, "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller">;
+type RunDetails = Pick<
+  RunContext,
+  "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller" | "traceparent"
+>;
 
 /** The run that graph code belongs to, also in timers, callbacks and promises that are never awaited. */
 export class RunContext {
@@ -185,12 +188,14 @@ export class RunContext {
   readonly ownerId: string;
   /** Caller of the run, in the form that service uses. */
   readonly caller: unknown;
+  /** The trace of the run, which its requests to this server continue. */
+  readonly traceparent: unknown;
   readonly #nodeOf: () => string | undefined;
   #fail: ((error: unknown) => void) | undefined;
 
   /** @param nodeOf returns the name of the node whose code is executing */
   constructor(
-    { run_id, thread_id, graph_id, ownerId, caller }: RunDetails,
+    { run_id, thread_id, graph_id, ownerId, caller, traceparent }: RunDetails,
     fail: (error: unknown) => void,
     nodeOf: () => string | undefined = () => undefined,
   ) {
@@ -199,6 +204,7 @@ export class RunContext {
     this.graph_id = graph_id;
     this.ownerId = ownerId;
     this.caller = caller;
+    this.traceparent = traceparent;
     this.#fail = fail;
     this.#nodeOf = nodeOf;
   }

@@ -1,5 +1,6 @@
 /** Traces of runs, as a collector receives them from the official exporter. */
 import { Annotation, MessagesAnnotation, Send, START, StateGraph } from "@langchain/langgraph";
+import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { loadConfig } from "../../src/config/load.js";
 import { openService } from "../../src/service/open.js";
@@ -69,6 +70,25 @@ describe("a trace", () => {
       },
       ...{ "graph_serve.step": 2, "graph_serve.state": "done" },
     });
+  });
+
+  it("includes the runs that the graph starts on its own server", async () => {
+    const collector = await startCollector();
+    const ask = async () => {
+      await new Client().runs.wait(null, "chat", { input: said("hello") });
+      return {};
+    };
+    const caller = new StateGraph(MessagesAnnotation).addNode("ask", ask).addEdge(START, "ask").compile();
+    const service = await openService({ graphs: { caller, chat } });
+    const server = await serve(service);
+    const { thread_id } = await service.threads.create({});
+    const body = { assistant_id: "caller", input: said("hello") };
+    await server.request("POST", `/threads/${thread_id}/runs/wait`, body, { traceparent });
+    await server.close(0);
+    const traceIds = ["caller", "chat"].map(
+      (graph) => collector.named(`invoke_workflow ${graph}`)[0]?.traceId,
+    );
+    expect(traceIds).toEqual([TRACE, TRACE]);
   });
 
   it("nests subgraphs", async () => {

@@ -14,7 +14,7 @@ export interface InProcessSender {
   /** Name of the API key of the client's request. */
   key?: string;
   /** Set for a run. */
-  within?: { thread_id: string };
+  within?: { thread_id: string; traceparent?: unknown };
 }
 
 interface ClientRequest {
