@@ -104,6 +104,7 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
   if (screen === "store") return <Memory />;
   if (screen === "usage") return <Usage />;
   if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph key={id} />;
+  if (screen === "shadow") return <Shadow />;
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
       <h1>{strings.studio}</h1>
@@ -115,6 +116,7 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
 
 const Runs = later(async () => (await import("./screens/runs.js")).Runs);
 const Memory = later(async () => (await import("./screens/memory.js")).Memory);
+const Shadow = later(async () => (await import("./screens/shadow.js")).Shadow);
 const Usage = later(async () => (await import("./screens/usage.js")).UsageScreen);
 
 listenForKeys();

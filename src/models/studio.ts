@@ -31,6 +31,31 @@ export interface StudioHello {
   faults: LoadFault[];
   /** When the graphs were last reloaded, ISO 8601; null if never since the start. */
   reloaded_at: string | null;
+  /** Whether the project has results of `shadow --studio`. */
+  has_shadow: boolean;
+}
+
+/** The results of the last `shadow --studio` of a project. */
+export interface StudioShadow {
+  /** When it ended, ISO 8601. */
+  at: string;
+  /** The file that was compared; null for the configured graphs. */
+  against: string | null;
+  summary: string;
+  /** Number of runs by result. */
+  counts: Record<string, number>;
+  /** Without runs that are the same. */
+  results: StudioShadowResult[];
+}
+
+export interface StudioShadowResult {
+  thread_id: string;
+  run_ids: string[];
+  graph_id: string | null;
+  /** A class of `shadow`, or `accepted`. */
+  outcome: string;
+  difference: { place: string; before: string; now: string } | null;
+  reason: string | null;
 }
 
 /** Graphs were reloaded, or failed to load. */

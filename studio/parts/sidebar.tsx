@@ -2,6 +2,7 @@
 import { isReadOnly, keyAsked, shared } from "../api.js";
 import { isHelpShown } from "../keys.js";
 import { href, place } from "../router.js";
+import { hello } from "../state/hello.js";
 import { fold, isFolded, sidebar } from "../state/layout.js";
 import { recent, waitingCount } from "../state/recent.js";
 import { server } from "../state/server.js";
@@ -23,10 +24,11 @@ const TITLES = {
   store: strings.memory.title,
   graphs: strings.graphs,
   usage: strings.usage.title,
+  shadow: strings.shadow.title,
 } as const satisfies Partial<Record<IconName, string>>;
 type Screen = keyof typeof TITLES;
 
-const ALL: readonly Screen[] = ["run", "inbox", "threads", "runs", "store", "graphs", "usage"];
+const ALL: readonly Screen[] = ["run", "inbox", "threads", "runs", "store", "graphs", "usage", "shadow"];
 /** Read-only pages cannot run graphs. */
 const SCREENS = ALL.filter((each) => !isReadOnly || (each !== "run" && each !== "inbox"));
 
@@ -81,7 +83,7 @@ function Navigation() {
   const waiting = waitingCount.value;
   return (
     <nav aria-label={strings.navigation}>
-      {SCREENS.map((each) => (
+      {SCREENS.filter((each) => each !== "shadow" || hello.value?.has_shadow).map((each) => (
         <a
           key={each}
           href={href([each])}

@@ -11,6 +11,7 @@ import { Scene } from "../parts/scene.js";
 import { Splitter } from "../parts/splitter.js";
 import { visible } from "../parts/text.js";
 import { ThreadHead } from "../parts/thread-head.js";
+import { VersionNote } from "../parts/version-note.js";
 import { go, href, place } from "../router.js";
 import { breakpoints, toggle } from "../state/breakpoints.js";
 import {
@@ -113,6 +114,7 @@ function Head() {
           </a>
         </ThreadHead>
       )}
+      {thread && <VersionNote id={thread.thread_id} updatedAt={thread.updated_at} />}
     </header>
   );
 }

@@ -1,5 +1,11 @@
 /** Events and helpers of `dev`. They need the token in the address that the terminal printed. */
-import type { FaultLocation, StudioCase, StudioHello, StudioReplay } from "../../src/models/studio.js";
+import type {
+  FaultLocation,
+  StudioCase,
+  StudioHello,
+  StudioReplay,
+  StudioShadow,
+} from "../../src/models/studio.js";
 import { ApiError, ask, isReadOnly, open, storedKey } from "../api.js";
 import type { Action } from "./copy-as.js";
 import { readGraph } from "./graphs.js";
@@ -101,6 +107,9 @@ const help = async <T>(what: string, body: object): Promise<T> =>
 
 const helped = async <T>(what: string): Promise<T> =>
   (await ask<T>("GET", `/studio/api/${what}`, { headers: helperHeaders() })).body;
+
+/** Null if the project has no results of `shadow --studio`. */
+export const readShadow = (): Promise<StudioShadow | null> => helped("shadow");
 
 export const readRecordings = (): Promise<string[]> => helped("recordings");
 

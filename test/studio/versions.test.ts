@@ -13,7 +13,12 @@ const before = release("interrupt", "none");
 describeWithChromium("a thread of another version of its graph", () => {
   const open = useBrowser();
 
-  async function visited(change: "none" | "renamed" | "added", look?: object, migrations?: string) {
+  async function visited(
+    change: "none" | "renamed" | "added",
+    look?: object,
+    migrations?: string,
+    view: "threads" | "run" = "threads",
+  ) {
     const storage = await keptStorage(MEMORY);
     const id = await stopped(await deploy(storage, before), "interrupt");
     const next = release("interrupt", change);
@@ -21,7 +26,7 @@ describeWithChromium("a thread of another version of its graph", () => {
     const server = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
     onTestFinished(() => server.close(0));
     const { page, visit, settled } = await open(server.url, look);
-    await visit(`#/threads/${id}`);
+    await visit(`#/${view}/${id}`);
     return {
       page,
       settled,
@@ -54,6 +59,16 @@ describeWithChromium("a thread of another version of its graph", () => {
     const { note, versions } = await visited("renamed", undefined, await migrationsFile(list));
     await note.locator("summary").click();
     await note.getByText(`Migrations convert it when it is next used: ${versions[0]}`).waitFor();
+  });
+
+  it.each([1440, 390])("the conversation says it too, at a width of %s pixels", async (width) => {
+    const { page, note, versions } = await visited("renamed", { width }, undefined, "run");
+    await note.getByText('waits in node "ask", which is gone').waitFor();
+    for (const version of versions) expect(await note.textContent()).toContain(version);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    const folder = process.env.GRAPH_SERVE_SHOTS;
+    if (folder) await page.screenshot({ path: `${folder}/versions-run-${width}.png` });
   });
 
   it("is not mentioned if the graph is the same", async () => {

@@ -83,7 +83,7 @@ async function showStorage(session: Session, flags: StudioFlags): Promise<Shown>
   const service = await openConfigured(forOnePage(config, key), logger, { mode: "read", unfiltered: true });
   const { baseDir } = config;
   const env = { ...session.io.env, ...config.env };
-  const helpers = new StorageHelpers({ service, env }, { token: key, place: baseDir });
+  const helpers = new StorageHelpers({ service, env, baseDir }, key);
   try {
     const hasGraphs = Object.keys(config.settings.graphs).length > 0;
     if (hasGraphs) for (const fault of service.graphFaults().values()) session.print.warn(fault.message);

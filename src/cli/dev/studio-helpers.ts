@@ -24,6 +24,7 @@ import {
   NotFoundError,
 } from "../../support/errors.js";
 import type { Session } from "../session/session.js";
+import { hasSavedShadow } from "../shadow/saved.js";
 import type { Replays } from "./studio-replays.js";
 import { newToken } from "./studio-token.js";
 import { ThreadHelpers } from "./thread-helpers.js";
@@ -71,6 +72,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
       graphs: graphs.map(({ id }) => id),
       faults: [...faults].map(([id, fault]) => faultToTell(id, fault, !standIns.has(id))),
       reloaded_at: this.#reloadedAt,
+      has_shadow: hasSavedShadow(baseDir),
     };
   }
 

@@ -9,6 +9,7 @@ export function shadowCommand(command: Command, run: Runner): void {
   addShadowOptions(command)
     .option("--sample <n>", "maximum number of runs; with the same runs, the same ones each time")
     .option("--ci", "exit with code 1 if a run differs")
+    .option("--studio", "show the results in the Studio of this project")
     .option("--accept <file>", "write the differences to this file, for --baseline")
     .option("--baseline <file>", "do not count differences that this file lists")
     .addHelpText(

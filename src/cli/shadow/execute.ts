@@ -16,6 +16,7 @@ import { printJsonList } from "../terminal/json-list.js";
 import { type GraphCase, junitByGraph } from "../versions/junit.js";
 import { Baseline } from "./baseline.js";
 import { shadowPage } from "./page.js";
+import { saveShadow } from "./saved.js";
 import { openPlaces, type ShadowPlaces, type SourceFlags } from "./open.js";
 import {
   isDifferent,
@@ -35,6 +36,7 @@ export interface ShadowFlags extends SourceFlags {
   timeout: string;
   junit?: string;
   html?: string;
+  studio?: boolean;
   ci?: boolean;
   status?: string;
   accept?: string;
@@ -96,7 +98,7 @@ async function executed(
     const executions = shadow(units, { source, graphs, calls, redact, budget, timeoutSeconds, signal });
     const results = tally.counted(judged(executions, baseline), (one) => {
       if (flags.junit !== undefined) cases.push(junitCase(one));
-      if (flags.html !== undefined) shown.push(one);
+      if (flags.html !== undefined || flags.studio) shown.push(one);
     });
     if (print.isJson) await printJsonList(print, results);
     else
@@ -105,6 +107,11 @@ async function executed(
     if (flags.junit !== undefined) await writeFile(resolve(io.cwd, flags.junit), junitByGraph(cases));
     if (flags.html !== undefined)
       await writeFile(resolve(io.cwd, flags.html), shadowPage(summaryOf(tally), shown));
+    if (flags.studio) {
+      const { against = null } = flags;
+      await saveShadow(config.baseDir, { against, summary: summaryOf(tally), results: shown });
+      print.note("saved for the Studio: graph-serve studio, or the running dev, Shadow runs");
+    }
     if (signal.aborted) return SIGNAL_EXITS[String(signal.reason)] ?? FAILED_EXIT;
     print.note(summaryOf(tally) + (budget ? ` (used ${budget.text})` : ""));
     const code = end(places);

@@ -17,6 +17,7 @@ import type {
   StudioHello,
   StudioNodeRun,
   StudioReplay,
+  StudioShadow,
 } from "../../models/studio.js";
 import { MAX_PATH_LENGTH } from "../../models/value-path.js";
 import type { Service } from "../../service/service.js";
@@ -36,6 +37,8 @@ export interface PageHelpers {
    * @throws NotFoundError (`thread_not_found`), before the first piece
    */
   page(threadId: string, options: PageOptions): AsyncGenerator<string>;
+  /** The results of the last `shadow --studio`; null without any. */
+  shadow(): Promise<StudioShadow | null>;
   /**
    * The exception of a run with its source position; undefined if it threw nothing.
    * @throws NotFoundError (`run_not_found`)
@@ -163,6 +166,9 @@ export function studioHelpers(helpers: PageHelpers | StudioHelpers): Router {
     });
     if (!first.done) res.write(first.value);
     await pipeline(Readable.from(pieces), res);
+  });
+  router.get("/shadow", async (_req, res) => {
+    res.set("Cache-Control", "no-store").json(await helpers.shadow());
   });
   router.get("/threads/:thread_id/runs/:run_id/fault", async (req, res) => {
     const fault = await helpers.fault(req.params.thread_id, req.params.run_id);
