@@ -111,6 +111,7 @@ describe("docs/compatibility.md", () => {
       `\`client.threads.stream()\` of SDK ${pinned} and ${newest}`,
       `\`${sdk}\` ${pinned}, ${newest} and [${line2}]`,
       `\`${svelte}\` ${of(svelte)} with its own SDK ${of(`${svelte}/node_modules/${sdk}`)}`,
+      `\`@langchain/langgraph-checkpoint-sqlite\` ${of("@langchain/langgraph-checkpoint-sqlite")}`,
       `\`@ag-ui/langgraph\` ${of("@ag-ui/langgraph")} with \`@ag-ui/client\` ${of("@ag-ui/client")}`,
     ])
       expect(text).toContain(line);

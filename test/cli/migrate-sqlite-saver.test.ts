@@ -123,7 +123,7 @@ describe("migrate copy --from sqlite-saver://", () => {
       left: [],
     });
     expect(hashes()).toEqual(before);
-    expect(stderr).toContain("1 thread ids are not UUIDs and were replaced");
+    expect(stderr).toContain("1 thread id is not a UUID and was replaced");
     expect((await copied()).report).toMatchObject({
       threads: { copied: 0, current: 6 },
       checkpoints: { copied: 0 },
@@ -180,6 +180,27 @@ describe("migrate copy --from sqlite-saver://", () => {
       ...["hello", "hello", "approved", "hi", "approved"],
     ]);
     await expect(client.runs.wait(IDS.failed, "agent", { input: null })).rejects.toThrow("kaboom");
+  });
+
+  it("sends of checkpoints from before format 4 are kept", async () => {
+    const db = new Database(file());
+    const of = [IDS.sends, ""] as const;
+    // Their tasks were only writes of the parent checkpoint.
+    const { changes } = db
+      .prepare(
+        `UPDATE checkpoints SET checkpoint = CAST(json_remove(json_set(CAST(checkpoint AS TEXT), '$.v', 3),
+           '$.channel_values.__pregel_tasks') AS BLOB) WHERE thread_id = ? AND checkpoint_ns = ?`,
+      )
+      .run(...of);
+    expect(changes).toBeGreaterThan(2);
+    db.close();
+    await copied();
+    const { client } = await served();
+    expect((await client.threads.get(IDS.sends)).status).toBe("interrupted");
+    const { next } = await client.threads.getState(IDS.sends);
+    expect(next).toEqual(["part", "part"]);
+    const values = await client.runs.wait(IDS.sends, "agent", { input: null });
+    expect(values).toMatchObject({ log: ["send", "part a", "part b"] });
   });
 
   it("a second copy transfers what the application has written since, even while it is open", async () => {

@@ -83,7 +83,7 @@ const unusable = (message: string, hint = "name the file that your application p
 const readOnly = () => unusable("a file of SqliteSaver is only read", "copy it to another storage first");
 
 const noticeOf = (count: number): string =>
-  `${count} thread ids are not UUIDs and were replaced; the metadata key ${ORIGINAL_ID} has the original`;
+  `${count === 1 ? "1 thread id is not a UUID and was" : `${count} thread ids are not UUIDs and were`} replaced; the metadata key ${ORIGINAL_ID} has the original`;
 
 const COLUMNS = {
   checkpoints: "thread_id checkpoint_ns checkpoint_id parent_checkpoint_id type checkpoint metadata",
