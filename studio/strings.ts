@@ -195,6 +195,16 @@ export const strings = {
     context: "context",
     conditional: "Dashed lines are conditional edges.",
   },
+  trials: {
+    start: "Try on a copy",
+    hint: (most: number) =>
+      `Run this answer on a copy of the thread, in parallel with up to ${most - 1} others. The thread stays as it is.`,
+    title: "Answers tried on copies",
+    open: "Open",
+    compare: "Compare with the first",
+    choose: "Choose",
+    states: { running: "running", done: "done", waits: "waiting", failed: "failed" },
+  },
   find: {
     open: "Find step",
     label: "First step from which on this holds",

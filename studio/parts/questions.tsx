@@ -19,6 +19,7 @@ import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { Prose } from "./prose.js";
 import { JsonBox, SchemaForm } from "./schema-form.js";
+import { Trials, TryButton } from "./trials.js";
 import { jsonText, LongText, Value, visible } from "./text.js";
 
 /** A question's answer: undefined while it is not complete. */
@@ -42,6 +43,8 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
   );
   const wish = (): RunWish => ({ command: { resume: resumeOf(given, interrupts.length) } });
   const isReady = given.size > 0 && !isBusy;
+  const isComplete = given.size === interrupts.length;
+  const trials = { interrupts, graph, threadId, isBusy };
   return (
     <form
       class="questions"
@@ -70,10 +73,12 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
         {interrupts.length > 1 && given.size < interrupts.length && given.size > 0 && (
           <span class="dim small-text">{strings.questions.some(given.size, interrupts.length)}</span>
         )}
+        <TryButton {...trials} answers={isComplete ? interrupts.map(({ id }) => given.get(id)) : undefined} />
         <button type="submit" class="main" aria-disabled={!isReady}>
           {strings.questions.send}
         </button>
       </footer>
+      <Trials {...trials} onAnswer={onAnswer} />
     </form>
   );
 }
