@@ -20,6 +20,7 @@ import { processes } from "./goals/processes.js";
 import { queue } from "./goals/queue.js";
 import { ready } from "./goals/ready.js";
 import { firstEvents, pacedEvents } from "./goals/response.js";
+import { shadow } from "./goals/shadow.js";
 import { studio } from "./goals/studio.js";
 import { suite } from "./goals/suite.js";
 import { throughput } from "./goals/throughput.js";
@@ -58,6 +59,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   P14: memory,
   offline,
   versions,
+  shadow,
   commands,
   L1: locks,
   processes,

@@ -49,6 +49,15 @@ beforeEach(async () => {
 afterEach(() => project.remove());
 
 describe("versions", () => {
+  it("inspect shows the version of a thread", async () => {
+    const id = await start("waits");
+    const { items } = JSON.parse((await run("versions", "list", "--json")).stdout) as {
+      items: GraphVersion[];
+    };
+    const { stdout } = await run("inspect", "thread", id);
+    expect(stdout).toMatch(new RegExp(`^version +${String(items[0]?.version)}$`, "m"));
+  });
+
   it("list counts the threads of each version", async () => {
     await start("waits");
     await start("ends");
