@@ -250,7 +250,7 @@ export class Service extends Operations {
   }
 
   /**
-   * Reloads the graph files, the auth function, the app and the migrations. Runs in flight finish on the graph they started with. If a file
+   * Reloads the graph files, the auth function, the app, the embedding function and the migrations. Runs in flight finish on the graph they started with. If a file
    * fails to load, its last loaded version stays in use.
    * @returns with `standIns`: load errors by graph id; the other graphs are reloaded
    * @throws GraphLoadError without `standIns` (`graph_load_failed`)

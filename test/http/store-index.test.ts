@@ -1,4 +1,7 @@
 /** Semantic search in the store (`store_index`), on every backend: over REST, with the SDK, and in a run. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
@@ -231,7 +234,7 @@ describe("store_index", () => {
     ["./no-such-file.ts:embed", "store_index: file ./no-such-file.ts not found"],
     [embedAt("missing"), `store_index: ${FIXTURES}/letters.ts has no export "missing"`],
     [embedAt("dims"), `store_index: ${FIXTURES}/letters.ts:dims is not an embedding function`],
-    ["nobody:model", "store_index: nobody:model: the provider nobody is not supported"],
+    ["elsewhere:model", "store_index: elsewhere:model: the provider elsewhere is not supported"],
     ["cohere:embed-v4", "store_index cohere:embed-v4: the package @langchain/cohere is not installed"],
   ])("the server does not start with %s", async (embed, message) => {
     await expect(start({ settings: indexed({ embed }) })).rejects.toMatchObject({
@@ -253,6 +256,20 @@ describe("store_index", () => {
     await store.putItem(["words"], "z", { text: "zzz" });
     expect(await keys(["words"], "zz")).toEqual(["z", "a"]);
     expect(new Set(api.keys)).toEqual(new Set(["sk-letters"]));
+  });
+
+  it("a reload of the server reloads the embedding function", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "graph-serve-embed-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const embed = join(folder, "embed.ts");
+    await writeFile(embed, "export default async (texts: string[]) => texts.map(() => [1, 0]);");
+    const { server, put, search } = await start({ settings: { store_index: { dims: 2, embed } } });
+    await put(["words"], "a", { text: "abba" });
+    expect((await search({ query: "x" })).body).toMatchObject({ items: [{ score: 1 }] });
+    await writeFile(embed, "export default async (texts: string[]) => texts.map(() => [0, 1]);");
+    expect(server.service.watchedFiles()).toContain(embed);
+    await server.service.reload();
+    expect((await search({ query: "x" })).body).toMatchObject({ items: [{ score: 0 }] });
   });
 
   it("a search compares a limited number of items", async () => {

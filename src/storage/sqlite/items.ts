@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../models/common.js";
-import type { ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 
 interface Stored extends Omit<ItemRow, "value"> {
@@ -19,13 +19,17 @@ const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at, vectors)
     value = excluded.value, updated_at = excluded.updated_at,
     ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at, vectors = excluded.vectors`;
 const DELETE = "DELETE FROM gs_items WHERE namespace = ? AND key = ?";
-// "/" is the character after ".", so this range holds everything that starts with the namespace and a dot.
-const PAGE = (columns: string) => `SELECT ${columns} FROM gs_items
-  WHERE (@under = '' OR namespace = @under OR (namespace > @under || '.' AND namespace < @under || '/'))
-    AND (@namespace IS NULL OR (namespace, key) > (@namespace, @key)) AND ${LIVES}
-  ORDER BY namespace, key LIMIT @limit`;
-const ITEM_PAGE = PAGE(`${COLUMNS}, expires_at`);
-const VECTOR_PAGE = PAGE(`${COLUMNS}, expires_at, vectors`);
+// "/" is the character after ".", so this range holds everything that starts with the namespace and a dot. One lower
+// bound, without OR, lets SQLite seek the first item of the page instead of reading all items before it.
+const pageSql = ({ under, after, vectors }: ItemPage): string => {
+  const bounds = [
+    after ? "(namespace, key) > (@namespace, @key)" : under && "namespace >= @under",
+    under && "namespace < @under || '/' AND (namespace = @under OR namespace > @under || '.')",
+    LIVES,
+  ];
+  return `SELECT ${COLUMNS}, expires_at${vectors ? ", vectors" : ""} FROM gs_items
+    WHERE ${bounds.filter(Boolean).join(" AND ")} ORDER BY namespace, key LIMIT @limit`;
+};
 const RESTORE = `INSERT OR REPLACE INTO gs_items (${COLUMNS}, expires_at, vectors)
   VALUES (@namespace, @key, @value, @created_at, @updated_at, @ttl_minutes, @expires_at, @vectors)`;
 const NAMESPACES = `SELECT DISTINCT namespace FROM gs_items WHERE ${LIVES} ORDER BY namespace`;
@@ -54,12 +58,16 @@ export function createSqliteItems(file: SqliteFile): ItemTable {
     get: (namespace, key, at) => file.read(() => all<Stored>(GET, { namespace, key, at }).map(read)[0]),
     put: (item) => run(PUT, store(item)),
     delete: (namespace, key) => run(DELETE, namespace, key),
-    page: ({ under = "", after: { namespace, key } = { namespace: null, key: null }, limit, at, vectors }) =>
+    page: (page) =>
       file.read(() => {
-        const sql = vectors ? VECTOR_PAGE : ITEM_PAGE;
-        return all<Stored & Pick<StoredItem, "expires_at">>(sql, { under, namespace, key, limit, at }).map(
-          read,
-        );
+        const { under, after, limit, at } = page;
+        const bounds = {
+          limit,
+          at,
+          ...(under && { under }),
+          ...(after && { namespace: after.namespace, key: after.key }),
+        };
+        return all<Stored & Pick<StoredItem, "expires_at">>(pageSql(page), bounds).map(read);
       }),
     restore: (item) => run(RESTORE, store(item)),
     namespaces: (at) =>
