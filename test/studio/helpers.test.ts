@@ -32,6 +32,7 @@ describeWithChromium("the Studio of dev", () => {
     const { project } = dev;
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: await putEditor() } });
     const { page, visit } = await open(url);
+    await page.clock.install();
     await visit(`#token=${token}`);
     expect(page.url()).toBe(`${url}/studio/`);
     await page.getByRole("textbox", { name: "Message to the graph" }).waitFor();
@@ -54,6 +55,9 @@ describeWithChromium("the Studio of dev", () => {
     await page.getByRole("textbox", { name: "Message to the graph" }).fill("again");
     await page.keyboard.press("Enter");
     await page.getByText("mended: again").waitFor();
+    // The report goes away by itself.
+    await page.clock.fastForward(15_000);
+    await page.getByText(/^reloaded/).waitFor({ state: "detached" });
   });
 
   it("shows an error at startup in an imported file, and an editor that fails to start", async () => {
