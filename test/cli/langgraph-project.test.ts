@@ -113,7 +113,7 @@ describe.each([["start"], ["dev"]])("%s", (command) => {
   });
 
   it("unsupported settings are reported", async () => {
-    await put({ ui: { agent: "./ui.tsx" }, store: { index: {} } });
+    await put({ ui: { agent: "./ui.tsx" }, store: { backend: "redis" } });
     const { stderr } = await serving(command);
     expect(stderr).toMatch(/langgraph\.json:\d+: \\?"ui\\?" is not applied/);
     expect(stderr).toMatch(/langgraph\.json:\d+: \\?"store\\?" is not applied/);

@@ -205,7 +205,7 @@ describe("/metrics", () => {
     expect(byRequest(many)).toEqual(byRequest(few));
     const operations = many.flatMap((each) => /_count\{operation="(.*)"\}/.exec(each)?.[1] ?? []);
     expect(
-      operations.filter((name) => !/^(threads|runs|owners|checkpoints|items)\.[a-zA-Z]+$/.test(name)),
+      operations.filter((name) => !/^(threads|runs|owners|checkpoints|items|usage)\.[a-zA-Z]+$/.test(name)),
     ).toEqual([]);
     expect(many.join()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}/);
     const names = new Set(many.flatMap((each) => Array.from(each.matchAll(/(\w+)="/g), ([, name]) => name)));
