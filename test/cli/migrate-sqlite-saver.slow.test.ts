@@ -1,4 +1,7 @@
-/** `migrate copy --from sqlite-saver://`: threads of an application that uses LangGraph's official SqliteSaver. */
+/**
+ * `migrate copy --from sqlite-saver://`: threads of an application that uses LangGraph's official SqliteSaver. Slow, because
+ * its driver is built for one version of Node.js, and the quick tests run on two.
+ */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
