@@ -1,56 +1,18 @@
 /** `start` records the calls of a share of threads, and deletes the recordings with their threads. */
 import { readdir, readFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { ShadowResult } from "../../../src/testing/shadow/shadow.js";
-import { httpGraph, type ModelServer, startModelServer } from "../../testing/model-server.js";
-import { cli, createProject, startCli, type Project, type RunningCli } from "../harness.js";
+import { cli } from "../harness.js";
+import { ask, model, project, SECRET, start, stopped, useModelProject } from "./model-project.js";
 
-const SECRET = "not-for-your-eyes-42";
-
-let project: Project;
-let model: ModelServer;
-let running: RunningCli | undefined;
-beforeEach(async () => {
-  model = await startModelServer();
-  process.env.MODEL_URL = model.url;
-  process.env.MODEL_API_KEY = SECRET;
-  project = await createProject({ "graph.ts": httpGraph });
-});
-afterEach(async () => {
-  await stopped();
-  await model.close();
-  delete process.env.MODEL_URL;
-  delete process.env.MODEL_API_KEY;
-  await project.remove();
-});
+useModelProject();
 
 const configure = (recording: object) =>
   project.put("graph-server.config.json", {
     graphs: { agent: "./graph.ts:graph" },
     ...{ checkpointer_scheme: "sqlite", checkpointer_uri: "threads.db", recording },
   });
-
-async function start(): Promise<string> {
-  running = startCli(["start", "-p", "0"], { cwd: project.dir, env: { MODEL_API_KEY: SECRET } });
-  await running.stderr.until(/"msg":"listening"\}\n/);
-  return /"url":"(http:[^"]+)"/.exec(running.stderr.text)?.[1] ?? "";
-}
-
-async function stopped(): Promise<void> {
-  running?.stop();
-  await running?.exit;
-  running = undefined;
-}
-
-async function ask(url: string, content: string): Promise<string> {
-  const created = await fetch(`${url}/threads`, { method: "POST", body: "{}" });
-  const { thread_id } = (await created.json()) as { thread_id: string };
-  const body = JSON.stringify({ assistant_id: "agent", input: { messages: [{ role: "user", content }] } });
-  const answer = await fetch(`${url}/threads/${thread_id}/runs/wait`, { method: "POST", body });
-  expect(await answer.text()).toContain("reply");
-  return thread_id;
-}
 
 const recorded = () => readdir(join(project.dir, "recordings")).catch(() => []);
 

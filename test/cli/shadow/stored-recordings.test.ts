@@ -7,33 +7,16 @@ import type { ShadowResult } from "../../../src/testing/shadow/shadow.js";
 import { withMongodb } from "../../helpers/mongodb.js";
 import { withOwnSchema } from "../../helpers/postgres.js";
 import { Database } from "../../helpers/sqlite-database.js";
-import { httpGraph, type ModelServer, startModelServer } from "../../testing/model-server.js";
-import { cli, createProject, startCli, type Project, type RunningCli } from "../harness.js";
+import { cli } from "../harness.js";
+import { ask, model, project, running, SECRET, start, stopped, useModelProject } from "./model-project.js";
 
-const SECRET = "not-for-your-eyes-42";
+useModelProject();
 
 interface Place {
   checkpointer_scheme: string;
   checkpointer_uri?: string | undefined;
   checkpointer_options: Record<string, unknown>;
 }
-
-let project: Project;
-let model: ModelServer;
-let running: RunningCli | undefined;
-beforeEach(async () => {
-  model = await startModelServer();
-  process.env.MODEL_URL = model.url;
-  process.env.MODEL_API_KEY = SECRET;
-  project = await createProject({ "graph.ts": httpGraph });
-});
-afterEach(async () => {
-  await stopped();
-  await model.close();
-  delete process.env.MODEL_URL;
-  delete process.env.MODEL_API_KEY;
-  await project.remove();
-});
 
 const configure = (place: Partial<Place>, recording: object = {}, others: object = {}) =>
   project.put("graph-server.config.json", {
@@ -42,27 +25,6 @@ const configure = (place: Partial<Place>, recording: object = {}, others: object
     recording: { where: "storage", ...recording },
     ...others,
   });
-
-async function start(): Promise<string> {
-  running = startCli(["start", "-p", "0"], { cwd: project.dir, env: { MODEL_API_KEY: SECRET } });
-  await running.stderr.until(/"msg":"listening"\}\n/);
-  return /"url":"(http:[^"]+)"/.exec(running.stderr.text)?.[1] ?? "";
-}
-
-async function stopped(): Promise<void> {
-  running?.stop();
-  await running?.exit;
-  running = undefined;
-}
-
-async function ask(url: string, content: string, ttl?: object): Promise<string> {
-  const created = await fetch(`${url}/threads`, { method: "POST", body: JSON.stringify(ttl ? { ttl } : {}) });
-  const { thread_id } = (await created.json()) as { thread_id: string };
-  const body = JSON.stringify({ assistant_id: "agent", input: { messages: [{ role: "user", content }] } });
-  const answer = await fetch(`${url}/threads/${thread_id}/runs/wait`, { method: "POST", body });
-  expect(await answer.text()).toContain("reply");
-  return thread_id;
-}
 
 async function shadow(...flags: string[]): Promise<ShadowResult[]> {
   const { stdout } = await cli(["shadow", "--json", ...flags], {
