@@ -86,9 +86,15 @@ export const isBranch = (step: Step, above: Step | undefined): boolean =>
 
 let generation = 0;
 
+/** Whether another thread was opened since, or this one was left. */
+function staleness(): () => boolean {
+  const [mine, id] = [generation, threadId.peek()];
+  return () => mine !== generation || id !== threadId.peek();
+}
+
 /** Show the thread of the address, starting with its newest steps. */
 export async function open(): Promise<void> {
-  const mine = ++generation;
+  generation += 1;
   states.clear();
   sought = undefined;
   batch(() => {
@@ -99,7 +105,7 @@ export async function open(): Promise<void> {
     page.error.value = undefined;
     page.busy.value = false;
   });
-  const isStale = () => mine !== generation;
+  const isStale = staleness();
   await Promise.all([loadRow(isStale), loadNewest(isStale)]);
   if (isStale()) return;
   void findSubgraphs(isStale);
@@ -183,8 +189,7 @@ export function see(from: number, to: number): Promise<void> {
 async function readSeen(): Promise<void> {
   const gapInSight = () => rows.value.gapIn(seen.from, seen.to, PAGE);
   for (let gap = gapInSight(); gap && !page.error.value; gap = gapInSight()) {
-    const mine = generation;
-    await loadGap(gap, () => mine !== generation);
+    await loadGap(gap, staleness());
   }
 }
 
@@ -202,8 +207,7 @@ export function findNamed(): void {
   const id = named.value;
   if (id === undefined || id === sought || steps.value.length === 0 || chosenIndex.value >= 0) return;
   sought = id;
-  const mine = generation;
-  const isStale = () => mine !== generation;
+  const isStale = staleness();
   const read = async () => {
     const found = await readSteps(PAGE, justAfter(id));
     if (!isStale() && found[0]?.id === id) list.value = withNamed(list.value, found, found.length < PAGE);
@@ -227,8 +231,8 @@ async function findSubgraphs(isStale: () => boolean): Promise<void> {
 
 /** Load newer steps and the current status of the thread. */
 export async function refresh(): Promise<void> {
-  const mine = generation;
-  const isStale = () => mine !== generation;
+  if (threadId.peek() === "") return;
+  const isStale = staleness();
   const before = row.value.value?.updated_at;
   await loadRow(isStale);
   const now = row.value.value;
@@ -252,11 +256,11 @@ let soon: Promise<void> | undefined;
 
 /** Like `refresh`, debounced. */
 export function refreshSoon(): Promise<void> {
-  const mine = generation;
+  const isStale = staleness();
   soon ??= new Promise((resolve) => setTimeout(resolve, REFRESH_MS)).then(() => {
     soon = undefined;
     // The reader may have left the thread.
-    return mine === generation && threadId.value !== "" ? refresh() : undefined;
+    return isStale() ? undefined : refresh();
   });
   return soon;
 }
