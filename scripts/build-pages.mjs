@@ -75,6 +75,28 @@ function licenseOf(name) {
   return file;
 }
 
+/** Parts that need a server, with what each exports. The pages do not contain them. */
+const SERVER_ONLY = {
+  "errors/attempts.tsx": ["Attempts", "RunAgain"],
+  "parts/dock.tsx": ["Dock"],
+  "screens/graphs.tsx": ["Graph", "Graphs"],
+  "screens/inbox.tsx": ["Inbox"],
+  "screens/memory.tsx": ["Memory"],
+  "screens/run.tsx": ["RunScreen"],
+  "screens/runs.tsx": ["Runs"],
+  "screens/shadow.tsx": ["Shadow"],
+  "screens/usage.tsx": ["UsageScreen"],
+  "state/bisect.ts": ["bisect"],
+};
+
+const withoutServerParts = {
+  name: "without-server-parts",
+  load(id) {
+    const found = Object.entries(SERVER_ONLY).find(([file]) => id === join(ROOT, "studio", file));
+    return found?.[1].map((name) => `export const ${name} = () => null;`).join("\n");
+  },
+};
+
 /** The pages use the style sheet of dist/studio, which has the same rules. */
 const UNUSED_STYLE = "unused";
 
@@ -87,6 +109,7 @@ async function buildPage() {
     logLevel: "warn",
     publicDir: false,
     oxc: JSX,
+    plugins: [withoutServerParts],
     build: {
       outDir: join(ROOT, "dist/pages"),
       emptyOutDir: true,
