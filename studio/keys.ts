@@ -12,7 +12,7 @@ export const isHelpShown = signal(false);
 const PAIR_MS = 1200;
 let lastG = 0;
 
-const isTyping = (target: EventTarget | null): target is HTMLElement =>
+export const isTyping = (target: EventTarget | null): target is HTMLElement =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
 const isInDialog = (): boolean => document.querySelector("dialog[open]") !== null;

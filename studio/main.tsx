@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { isReadOnly, note, shared } from "./api.js";
+import { focusContent, useFocusAfterNavigation } from "./focus.js";
 import { listenForKeys } from "./keys.js";
 import { Empty } from "./parts/common.js";
 import { CaseDialog } from "./parts/case-dialog.js";
@@ -31,6 +32,7 @@ function App() {
   const [screen = "", id] = place.value.path;
   useEffect(() => void readServer(), []);
   useEffect(follow, []);
+  useFocusAfterNavigation(place.value.path.join("/"));
   const [waiting, title] = [waitingCount.value, pageTitle(screen, id)];
   useEffect(() => {
     const name = [title, strings.studio].filter(Boolean).join(" · ");
@@ -92,10 +94,14 @@ function Note() {
 /** Move the focus by script: a link to an element id would overwrite the router's hash. */
 function skip(event: Event): void {
   event.preventDefault();
-  document.getElementById("content")?.focus();
+  focusContent();
 }
 
+/** Screens of a saved page; scripts/build-pages.mjs leaves the others out. */
+const SAVED = ["threads", "compare"];
+
 function Screen({ screen, id }: { screen: string; id: string | undefined }) {
+  if (shared && !SAVED.includes(screen)) return <Missing />;
   if (screen === "run" && !isReadOnly) return <RunScreen />;
   if (screen === "inbox" && !isReadOnly) return <Inbox />;
   if (screen === "threads") return id === undefined ? <Threads /> : <Thread />;
@@ -105,6 +111,10 @@ function Screen({ screen, id }: { screen: string; id: string | undefined }) {
   if (screen === "usage") return <Usage />;
   if (screen === "graphs") return id === undefined ? <Graphs /> : <Graph key={id} />;
   if (screen === "shadow") return <Shadow />;
+  return <Missing />;
+}
+
+function Missing() {
   return (
     <main id="content" class="screen narrow" tabIndex={-1}>
       <h1>{strings.studio}</h1>

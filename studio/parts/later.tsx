@@ -1,6 +1,7 @@
 /** Code splitting: a screen is loaded when it is first shown. */
 import type { ComponentType } from "preact";
 import { useEffect } from "preact/hooks";
+import { useKeptFocus } from "../focus.js";
 import { load, loading } from "../state/loading.js";
 import { Fault, Waiting } from "./common.js";
 
@@ -11,6 +12,7 @@ export function later(read: () => Promise<ComponentType>): ComponentType {
   const fetchIt = () => load(part, async () => ({ Screen: await read() }));
   return function Later() {
     const { value } = part.value;
+    useKeptFocus(value);
     useEffect(() => {
       if (!value) void fetchIt();
     }, []);

@@ -1,0 +1,82 @@
+/** Focus after navigation. */
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as steps } from "../fixtures/graphs/steps.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer } from "./open.js";
+
+const focused = (page: Page) =>
+  page.evaluate<string>("document.activeElement.id || document.activeElement.tagName.toLowerCase()");
+const toContent = (page: Page) => expect.poll(() => focused(page)).toBe("content");
+
+describeWithChromium("after navigation, the focus", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { agent, steps }, settings: { list_all_assistants: true } });
+
+  it("moves to the content: from links, shortcuts, and Back and Forward", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const row = page.locator("[data-list] a").first();
+    await row.waitFor();
+    // The first page keeps the focus that the browser chose.
+    expect(await focused(page)).toBe("body");
+    const screens = page.getByRole("navigation", { name: "Screens" });
+    await screens.getByRole("link", { name: "Graphs" }).press("Enter");
+    await page.getByRole("heading", { name: "Graphs" }).waitFor();
+    await toContent(page);
+    await page.goBack();
+    await row.waitFor();
+    await toContent(page);
+    await row.press("Enter");
+    await page.getByRole("listbox", { name: "Steps" }).waitFor();
+    expect(page.url()).toContain(id);
+    await toContent(page);
+    // Tab continues inside the content.
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.closest('#content') !== null")).toBe(true);
+    await page.goBack();
+    await row.waitFor();
+    await toContent(page);
+    await page.goForward();
+    await page.getByRole("listbox", { name: "Steps" }).waitFor();
+    await toContent(page);
+    for (const key of ["g", "t"]) await page.keyboard.press(key);
+    await row.waitFor();
+    await toContent(page);
+  });
+
+  it("moves to screens that are loaded later", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/threads");
+    const screens = page.getByRole("navigation", { name: "Screens" });
+    for (const name of ["Usage", "Memory"]) {
+      await screens.getByRole("link", { name }).press("Enter");
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      await toContent(page);
+    }
+  });
+
+  it("stays in a field, in a selection, and on the first page of a deep link", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    const steps = page.getByRole("listbox", { name: "Steps" });
+    await steps.getByRole("option").first().waitFor();
+    expect(await focused(page)).toBe("body");
+    await steps.focus();
+    await page.keyboard.press("ArrowDown");
+    await expect.poll(() => page.url()).toContain("/at/");
+    expect(await focused(page)).toBe("steps");
+    await visit("#/run?graph=agent");
+    const message = page.getByRole("textbox", { name: "Message to the graph" });
+    await message.fill("two and three");
+    await message.press("Enter");
+    await page.getByText("The sum is 5").waitFor();
+    await expect.poll(() => page.url()).toMatch(/#\/run\/[\w-]+/);
+    expect(await focused(page)).toBe("message");
+  });
+});
