@@ -46,11 +46,24 @@ interface TreeProps {
   onFind?: ((path: readonly PathStep[], value: unknown) => void) | undefined;
 }
 
+/** The key of the selected value. Follows the address, which changes by Back, or a link to another value. */
+function useChosen(at: string | undefined, open: (keys: readonly string[]) => void) {
+  const [active, choose] = useState(at);
+  useEffect(() => {
+    if (at === active) return;
+    choose(at);
+    open(ancestorKeys(pathOfKey(at ?? "") ?? []));
+  }, [at]);
+  return [active, choose] as const;
+}
+
 export function Tree({ root, label, at, onChoose, isHidden, onExpect, onFind }: TreeProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set([...firstOpen(root), ...ancestorKeys(pathOfKey(at ?? "") ?? [])]),
   );
-  const [active, choose] = useState(at);
+  const [active, choose] = useChosen(at, (ancestors) =>
+    setOpen((before) => new Set([...before, ...ancestors])),
+  );
   const setActive = (key: string | undefined) => {
     choose(key);
     onChoose?.(key);

@@ -1,8 +1,9 @@
 /** The answers that are tried on copies, with their outcomes: compare them, open one, or choose one. */
+import { useEffect } from "preact/hooks";
 import type { Interrupt } from "../../src/models/state.js";
 import { href } from "../router.js";
 import type { RunWish } from "../state/copy-as.js";
-import { MOST_TRIALS, resumeFor, type Trial, trialsOf, tryAnswers } from "../state/trials.js";
+import { MOST_TRIALS, readKeptTrials, resumeFor, type Trial, trialsOf, tryAnswers } from "../state/trials.js";
 import { strings } from "../strings.js";
 import { visible } from "./text.js";
 
@@ -35,7 +36,9 @@ export function TryButton({ interrupts, graph, threadId, answers, isBusy }: Omit
 }
 
 export function Trials({ interrupts, threadId, isBusy, onAnswer }: Omit<TrialsProps, "graph" | "answers">) {
-  const trials = trialsOf(keyOf(threadId, interrupts));
+  const key = keyOf(threadId, interrupts);
+  const trials = trialsOf(key);
+  useEffect(() => void readKeptTrials(key), [key]);
   if (trials.length === 0) return null;
   const [first] = trials;
   return (
@@ -43,7 +46,7 @@ export function Trials({ interrupts, threadId, isBusy, onAnswer }: Omit<TrialsPr
       <p class="trials-title dim">{strings.trials.title}</p>
       <ol>
         {trials.map((trial, index) => (
-          <li key={index}>
+          <li key={trial.id}>
             <span class="trial-answer">{visible(answerText(trial))}</span>
             <Outcome trial={trial} />
             {trial.threadId !== undefined && trial.state !== "running" && (

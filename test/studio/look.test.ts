@@ -1,4 +1,6 @@
 /** Viewing threads, their steps and their states. */
+import { HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
@@ -14,6 +16,18 @@ import { expectCopied, ranThread, useBrowser, useServer } from "./open.js";
 const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
   page.getByRole("listbox", { name: "Steps" }).getByRole("option", which);
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+
+/** Stores its messages again, under new ids. */
+const renamed = new StateGraph(MessagesAnnotation)
+  .addNode("rename", ({ messages }) => ({
+    messages: [
+      new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
+      ...messages.map(({ text }, index) => new HumanMessage({ id: `new-${index}`, content: text })),
+      new HumanMessage({ id: "more", content: "four" }),
+    ],
+  }))
+  .addEdge(START, "rename")
+  .compile();
 
 describeWithChromium("the list of threads", () => {
   const open = useBrowser();
@@ -105,7 +119,7 @@ describeWithChromium("an empty list of threads", () => {
 describeWithChromium("the thread page", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, hitl, fail, steps, subgraph, gate },
+    graphs: { agent, hitl, fail, steps, subgraph, gate, renamed },
     settings: { list_all_assistants: true },
   });
 
@@ -158,6 +172,39 @@ describeWithChromium("the thread page", () => {
     await page.getByRole("dialog").getByText("next thread or step").waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  });
+
+  it("selects the value of the address in the state, also when only that changes", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    const at = (path: string) => `#/threads/${id}?tab=state&path=${encodeURIComponent(path)}`;
+    const chosen = page.getByRole("treeitem", { selected: true });
+    await visit(at('["messages",0,"content"]'));
+    await expect.poll(() => chosen.textContent()).toContain("two and three");
+    await visit(at('["messages",3,"content"]'));
+    await expect.poll(() => chosen.textContent()).toContain("The sum is 5");
+    await page.goBack();
+    await expect.poll(() => chosen.textContent()).toContain("two and three");
+  });
+
+  it("matches messages by their content in the changes if they got new ids", async () => {
+    const { service, url } = server();
+    const messages = ["one", "two", "three"].map((content, index) => ({
+      role: "user",
+      content,
+      id: `${index}`,
+    }));
+    const id = await ranThread(service, "renamed", { messages });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    await page.getByText("by rename").waitFor();
+    expect(await page.locator(".change.is-remove").count()).toBe(0);
+    expect(await page.locator(".change.is-add").allTextContents()).toEqual([
+      expect.stringMatching(/\[3\].*four/),
+    ]);
+    const changed = await page.locator(".change.is-replace").allTextContents();
+    expect(changed).toEqual([0, 1, 2].map((at) => expect.stringContaining(`[${at}].id`) as string));
   });
 
   it("shows the writes, interrupts and errors of each task", async () => {

@@ -1,6 +1,7 @@
 /** Several answers to one interrupt, tried on copies of the thread and compared. */
 import { Annotation, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { expect, it } from "vitest";
+import { gateOf } from "../fixtures/gates.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
@@ -24,10 +25,19 @@ const two = new StateGraph(State)
   .addEdge(START, "left")
   .addEdge(START, "right")
   .compile();
+/** Waits at the gate of its answer, unless that is `yes`. */
+const slow = new StateGraph(State)
+  .addNode("ask", async (_, config) => {
+    const outcome = interrupt<string, string>("Refund the kettle?");
+    if (outcome !== "yes") await gateOf(outcome).wait(config.signal, false);
+    return { outcome };
+  })
+  .addEdge(START, "ask")
+  .compile();
 
 describeWithChromium("answers tried on copies", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { asker, two }, settings: { list_all_assistants: true } });
+  const server = useServer({ graphs: { asker, slow, two }, settings: { list_all_assistants: true } });
 
   it("run beside each other, are compared, and change the thread only when one is chosen", async () => {
     const { service, url } = server();
@@ -57,6 +67,34 @@ describeWithChromium("answers tried on copies", () => {
     await expect
       .poll(async () => (await service.state.get(thread)).values)
       .toEqual({ answers: ["no"], outcome: "did no" });
+  });
+
+  it("are kept across a reload, and removed with their copies", async () => {
+    const { service, url } = server();
+    const thread = await ranThread(service, "slow", {});
+    const { page, visit } = await open(url);
+    await visit(`#/run/${thread}`);
+    const list = page.getByRole("region", { name: "Answers tried on copies" });
+    const trials = list.getByRole("listitem");
+    for (const answer of ["yes", "held"]) {
+      await page.getByLabel("Answer", { exact: true }).fill(answer);
+      await page.getByRole("button", { name: "Try on a copy" }).click();
+    }
+    await trials.nth(0).getByText("done").waitFor();
+    await gateOf("held").entered;
+    await page.reload();
+    await trials.nth(0).getByText("done").waitFor();
+    await trials.nth(1).getByText("running").waitFor();
+    gateOf("held").open();
+    await trials.nth(1).getByText("done").waitFor();
+    const copies = (await service.threads.search({ metadata: { forked_from: thread } })).items;
+    await service.threads.delete(copies.find(({ metadata }) => metadata?.answer === "yes")?.thread_id ?? "");
+    await page.reload();
+    await expect.poll(() => trials.count()).toBe(1);
+    await list.getByRole("button", { name: "Choose held" }).click();
+    await expect
+      .poll(async () => (await service.state.get(thread)).values)
+      .toMatchObject({ outcome: "held" });
   });
 
   it("answer several interrupts at once", async () => {
