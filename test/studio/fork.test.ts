@@ -1,4 +1,5 @@
 /** Forking a step: editing messages, reviewing changes, running from the fork, and undoing it. */
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { cli } from "../cli/harness.js";
@@ -8,6 +9,15 @@ import { describeWithChromium } from "../helpers/chromium.js";
 import type { Service } from "../../src/service/service.js";
 import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
+/** The values of `list` and `log` look like messages. */
+const Listing = Annotation.Root({
+  list: Annotation<object[]>(),
+  log: Annotation<object[]>({ reducer: (all, more) => all.concat(more), default: () => [] }),
+});
+const listing = new StateGraph(Listing)
+  .addNode("fill", () => ({ list: [{ type: "ai", id: "1", content: "a" }], log: [{ type: "ai", id: "2" }] }))
+  .addEdge(START, "fill")
+  .compile();
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
 
 const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
@@ -21,7 +31,7 @@ const contents = async ({ state }: Service, thread: string): Promise<unknown[]> 
 
 describeWithChromium("a fork", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { agent, steps }, settings: { list_all_assistants: true } });
+  const server = useServer({ graphs: { agent, listing, steps }, settings: { list_all_assistants: true } });
 
   it("replaces and deletes messages by id, shows the changes, and can be undone", async () => {
     const { service, url } = server();
@@ -94,6 +104,21 @@ describeWithChromium("a fork", () => {
     await button(page, "Write").click();
     await page.getByRole("alert").filter({ hasText: HOSTILE }).waitFor();
     expect(await page.locator("main :is(img, iframe, script, b)").count()).toBe(0);
+  });
+
+  it("describes writes by the kinds of the state keys that the server reports, not by their values", async () => {
+    const { service, url } = server();
+    const { channels } = await service.assistants.schemas("listing");
+    expect(channels).toMatchObject({ list: { kind: "last_value" }, log: { kind: "reducer" } });
+    const id = await ranThread(service, "listing", { list: [] });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?fork=1`);
+    await button(page, "Edit list").click();
+    await page.getByText("Replaced: this becomes the value.").waitFor();
+    expect(await page.getByLabel("Value to write to list").inputValue()).toContain('"content": "a"');
+    await button(page, "Edit log").click();
+    await page.getByText("Combined: the key's reducer gets this value and the current one.").waitFor();
+    expect(await page.getByText(/^Messages: /).count()).toBe(0);
   });
 
   it("can be written and run with the copied commands", async () => {

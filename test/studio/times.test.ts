@@ -1,5 +1,5 @@
 /** The timeline tab: start and end of tasks and calls, and token costs. */
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
@@ -23,6 +23,15 @@ const billed = new StateGraph(MessagesAnnotation)
   .addEdge(START, "ask")
   .addEdge("ask", "fail")
   .compile();
+/** Its last of 1,301 steps fails. */
+const long = new StateGraph(Annotation.Root({ n: Annotation<number>() }))
+  .addNode("step", ({ n }) => ({ n: n + 1 }))
+  .addNode("last", () => {
+    throw new RangeError("too late");
+  })
+  .addEdge(START, "step")
+  .addConditionalEdges("step", ({ n }) => (n < 1300 ? "step" : "last"), ["step", "last"])
+  .compile();
 const bars = (page: Page) =>
   page.getByRole("listbox", { name: "Timeline of runs and calls" }).getByRole("option");
 const tokens = (page: Page) =>
@@ -35,7 +44,7 @@ const tokens = (page: Page) =>
 describeWithChromium("the timeline of a run", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, billed, hitl, subgraph },
+    graphs: { agent, billed, hitl, long, subgraph },
     settings: { list_all_assistants: true, prices: { cheap: { input: 1, output: 2, cache_read: 0.5 } } },
   });
 
@@ -55,6 +64,20 @@ describeWithChromium("the timeline of a run", () => {
     const waits = await ranThread(service, "hitl", { topic: "tea" });
     await visit(`#/threads/${waits}?tab=times`);
     await expect.poll(() => bars(page).last().textContent()).toContain("ask waiting");
+  });
+
+  it("keeps the first 200 and the last 800 parts of a long run, with a late failure", async () => {
+    const { service, url } = server();
+    const { thread_id: id } = await service.threads.create({});
+    const config = { recursion_limit: 2000 };
+    await service.runs.create(id, { assistant_id: "long", input: { n: 0 }, config }).catch(() => undefined);
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=times`);
+    await page.getByText("301 parts between the first 200 and the last 800 not stored").waitFor();
+    await page.getByText(/, 1,000 parts$/).waitFor();
+    await page.getByRole("listbox", { name: "Timeline of runs and calls" }).focus();
+    await page.keyboard.press("End");
+    await expect.poll(() => bars(page).last().textContent()).toMatch(/^last failed: RangeError/);
   });
 
   it("includes the duration of steps after an answer and after an edit", async () => {
