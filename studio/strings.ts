@@ -261,13 +261,28 @@ export const strings = {
       folded === 0 ? count(own, "frame") : `${count(own, "frame")}, ${folded} in libraries not shown`,
     again: "Run this node again",
     againBusy: "Running…",
-    againHint: "With the saved code and the stored input, on a copy: nothing is written to this thread",
+    againHint:
+      "With the saved code, the stored input, and recorded responses of models and tools, on a copy: nothing is written to this thread",
+    onSave: "Run again on save",
+    onSaveHint:
+      "Runs this node again each time a file of the graphs is saved. Calls of models and tools that are not recorded are made.",
+    notLoaded: "Saved file that failed to load",
     attempts: "Both attempts",
     attempt: (number: number) => `Attempt ${number}`,
     stateThen: "state when it failed",
     stateNow: "state after it, not saved",
-    calls: (number: number) =>
-      number === 0 ? "No model or tool was called." : `${count(number, "call")} of models and tools.`,
+    stored: "Stored",
+    savedCode: "With the saved code",
+    same: "Same result.",
+    differs: "Different result.",
+    asks: "The node waits for an answer.",
+    calls: (made: number, recorded: number) =>
+      [
+        recorded > 0 && `${count(recorded, "answer")} from the recording.`,
+        made === 0 ? "No model or tool was called." : `${count(made, "call")} of models and tools made.`,
+      ]
+        .filter(Boolean)
+        .join(" "),
     goOn: "Continue from here",
     step: (node: string) => `${node} failed`,
     places: (number: number) => count(number, "graph"),

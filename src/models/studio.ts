@@ -31,6 +31,8 @@ export interface StudioHello {
   faults: LoadFault[];
   /** When the graphs were last reloaded, ISO 8601; null if never since the start. */
   reloaded_at: string | null;
+  /** Number of reloads since the start, also of those that failed; null if saved files are not reloaded. */
+  loads: number | null;
   /** Whether the project has results of `shadow --studio`. */
   has_shadow: boolean;
 }
@@ -128,6 +130,12 @@ export interface StudioNodeRun {
   /** State before and after; `after` equals `before` if the run failed. */
   before: unknown;
   after: unknown;
+  /** The state that the step stored; null if the request names no step. */
+  stored: unknown;
+  /** Whether a node waits for an answer that is not stored. */
+  asks: boolean;
   /** Number of calls of models and tools that were made. */
   calls: number;
+  /** Number of calls that were answered from the recording instead. */
+  recorded: number;
 }

@@ -13,6 +13,7 @@ import { CodeFrame } from "./code-frame.js";
 
 interface FaultCardProps {
   threadId: string;
+  graph: string;
   /** What every client sees of the error. */
   error: string;
   /** The run that failed; the last one of the thread if undefined. */
@@ -21,7 +22,8 @@ interface FaultCardProps {
   checkpointId: string | undefined;
 }
 
-export function FaultCard({ threadId, error, runId, checkpointId }: FaultCardProps) {
+export function FaultCard({ threadId, graph, error, runId, checkpointId }: FaultCardProps) {
+  const again = checkpointId === undefined ? undefined : { superstep: { threadId, checkpointId }, graph };
   const fault = useFault(threadId, runId, error);
   const node = fault && faultNode(fault);
   const name = fault?.name && !error.startsWith(fault.name) ? `${fault.name}: ` : "";
@@ -38,11 +40,11 @@ export function FaultCard({ threadId, error, runId, checkpointId }: FaultCardPro
       </header>
       {fault && <Place fault={fault} />}
       <footer class="fault-actions">
-        <RunAgain threadId={threadId} checkpointId={checkpointId} />
+        {again && <RunAgain {...again} />}
         {fault?.location?.line !== undefined && <OpenButton location={fault.location} />}
       </footer>
       {fault && <Details fault={fault} />}
-      <Attempts checkpointId={checkpointId} error={error} />
+      {again && <Attempts {...again} error={error} />}
     </div>
   );
 }

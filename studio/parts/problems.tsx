@@ -4,6 +4,7 @@ import type { LoadFault } from "../../src/models/studio.js";
 import type { ApiError } from "../api.js";
 import { hello } from "../state/hello.js";
 import { openInEditor } from "../state/helper.js";
+import { watched } from "../state/node-reruns.js";
 import { strings } from "../strings.js";
 import { CodeFrame } from "../errors/code-frame.js";
 import { Copy, visible } from "./text.js";
@@ -14,10 +15,17 @@ const seen = new Set<string>();
 export function Problems() {
   const told = hello.value;
   if (!told || told.faults.length === 0) return null;
+  // Then the error is shown at the step that runs again.
+  const isWatching = watched.value !== undefined;
   return (
     <aside class="problems" aria-label={strings.problems.title} aria-live="polite">
       {grouped(told.faults).map((faults) => (
-        <Problem key={keyOf(faults)} faults={faults} place={told.place} />
+        <Problem
+          key={`${keyOf(faults)} ${isWatching}`}
+          faults={faults}
+          place={told.place}
+          isFolded={isWatching || seen.has(keyOf(faults))}
+        />
       ))}
     </aside>
   );
@@ -38,10 +46,18 @@ const placeOf = ({ graph_id, message, location }: LoadFault): string =>
 
 const keyOf = (faults: readonly LoadFault[]): string => faults.map(placeOf)[0] ?? "";
 
-function Problem({ faults, place }: { faults: readonly LoadFault[]; place: string }) {
+interface ProblemProps {
+  faults: readonly LoadFault[];
+  place: string;
+  /** Whether it is folded at first. */
+  isFolded?: boolean;
+}
+
+/** Graphs that fail at one place. */
+export function Problem({ faults, place, isFolded = false }: ProblemProps) {
   const [refusal, setRefusal] = useState<ApiError | undefined>(undefined);
   const key = keyOf(faults);
-  const [isOpen, setOpen] = useState(!seen.has(key));
+  const [isOpen, setOpen] = useState(!isFolded);
   const [fault] = faults;
   if (!fault) return null;
   const { message, hint, location } = fault;
@@ -57,7 +73,7 @@ function Problem({ faults, place }: { faults: readonly LoadFault[]; place: strin
           {ids.length > 0 ? strings.problems.graph(visible(ids.join(", "))) : strings.problems.settings}
         </strong>{" "}
         {faults.some(({ served }) => served) && <span>{strings.problems.served}</span>}{" "}
-        {!isOpen && <span class="dim">{visible(message.split("\n", 1)[0] ?? "")}</span>}
+        {!isOpen && <span class="dim">{visible(lineOf(fault, place))}</span>}
       </summary>
       <pre class="text">{visible(message)}</pre>
       {location && (
@@ -79,6 +95,14 @@ function Problem({ faults, place }: { faults: readonly LoadFault[]; place: strin
       )}
     </details>
   );
+}
+
+/** One line about an error. What graphs that import the file have in common is the error there. */
+function lineOf({ message, location }: LoadFault, place: string): string {
+  const [first = "", second = ""] = message.split("\n").filter((line) => line.trim() !== "");
+  return location && second !== ""
+    ? `${shortFile(location.file, place)}:${location.line} ${second.trim()}`
+    : first;
 }
 
 /** Path inside the project. */

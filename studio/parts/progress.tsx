@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
 import { schemaIssues } from "../state/composer.js";
-import { useView } from "../state/conversation.js";
+import { graphOfView, useView } from "../state/conversation.js";
 import { cancelAction } from "../state/live-run.js";
 import type { Picture } from "../state/run-view.js";
 import { strings } from "../strings.js";
@@ -43,10 +43,17 @@ export function LastFailure() {
 }
 
 function Failure({ error }: { error: string }) {
-  const { id, state } = useView();
-  const { tasks = [], checkpoint } = state.value.value ?? {};
+  const view = useView();
+  const { tasks = [], checkpoint } = view.state.value.value ?? {};
   const before = tasks.length > 0 ? checkpoint?.checkpoint_id : undefined;
-  return <FaultCard threadId={id} error={failureText(error)} checkpointId={before ?? undefined} />;
+  return (
+    <FaultCard
+      threadId={view.id}
+      graph={graphOfView(view)}
+      error={failureText(error)}
+      checkpointId={before ?? undefined}
+    />
+  );
 }
 
 /** One line per schema issue; other errors are unchanged. */

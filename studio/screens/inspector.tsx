@@ -3,11 +3,13 @@ import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
+import { userNodes } from "../../src/view/diagram.js";
 import { errorLine } from "../../src/view/text.js";
 import { isReadOnly, shared } from "../api.js";
 import { Changes } from "../parts/changes.js";
 import { Fault, Section, Waiting } from "../parts/common.js";
 import { openCase } from "../parts/case-dialog.js";
+import { Attempts, RunAgain } from "../errors/attempts.js";
 import { FaultCard } from "../errors/fault-card.js";
 import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
@@ -27,6 +29,8 @@ import {
   threadId,
 } from "../state/thread.js";
 import { hello } from "../state/hello.js";
+import { graphOf } from "../state/threads.js";
+import { keyOf, watched } from "../state/node-reruns.js";
 import { chosenRun } from "../state/times.js";
 import { isHidden } from "../state/state-keys.js";
 import { strings } from "../strings.js";
@@ -82,6 +86,7 @@ export function Inspector() {
         tabIndex={0}
       >
         {content && <StepFault {...content} />}
+        {content && !isForking.value && <StepAgain {...content} isOffered={view === "changes"} />}
         {content && isForking.value && <Fork state={content.state} />}
         {tab === "run" && <Tabs of={RUN_VIEWS} chosen={view} label={strings.thread.run} />}
         {error ? <Fault error={error} /> : content ? <Panel view={view} looked={content} /> : <Waiting />}
@@ -99,10 +104,36 @@ function StepFault({ state }: Looked) {
   return (
     <FaultCard
       threadId={threadId.value}
+      graph={graphName()}
       error={(isNewest ? row.value.value?.error : undefined) ?? errorLine(failed.error)}
       runId={!isNewest && typeof runId === "string" ? runId : undefined}
       checkpointId={state.checkpoint?.checkpoint_id ?? undefined}
     />
+  );
+}
+
+const graphName = (): string => (row.value.value ? graphOf(row.value.value) : "");
+
+interface StepAgainProps extends Looked {
+  /** Whether to offer it; a result is shown anyway. */
+  isOffered: boolean;
+}
+
+/** Runs the nodes that created the selected step again, from the state before it. */
+function StepAgain({ state, parent, isOffered }: StepAgainProps) {
+  const [stepId, checkpointId] = [state.checkpoint?.checkpoint_id, parent?.checkpoint?.checkpoint_id];
+  const isNode = state.metadata.source === "loop" && userNodes(parent?.next ?? []).length > 0;
+  // The card of a failed step offers that step instead.
+  const isOther = namespace.value !== "" || state.tasks.some(({ error }) => error !== null);
+  if (!isNode || isOther || !stepId || !checkpointId || isReadOnly || !hello.value) return null;
+  const again = { superstep: { threadId: threadId.value, checkpointId, stepId }, graph: graphName() };
+  return (
+    <div class="step-again" hidden={!isOffered && watched.value !== keyOf(again.superstep)}>
+      <p class="step-again-head">
+        <RunAgain {...again} />
+      </p>
+      <Attempts {...again} />
+    </div>
   );
 }
 

@@ -61,12 +61,15 @@ function use(next: string): void {
 
 export const helperHeaders = (): Record<string, string> => ({ "x-studio-token": token() ?? "" });
 
+const readHello = async (): Promise<StudioHello> =>
+  (await ask<StudioHello>("GET", "/studio/api/hello", { headers: helperHeaders() })).body;
+
 async function connect(): Promise<void> {
   listening?.abort();
   const leaving = new AbortController();
   listening = leaving;
   try {
-    hello.value = (await ask<StudioHello>("GET", "/studio/api/hello", { headers: helperHeaders() })).body;
+    hello.value = await readHello();
   } catch (error) {
     // The token belongs to an earlier process, or the server has no helpers.
     if (error instanceof ApiError && error.status !== 0) sessionStorage.removeItem(TOKEN);
@@ -81,13 +84,16 @@ async function connect(): Promise<void> {
 const AGAIN_MS = 2000;
 
 async function readEvents(signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  const share = (next: StudioHello) => {
+    take(next);
+    post({ kind: "hello", hello: next });
+  };
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const response = await open("GET", "/studio/api/events", { headers: helperHeaders(), signal });
-      for await (const { data } of framesOf(response)) {
-        take(data as StudioHello);
-        post({ kind: "hello", hello: data as StudioHello });
-      }
+      // A restart closes the connection before it reports that the graphs were loaded.
+      if (!isFirst) share(await readHello());
+      for await (const { data } of framesOf(response)) share(data as StudioHello);
     } catch (error) {
       if (error instanceof ApiError && error.status !== 0) return;
     }

@@ -1,7 +1,6 @@
 /** The exception of a thread's last run with its source position; only in the Studio opened from the terminal. */
-import { signal } from "@preact/signals";
-import type { StudioFault, StudioNodeRun } from "../../src/models/studio.js";
-import { ApiError, ask } from "../api.js";
+import type { StudioFault } from "../../src/models/studio.js";
+import { ask } from "../api.js";
 import { helperHeaders } from "./helper.js";
 
 /** @param runId the last run of the thread if omitted */
@@ -20,33 +19,4 @@ export function faultNode({ node, namespace = "" }: StudioFault): string | undef
   if (node === undefined) return undefined;
   const around = namespace.split("|").map((part) => part.split(":", 1)[0] ?? "");
   return [...around.filter(Boolean), node].join(":");
-}
-
-export interface Attempt {
-  /** The checkpoint from which the node ran. */
-  checkpointId: string;
-  isRunning: boolean;
-  result?: StudioNodeRun;
-  refusal?: ApiError;
-}
-
-/** The last time that a node ran again, on the open thread. */
-export const attempt = signal<Attempt | undefined>(undefined);
-
-/** Run the tasks after a checkpoint again, with the code as it is now. */
-export async function runNodeAgain(threadId: string, checkpointId: string): Promise<void> {
-  if (attempt.value?.isRunning) return;
-  const mine: Attempt = { checkpointId, isRunning: true };
-  attempt.value = mine;
-  const body = { thread_id: threadId, checkpoint_id: checkpointId };
-  try {
-    const { body: result } = await ask<StudioNodeRun>("POST", "/studio/api/node-runs", {
-      body,
-      headers: helperHeaders(),
-    });
-    if (attempt.value === mine) attempt.value = { checkpointId, isRunning: false, result };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (attempt.value === mine) attempt.value = { checkpointId, isRunning: false, refusal: error };
-  }
 }

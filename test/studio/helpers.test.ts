@@ -103,6 +103,44 @@ describeWithChromium("the Studio of dev", () => {
     await page.getByText("echo: hello").waitFor();
   });
 
+  it("shows a file that several graphs share once, folded after the first look, with its line breaks", async () => {
+    const { project } = dev;
+    const names = ["one", "two", "three", "four", "five"];
+    const importing = `import "./shared.ts";\n${echoGraph()}`;
+    await project.put("shared.ts", "");
+    for (const name of ["graph", ...names]) await project.put(`${name}.ts`, importing);
+    const { url, token } = await dev.start({ flags: names.map((name) => `./${name}.ts`) });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await page.getByRole("textbox", { name: "Message to the graph" }).waitFor();
+    await project.put("shared.ts", 'throw new Error("first line\\n  second line");\n');
+    const problems = page.getByRole("complementary", { name: "Graphs that failed to load" });
+    await problems.getByText("agent, one, two, three, four, five failed to load").waitFor();
+    expect(await problems.getByRole("group").count()).toBe(1);
+    expect(await problems.locator(".code-frame").count()).toBe(1);
+    const message = problems.locator("pre.text");
+    expect(await message.innerText()).toMatch(/first line\n {2}second line/);
+    const whole = (await problems.boundingBox())?.height ?? 0;
+    await problems.locator("summary").click();
+    await expect.poll(() => message.isVisible()).toBe(false);
+    expect(await problems.locator("summary").innerText()).toMatch(
+      /still served\. shared\.ts:1 .*first line$/,
+    );
+    expect((await problems.boundingBox())?.height ?? 0).toBeLessThan(Math.min(whole / 2, 60));
+    const screens = page.getByRole("navigation", { name: "Screens" });
+    for (const name of ["Threads", "Graphs"]) {
+      await screens.getByRole("link", { name }).click();
+      await page.getByRole("heading", { level: 1, name }).waitFor();
+      expect(await message.isVisible()).toBe(false);
+    }
+    // The same error after another save stays folded, too.
+    await project.put("shared.ts", 'throw new Error("first line\\n  second line"); // same\n');
+    await page.getByRole("link", { name: "Runs" }).click();
+    expect(await message.isVisible()).toBe(false);
+    await project.put("shared.ts", "");
+    await expect.poll(() => problems.count()).toBe(0);
+  });
+
   it("lists all graphs, including those that are hidden without list_all_assistants", async () => {
     await dev.project.put("other.ts", echoGraph());
     const { url, token } = await dev.start({ flags: ["./other.ts"] });

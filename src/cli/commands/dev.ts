@@ -137,7 +137,7 @@ const placeOf = ({ db, checkpointerScheme, checkpointerUri }: DevFlags): Storage
 /** Helper routes for this process's Studio only. */
 async function helpersOf(
   session: Session,
-  { record }: DevFlags,
+  { record, reload: isWatching }: DevFlags,
   server: () => DevServer,
 ): Promise<DevHelpers> {
   const { DevHelpers } = await import("../dev/studio-helpers.js");
@@ -145,7 +145,8 @@ async function helpersOf(
     const { service, files, config } = server();
     const { baseDir, env } = config;
     const variables = { ...session.io.env, ...env };
-    return { service, files, baseDir, transcripts: transcriptsOf(baseDir, record), env: variables };
+    const transcripts = transcriptsOf(baseDir, record);
+    return { service, files, isWatching, baseDir, transcripts, env: variables };
   });
 }
 

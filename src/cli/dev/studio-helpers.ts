@@ -32,8 +32,10 @@ import { ThreadHelpers } from "./thread-helpers.js";
 /** The current state to report; it changes with the settings. */
 interface HelperState {
   readonly service: Service;
-  /** Absolute paths of the files that are watched. */
+  /** Absolute paths of the files of the project. */
   readonly files: readonly string[];
+  /** Whether these files are reloaded when they change. */
+  readonly isWatching: boolean;
   readonly baseDir: string;
   /** Folder of the recordings. */
   readonly transcripts: string;
@@ -53,6 +55,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
   readonly #listeners = new Set<(event: StudioEvent) => void>();
   #faults: ReadonlyMap<string, GraphServeError> = new Map();
   #reloadedAt: string | null = null;
+  #loads = 0;
 
   /** `state` is called only after the server listens. */
   constructor(session: Session, state: () => HelperState) {
@@ -62,7 +65,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
   }
 
   async hello(): Promise<StudioHello> {
-    const { service, baseDir } = this.#state();
+    const { service, baseDir, isWatching } = this.#state();
     const graphs = await service.graphs();
     const standIns = service.graphFaults();
     const faults = new Map([...standIns, ...this.#faults]);
@@ -72,6 +75,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
       graphs: graphs.map(({ id }) => id),
       faults: [...faults].map(([id, fault]) => faultToTell(id, fault, !standIns.has(id))),
       reloaded_at: this.#reloadedAt,
+      loads: isWatching ? this.#loads : null,
       has_shadow: hasSavedShadow(baseDir),
     };
   }
@@ -84,6 +88,7 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
   /** Reports a reload and its errors. */
   async noteLoad(faults: ReadonlyMap<string, GraphServeError>): Promise<void> {
     this.#faults = faults;
+    this.#loads += 1;
     if (faults.size === 0) this.#reloadedAt = new Date().toISOString();
     if (this.#listeners.size === 0) return;
     const data = await this.hello();
@@ -115,9 +120,9 @@ export class DevHelpers extends ThreadHelpers implements StudioHelpers {
     return this.#replays.start(this.#state(), request);
   }
 
-  async runNode(request: NodeRunRequest): Promise<StudioNodeRun> {
+  async runNode(request: NodeRunRequest, left: AbortSignal): Promise<StudioNodeRun> {
     const { runNode } = await import("./studio-node-runs.js");
-    return runNode(this.#state().service, request);
+    return runNode(this.#state(), request, left);
   }
 
   replay(threadId: string): StudioReplay {

@@ -69,6 +69,7 @@ export class StorageHelpers extends ThreadHelpers implements PageHelpers {
       graphs: [...this.#graphs],
       faults: [],
       reloaded_at: null,
+      loads: null,
       has_shadow: hasSavedShadow(this.#baseDir),
     });
   }

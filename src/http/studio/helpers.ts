@@ -9,6 +9,7 @@ import { pipeline } from "node:stream/promises";
 import type { Static, TObject } from "@sinclair/typebox";
 import { Type } from "../../support/schema-builder.js";
 import express, { type Request, type RequestHandler, type Router } from "express";
+import { StringEnum } from "../../models/common.js";
 import { StateAtCheckpointRequest, ThreadStateSearchRequest } from "../../models/state.js";
 import type {
   StudioCase,
@@ -73,10 +74,11 @@ export interface StudioHelpers extends PageHelpers {
    */
   startReplay(request: ReplayRequest): Promise<StudioReplay>;
   /**
-   * Runs the tasks after a checkpoint again with the current code, on a copy of the thread. Resolves at their end.
+   * Runs the tasks after a checkpoint again with the current code, on a copy of the thread. Resolves at their end, or
+   * after `left` aborted them.
    * @throws NotFoundError, InvalidRequestError if nothing runs after the checkpoint
    */
-  runNode(request: NodeRunRequest): Promise<StudioNodeRun>;
+  runNode(request: NodeRunRequest, left: AbortSignal): Promise<StudioNodeRun>;
   /** State of a replay. @throws NotFoundError (`thread_not_found`) */
   replay(threadId: string): StudioReplay;
 }
@@ -128,6 +130,8 @@ const NodeRunRequest = Type.Object(
   {
     thread_id: Type.String({ format: "uuid", description: "Thread of the checkpoint." }),
     checkpoint_id: Type.String({ description: "Checkpoint before the tasks." }),
+    step_id: Type.Optional(Type.String({ description: "Checkpoint after them, to compare with." })),
+    shows: Type.Optional(StringEnum(["clients", "all"], { description: "The state keys to return." })),
   },
   { additionalProperties: false },
 );
@@ -193,7 +197,10 @@ function serveProject(router: Router, helpers: StudioHelpers): void {
     res.status(201).json(await helpers.startReplay(await bodyOf(req, ReplayRequest)));
   });
   router.post("/node-runs", async (req, res) => {
-    res.set("Cache-Control", "no-store").json(await helpers.runNode(await bodyOf(req, NodeRunRequest)));
+    const left = new AbortController();
+    res.once("close", () => left.abort());
+    const result = await helpers.runNode(await bodyOf(req, NodeRunRequest), left.signal);
+    res.set("Cache-Control", "no-store").json(result);
   });
   router.get("/replays/:thread_id", (req, res) => {
     res.set("Cache-Control", "no-store").json(helpers.replay(req.params.thread_id));

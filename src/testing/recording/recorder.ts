@@ -183,6 +183,27 @@ export async function answerFromTranscripts(
   };
 }
 
+/**
+ * Starts to answer calls on a thread that are among these; other calls are executed, and not recorded. Of several
+ * responses to the same request, the first is used first.
+ * @returns a function that stops answering, and returns the number of calls that were answered
+ */
+export async function answerRecorded(
+  threadId: string,
+  calls: readonly RecordedCall[],
+  redact: Redact,
+): Promise<() => number> {
+  const entries = calls.map((call) => ({ ...call, case: threadId }));
+  const recording = new StoredRecording(entries, { caseName: threadId, redact, callsUnrecorded: true });
+  const restore = await patchLibrary((hints) =>
+    findId("thread_id", hints) === threadId ? recording : undefined,
+  );
+  return () => {
+    restore();
+    return recording.answered;
+  };
+}
+
 /** Another process can have begun the file, if a run resumes here. */
 const isThere = (file: string): Promise<boolean> =>
   access(file).then(

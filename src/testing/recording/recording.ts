@@ -73,6 +73,8 @@ export class StoredRecording {
   readonly #isRecorded: boolean;
   #divergence: Mismatch | undefined;
   #calls: Record<CallKind, number> = { model: 0, tool: 0 };
+  /** Number of calls that were not executed, because their responses were recorded. */
+  answered = 0;
 
   constructor(entries: readonly RecordedCall[] | undefined, options: RecordingOptions) {
     this.#options = options;
@@ -95,7 +97,10 @@ export class StoredRecording {
       (entry) => entry.kind === kind && requestKey(entry.name, entry.asked) === key,
     );
     const [found] = index < 0 ? [] : this.#left.splice(index, 1);
-    if (found) return found.answer;
+    if (found) {
+      if (!found.answer.live) this.answered += 1;
+      return found.answer;
+    }
     if (this.#options.callsUnrecorded) return undefined;
     const divergence = this.#diverged(kind, name, question);
     if (!this.#divergence) this.#options.onRefused?.(divergence);
