@@ -12,6 +12,7 @@ import { growth } from "./goals/growth.js";
 import { live } from "./goals/live.js";
 import { locks } from "./goals/locks.js";
 import { memory } from "./goals/memory.js";
+import { items } from "./goals/items.js";
 import { json } from "./goals/json.js";
 import { largeStates, longThreads, search } from "./goals/reads.js";
 import { offline } from "./goals/offline.js";
@@ -72,6 +73,7 @@ const GOALS: Record<string, (goal: string, stage: Stage) => Promise<Row[]>> = {
   json,
   tracing,
   usage,
+  items,
   counts,
 };
 

@@ -93,7 +93,7 @@ export const storageSettings = {
             minimum: 1,
             maximum: 1_000_000,
             description:
-              "Maximum number of items below a namespace that a search by query compares. Default: 20000.",
+              "Maximum number of items below a namespace that a search by query compares in the server, without pgvector or sqlite-vec. Default: 20000.",
           }),
         ),
       },

@@ -104,7 +104,7 @@ async function open(
     const priceOf = maintains ? pricesOf(settings.prices, cwd) : undefined;
     const budgets = requiredBudgets(settings, storage);
     const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
-    const index = embeddings && indexOf(embeddings, storage, logger);
+    const index = embeddings && (await indexOf(embeddings, storage, logger));
     const observed = { frames, metrics, ...traces, watch };
     const served = { serves: executes, migrations, ...observed, priceOf, budgets, index };
     const parts = { settings, graphs, storage, logger, standIns, unfiltered, onThreadRemoved, ...served };
@@ -177,8 +177,14 @@ async function embeddingsOf({ store_index }: Settings, cwd: string): Promise<Emb
 }
 
 /** @throws ConfigError if the storage keeps items, but not their vectors (`config_invalid`) */
-function indexOf(embeddings: EmbeddingHook, { items, scheme }: Storage, logger: Logger): ItemIndex {
-  if (!items || items.keepsVectors) return embeddings.index(logger);
+async function indexOf(
+  embeddings: EmbeddingHook,
+  { items, scheme }: Storage,
+  logger: Logger,
+): Promise<ItemIndex> {
+  const index = embeddings.index(logger);
+  if (items?.keepsVectors) await index.searchIn(items);
+  if (!items || items.keepsVectors) return index;
   throw new ConfigError(`store_index needs a storage that keeps vectors, and ${scheme} does not`, {
     hint: "remove store_index, or use a storage of graph-serve",
   });

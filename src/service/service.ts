@@ -318,6 +318,17 @@ export class Service extends Operations {
     return clock ? [...findings, clock] : findings;
   }
 
+  /** What compares items in searches of the store by query; undefined without the setting store_index. @internal */
+  async vectorSearch(): Promise<{ name: string } | { reason: string } | undefined> {
+    const { store_index } = this.settings;
+    if (!store_index) return undefined;
+    const { formatOf } = await import("../storage/item-index.js");
+    const { items, scheme } = this.#context.storage;
+    return (
+      (await items?.openVectorSearch?.(formatOf(store_index))) ?? { reason: `${scheme} has no vector search` }
+    );
+  }
+
   /** Threads that the next sweep removes or prunes, at most `limit`. Nothing is changed. @internal */
   expiredThreads(limit: number): Promise<Pick<ThreadRow, "thread_id" | "ttl">[]> {
     return this.#context.storage.threads.expired(new Date().toISOString(), limit);

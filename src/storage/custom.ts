@@ -211,7 +211,7 @@ const ITEMS = {
   namespaces: 1,
   touch: 1,
   expire: 1,
-} satisfies Record<Exclude<keyof ItemTable, "keepsVectors">, 1>;
+} satisfies Record<Exclude<keyof ItemTable, "keepsVectors" | "openVectorSearch">, 1>;
 
 const TIMERS = {
   insert: 1,

@@ -4,7 +4,14 @@ import { errorMessage, GraphServeError, InvalidRequestError } from "../support/e
 import type { Logger } from "../support/log.js";
 import { withTimeout } from "../support/pause.js";
 import { inPages } from "../support/read-ahead.js";
-import type { ItemPage, ItemRow, StoredItem } from "./contract/storage.js";
+import type {
+  ItemTable,
+  NearestQuery,
+  RankedItem,
+  StoredItem,
+  VectorFormat,
+  VectorSearch,
+} from "./contract/storage.js";
 import { textsAt } from "./item-texts.js";
 
 /** Embeds texts: one vector per text, in order. */
@@ -26,12 +33,7 @@ interface IndexOptions {
 
 /** An item to embed; `index` overrides the fields, and `false` embeds nothing. */
 type Indexed = Pick<PutOperation, "value" | "index">;
-type ItemId = Pick<ItemRow, "namespace" | "key">;
-
-/** An item of a ranking; without a score if it has no vectors. */
-export interface Ranked extends ItemId {
-  score: number | undefined;
-}
+type Ranking = Omit<NearestQuery, "vector">;
 
 export const DEFAULT_SCANNED_ITEMS = 20_000;
 /** Texts of one item that are embedded. */
@@ -39,18 +41,41 @@ const MAX_TEXTS = 100;
 const EMBED_TIMEOUT_MS = 60_000;
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 
+/** The format of stored vectors: those of another embedder or of other `dims` have another mark. */
+export function formatOf({ embed, dims }: Pick<IndexOptions, "embed" | "dims">): VectorFormat {
+  return { mark: new Uint8Array(Uint32Array.of(hashOf(`${embed} ${dims}`)).buffer), dims };
+}
+
+/** Items that a search compares in this process. */
+export const mostScanned = ({ max_scanned_items }: Pick<IndexOptions, "max_scanned_items">): number =>
+  max_scanned_items ?? DEFAULT_SCANNED_ITEMS;
+
 export class ItemIndex {
   readonly #embedder: () => Embedder;
   readonly #options: IndexOptions;
   readonly #logger: Logger;
-  readonly #mark: number;
+  readonly #format: VectorFormat;
+  #search: VectorSearch | undefined;
 
   /** @param embedder returns the current one: reloading replaces it */
   constructor(embedder: () => Embedder, options: IndexOptions, logger: Logger) {
     this.#embedder = embedder;
     this.#options = options;
     this.#logger = logger;
-    this.#mark = markOf(`${options.embed} ${options.dims}`);
+    this.#format = formatOf(options);
+  }
+
+  /** Search in the database from now on, if it can compare vectors. Logs which search is used. */
+  async searchIn(items: ItemTable): Promise<void> {
+    const search = await items.openVectorSearch?.(this.#format);
+    if (!search) return;
+    if ("reason" in search) {
+      const scan = `at most ${mostScanned(this.#options)} items are compared in this process`;
+      this.#logger.info({}, `store_index: ${scan}, because ${search.reason}`);
+      return;
+    }
+    this.#search = search;
+    this.#logger.info({}, `store_index: ${search.name} compares items`);
   }
 
   /**
@@ -80,27 +105,43 @@ export class ItemIndex {
 
   /**
    * The items that pass, most similar first; those without vectors come last, in their order in the storage.
-   * @param read returns a page of items with their vectors
    * @throws GraphServeError if the query cannot be embedded (`embedding_failed`)
-   * @throws InvalidRequestError if there are too many items to compare (`invalid_request`)
+   * @throws InvalidRequestError if there are too many items to compare in this process (`invalid_request`)
    */
-  async rank(
-    query: string,
-    read: (page: Pick<ItemPage, "after" | "limit">) => Promise<StoredItem[]>,
-    passes: (item: StoredItem) => boolean,
-  ): Promise<Ranked[]> {
-    const wanted = this.#unit(await this.#call(() => this.#embedder().query(query)));
-    const most = this.#options.max_scanned_items ?? DEFAULT_SCANNED_ITEMS;
-    const ranked: Ranked[] = [];
-    let scanned = 0;
-    const items = inPages<StoredItem>((after, limit) => read({ after, limit }), sizeOf);
-    for await (const item of items) {
-      if (++scanned > most) throw tooMany(most);
-      if (!passes(item)) continue;
-      const score = item.vectors && this.#scoreOf(item.vectors, wanted);
-      ranked.push({ namespace: item.namespace, key: item.key, score });
+  async rank(query: string, items: ItemTable, ranking: Ranking): Promise<RankedItem[]> {
+    const vector = this.#unit(await this.#call(() => this.#embedder().query(query)));
+    const found = await this.#search?.nearest({ ...ranking, vector });
+    if (found) return found;
+    if (this.#search) {
+      const { name } = this.#search;
+      this.#search = undefined;
+      this.#logger.warn(
+        {},
+        `store_index: ${name} is gone: items are compared in this process until a restart`,
+      );
     }
-    return ranked.sort((a, b) => (b.score ?? -Infinity) - (a.score ?? -Infinity) || 0);
+    return this.#scan(vector, items, ranking);
+  }
+
+  /** Compares all items in this process. */
+  async #scan(
+    vector: Float32Array,
+    table: ItemTable,
+    { under, at, passes, limit, offset }: Ranking,
+  ): Promise<RankedItem[]> {
+    const most = mostScanned(this.#options);
+    const ranked: RankedItem[] = [];
+    let scanned = 0;
+    const items = inPages<StoredItem>((after, size) =>
+      table.page({ under, at, after, limit: size, vectors: true }),
+    );
+    for await (const { namespace, key, value, vectors } of items) {
+      if (++scanned > most) throw tooMany(most);
+      if (passes && !passes(value)) continue;
+      ranked.push({ namespace, key, score: vectors && this.#scoreOf(vectors, vector) });
+    }
+    ranked.sort((a, b) => (b.score ?? -Infinity) - (a.score ?? -Infinity) || 0);
+    return ranked.slice(offset, offset + limit);
   }
 
   /** Embeds a text as an item and as a query. @throws GraphServeError (`embedding_failed`) */
@@ -168,7 +209,7 @@ export class ItemIndex {
   #encode(vectors: readonly Float32Array[]): Uint8Array | undefined {
     if (vectors.length === 0) return undefined;
     const stored = new Float32Array(1 + vectors.length * this.#options.dims);
-    new Uint32Array(stored.buffer)[0] = this.#mark;
+    new Uint8Array(stored.buffer).set(this.#format.mark);
     vectors.forEach((vector, index) => stored.set(vector, 1 + index * this.#options.dims));
     return new Uint8Array(stored.buffer);
   }
@@ -180,7 +221,7 @@ export class ItemIndex {
     const { buffer, byteOffset } = stored.byteOffset % BYTES === 0 ? stored : Uint8Array.from(stored);
     const length = stored.byteLength / BYTES;
     if (!Number.isInteger((length - 1) / dims)) return undefined;
-    if (new Uint32Array(buffer, byteOffset, 1)[0] !== this.#mark) return undefined;
+    if (this.#format.mark.some((byte, at) => stored[at] !== byte)) return undefined;
     const numbers = new Float32Array(buffer, byteOffset, length);
     let best = -Infinity;
     for (let start = 1; start < length; start += dims)
@@ -203,15 +244,12 @@ function product(a: Float32Array, b: Float32Array): number {
   return first + second + third + fourth;
 }
 
-function markOf(text: string): number {
+function hashOf(text: string): number {
   let hash = 0;
   for (let index = 0; index < text.length; index += 1)
     hash = (Math.imul(hash, 31) + text.charCodeAt(index)) >>> 0;
   return hash;
 }
-
-const sizeOf = ({ value, vectors }: StoredItem): number =>
-  JSON.stringify(value).length + (vectors?.byteLength ?? 0);
 
 const failed = (message: string, hint: string, cause?: unknown) =>
   new GraphServeError("embedding_failed", `store_index: ${message}`, { hint, cause });

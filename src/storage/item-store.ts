@@ -24,7 +24,7 @@ import {
 } from "../support/unserializable.js";
 import type { ItemIndex } from "./item-index.js";
 import { verdictOn } from "./saver/saver-parts.js";
-import type { ItemPage, ItemRow, ItemTable, StoredItem } from "./contract/storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "./contract/storage.js";
 
 const now = (): string => new Date().toISOString();
 
@@ -270,10 +270,8 @@ export class ItemStore extends BaseStore {
     query: string,
     { under, at, filter, limit, offset, refresh }: RankedSearch,
   ): AsyncGenerator<KeptItem> {
-    const read = (page: Pick<ItemPage, "after" | "limit">) =>
-      this.#items.page({ ...page, under, at, vectors: true });
-    const ranked = await index.rank(query, read, ({ value }) => matchesFilter(value, filter));
-    const wanted = ranked.slice(offset, offset + limit);
+    const passes = filter && ((value: JsonObject) => matchesFilter(value, filter));
+    const wanted = await index.rank(query, this.#items, { under, at, passes, limit, offset });
     const rows = readAhead(wanted, async ({ namespace, key, score }) => ({
       row: await this.#items.get(namespace, key, at),
       score,

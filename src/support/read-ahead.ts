@@ -29,17 +29,24 @@ export async function* readAhead<Item, Result>(
 /** Sizes in items: the first page, while item sizes are unknown, and the largest page. */
 const FIRST_PAGE = 10;
 const LARGEST_PAGE = 500;
-/** Approximate maximum JSON length of the items in a page, in characters. */
+/** Approximate maximum length of the items in a page, in characters or bytes. */
 const PAGE_CHARACTERS = 1024 * 1024;
+
+/** Approximate length of a value as JSON, or of its bytes. Serializing it only to measure it would cost more. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== "object" || value === null) return 4;
+  const entries = Object.entries(value);
+  return entries.reduce((sum, [name, each]) => sum + name.length + sizeOf(each), 4 * entries.length + 2);
+}
 
 /**
  * Yields the items of a list that `read` returns in pages of at most `limit` items. The larger the
  * items, the smaller the next page, so a long list is never entirely in memory.
- * @param sizeOf size of an item in bytes or characters
  */
 export async function* inPages<Item>(
   read: (after: Item | undefined, limit: number) => Promise<Item[]>,
-  sizeOf: (item: Item) => number = (item) => JSON.stringify(item).length,
 ): AsyncGenerator<Item, void, undefined> {
   let after: Item | undefined;
   for (let limit = FIRST_PAGE; ;) {

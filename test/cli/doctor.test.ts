@@ -72,6 +72,11 @@ describe("a healthy project", () => {
       status: "ok",
       detail: "./embed.ts:embed, 2 numbers per vector",
     });
+    await cli(["run", "--message", "hi"], { cwd: project.dir });
+    expect((await checks()).of("vector search")).toMatchObject({
+      status: "ok",
+      detail: expect.stringMatching(/^sqlite-vec v\d/) as string,
+    });
     await settings(3);
     expect((await checks()).of("store_index")).toMatchObject({
       status: "fail",

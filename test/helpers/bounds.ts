@@ -38,7 +38,7 @@ export const BOUNDS = {
       "items are stored without vectors; a search by query gets 503 `embedding_failed`",
     ),
     bound(
-      "Items that a search by query compares, unless `store_index.max_scanned_items` is set",
+      "Items that a search by query compares in the server, unless `store_index.max_scanned_items` is set",
       "storage/item-index.ts DEFAULT_SCANNED_ITEMS",
       "",
       REFUSED,

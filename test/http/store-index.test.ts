@@ -8,6 +8,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import { copyStorage } from "../../src/storage/copy/storage.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { openMemory } from "../../src/storage/memory/open.js";
 import { newId } from "../../src/support/ids.js";
 import { embed as letters } from "../fixtures/embeddings/letters.js";
@@ -15,6 +16,7 @@ import { startTestServer } from "../helpers/app.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { openAiApi } from "../helpers/openai-api.js";
 import { recordingLogger } from "../helpers/service.js";
+import { onVectorSearch, withoutVectorSearch } from "../helpers/vector-backends.js";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/embeddings", import.meta.url));
 const embedAt = (name: string) => `${FIXTURES}/letters.ts:${name}`;
@@ -52,9 +54,10 @@ async function start(options: Start) {
   return { server, store, keys, put, search };
 }
 
-onEveryBackend("semantic search in the store", (backend) => {
+/** @param opened opens the storage */
+function searchTests(opened: () => Promise<Storage>): void {
   const open = async (more: Partial<Settings["store_index"]> = {}) =>
-    start({ settings: indexed(more), storage: await keptStorage(backend()) });
+    start({ settings: indexed(more), storage: await opened() });
 
   it("the most similar items come first, with their score", async () => {
     const { store, keys } = await open();
@@ -137,7 +140,7 @@ onEveryBackend("semantic search in the store", (backend) => {
   it("an item whose embedding fails is stored, and found by its fields", async () => {
     const logger = recordingLogger();
     const settings = indexed();
-    const { put, search, keys } = await start({ settings, logger, storage: await keptStorage(backend()) });
+    const { put, search, keys } = await start({ settings, logger, storage: await opened() });
     const space = newId();
     expect((await put([space], "a", { text: "broken abba" })).status).toBe(204);
     await put([space], "z", { text: "zzz" });
@@ -153,7 +156,13 @@ onEveryBackend("semantic search in the store", (backend) => {
     expect(refused.text).not.toContain("key-123");
     expect(JSON.stringify(logger.lines.map(({ message }) => message))).not.toContain("key-123");
   });
-});
+}
+
+onEveryBackend("semantic search in the store", (backend) =>
+  searchTests(async () => withoutVectorSearch(await keptStorage(backend()))),
+);
+
+onVectorSearch("semantic search in the store", (backend) => searchTests(() => keptStorage(backend())));
 
 describe("store_index", () => {
   it.each(["embeddings", "default", "notAsync"])("the export %s embeds", async (name) => {

@@ -240,8 +240,17 @@ async function look(service: Service): Promise<Check[]> {
           `${stale.length} left unfinished by a crashed server, at attempt ${[...new Set(attempts)].sort().join(", ")}`,
           "start a server to resume them if possible, or end them: graph-serve recover --apply",
         ),
+    ...(await searchCheck(service)),
     await ttlCheck(service),
   ];
+}
+
+/** What compares items in searches of the store by query. */
+async function searchCheck(service: Service): Promise<Check[]> {
+  const search = await service.vectorSearch();
+  if (!search) return [];
+  const detail = "name" in search ? search.name : `exact scan in the server: ${search.reason}`;
+  return [ok("vector search", detail)];
 }
 
 /** Maximum number of expired threads that are counted. */

@@ -97,6 +97,37 @@ export interface ItemPage {
   vectors?: boolean;
 }
 
+/** How the embeddings of items are stored: a mark, then the numbers of each vector as 32-bit floats. Vectors have length 1 or 0. */
+export interface VectorFormat {
+  /** The first 4 bytes. Embeddings with another mark are of another embedding function. */
+  mark: Uint8Array;
+  /** Numbers per vector. */
+  dims: number;
+}
+
+/** Selects the items that are most similar to a vector. */
+export interface NearestQuery extends Pick<ItemPage, "under" | "at" | "limit"> {
+  /** Of length 1 or 0. */
+  vector: Float32Array;
+  /** Number of items to skip. */
+  offset: number;
+  /** Whether an item counts. Default: all items count. */
+  passes?: (value: JsonObject) => boolean;
+}
+
+/** An item and its similarity to a vector, from -1 to 1; undefined without embeddings of the format. */
+export interface RankedItem extends Pick<ItemRow, "namespace" | "key"> {
+  score: number | undefined;
+}
+
+/** Compares embeddings inside the database. */
+export interface VectorSearch {
+  /** What compares them, such as `pgvector 0.8.1`. */
+  readonly name: string;
+  /** Most similar items first, then items without a score, each in the order of pages. Undefined if the database can no longer compare. */
+  nearest(query: NearestQuery): Promise<RankedItem[] | undefined>;
+}
+
 /**
  * The table of items. Every method is atomic. An item that has expired at `at` is not returned.
  * @example
@@ -124,4 +155,6 @@ export interface ItemTable {
   touch(namespace: string, key: string, expiresAt: string): Promise<void>;
   /** Delete all items that have expired at `at`. */
   expire(at: string): Promise<void>;
+  /** Prepare searches by similarity. Returns the reason if the database has nothing for it. @internal */
+  openVectorSearch?(format: VectorFormat): Promise<VectorSearch | { reason: string }>;
 }

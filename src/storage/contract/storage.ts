@@ -25,7 +25,17 @@ export type {
 } from "./threads.js";
 export type { TimerKind, TimerQuery, TimerRow, TimerTable } from "./timers.js";
 export type { UsageQuery, UsageRow, UsageSum, UsageTable } from "./usage.js";
-export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./items.js";
+export type {
+  ItemPage,
+  ItemRow,
+  ItemTable,
+  ItemWrite,
+  NearestQuery,
+  RankedItem,
+  StoredItem,
+  VectorFormat,
+  VectorSearch,
+} from "./items.js";
 
 /**
  * The state of a run. `delayed`: not due yet. `queued`: waits for its thread or a process. `running`: a process executes

@@ -59,7 +59,7 @@ export async function openPostgres(storageOptions: StorageOptions): Promise<Stor
       durable: true,
       deadRuns: createPostgresDeadRuns(pool, schema),
       owners: createPostgresOwners(pool, schema),
-      items: createPostgresItems(pool, schema),
+      items: createPostgresItems(pool, options),
       timers: createPostgresTimers(pool, schema),
       get recordings() {
         return createPostgresRecordings(pool, schema);

@@ -1,6 +1,8 @@
+import type { Database } from "better-sqlite3";
 import type { JsonObject } from "../../models/common.js";
 import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
+import { boundsOf, boundsSql, LIVE_SQL, loadSqliteVec, nearestItems } from "./item-vectors.js";
 
 interface Stored extends Omit<ItemRow, "value"> {
   value: string;
@@ -8,9 +10,8 @@ interface Stored extends Omit<ItemRow, "value"> {
 }
 
 const COLUMNS = "namespace, key, value, created_at, updated_at, ttl_minutes";
-const LIVES = "(expires_at IS NULL OR expires_at > @at)";
 
-const GET = `SELECT ${COLUMNS} FROM gs_items WHERE namespace = @namespace AND key = @key AND ${LIVES}`;
+const GET = `SELECT ${COLUMNS} FROM gs_items WHERE namespace = @namespace AND key = @key AND ${LIVE_SQL}`;
 // An expired item counts as deleted: writing its key creates a new item.
 const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at, vectors)
   VALUES (@namespace, @key, @value, @updated_at, @updated_at, @ttl_minutes, @expires_at, @vectors)
@@ -19,20 +20,12 @@ const PUT = `INSERT INTO gs_items (${COLUMNS}, expires_at, vectors)
     value = excluded.value, updated_at = excluded.updated_at,
     ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at, vectors = excluded.vectors`;
 const DELETE = "DELETE FROM gs_items WHERE namespace = ? AND key = ?";
-// "/" is the character after ".", so this range holds everything that starts with the namespace and a dot. One lower
-// bound, without OR, lets SQLite seek the first item of the page instead of reading all items before it.
-const pageSql = ({ under, after, vectors }: ItemPage): string => {
-  const bounds = [
-    after ? "(namespace, key) > (@namespace, @key)" : under && "namespace >= @under",
-    under && "namespace < @under || '/' AND (namespace = @under OR namespace > @under || '.')",
-    LIVES,
-  ];
-  return `SELECT ${COLUMNS}, expires_at${vectors ? ", vectors" : ""} FROM gs_items
-    WHERE ${bounds.filter(Boolean).join(" AND ")} ORDER BY namespace, key LIMIT @limit`;
-};
+const pageSql = (page: ItemPage): string =>
+  `SELECT ${COLUMNS}, expires_at${page.vectors ? ", vectors" : ""} FROM gs_items
+    WHERE ${boundsSql(page)} ORDER BY namespace, key LIMIT @limit`;
 const RESTORE = `INSERT OR REPLACE INTO gs_items (${COLUMNS}, expires_at, vectors)
   VALUES (@namespace, @key, @value, @created_at, @updated_at, @ttl_minutes, @expires_at, @vectors)`;
-const NAMESPACES = `SELECT DISTINCT namespace FROM gs_items WHERE ${LIVES} ORDER BY namespace`;
+const NAMESPACES = `SELECT DISTINCT namespace FROM gs_items WHERE ${LIVE_SQL} ORDER BY namespace`;
 const TOUCH = "UPDATE gs_items SET expires_at = ? WHERE namespace = ? AND key = ?";
 const EXPIRE = "DELETE FROM gs_items WHERE expires_at <= ?";
 
@@ -48,8 +41,11 @@ const read = <Row extends Stored>({ vectors, ...row }: Row) => ({
   ...(vectors && { vectors }),
 });
 
-/** Items in a SQLite file. */
-export function createSqliteItems(file: SqliteFile): ItemTable {
+/**
+ * Items in a SQLite file.
+ * @param cwd project folder, which may provide sqlite-vec
+ */
+export function createSqliteItems(file: SqliteFile, db: Database, cwd: string): ItemTable {
   const all = <Row>(sql: string, params: object): Row[] => file.statement(sql).all(params) as Row[];
   const run = (sql: string, ...params: unknown[]): Promise<void> =>
     file.write(() => void file.statement(sql).run(...params));
@@ -60,19 +56,18 @@ export function createSqliteItems(file: SqliteFile): ItemTable {
     delete: (namespace, key) => run(DELETE, namespace, key),
     page: (page) =>
       file.read(() => {
-        const { under, after, limit, at } = page;
-        const bounds = {
-          limit,
-          at,
-          ...(under && { under }),
-          ...(after && { namespace: after.namespace, key: after.key }),
-        };
-        return all<Stored & Pick<StoredItem, "expires_at">>(pageSql(page), bounds).map(read);
+        const values = { limit: page.limit, ...boundsOf(page) };
+        return all<Stored & Pick<StoredItem, "expires_at">>(pageSql(page), values).map(read);
       }),
     restore: (item) => run(RESTORE, store(item)),
     namespaces: (at) =>
       file.read(() => all<{ namespace: string }>(NAMESPACES, { at }).map((row) => row.namespace)),
     touch: (namespace, key, expiresAt) => run(TOUCH, expiresAt, namespace, key),
     expire: (at) => run(EXPIRE, at),
+    async openVectorSearch(format) {
+      const loaded = loadSqliteVec(db, cwd);
+      if ("reason" in loaded) return loaded;
+      return { name: loaded.name, nearest: (query) => nearestItems(file, format, query) };
+    },
   };
 }

@@ -18,10 +18,15 @@ interface NodeDatabaseSync {
   exec(sql: string): void;
   prepare(sql: string): NodeStatement;
   close(): void;
+  enableLoadExtension(allow: boolean): void;
+  loadExtension(path: string): void;
 }
 
 interface NodeSqlite {
-  DatabaseSync: new (location: string, options?: { readOnly?: boolean }) => NodeDatabaseSync;
+  DatabaseSync: new (
+    location: string,
+    options?: { readOnly?: boolean; allowExtension?: boolean },
+  ) => NodeDatabaseSync;
 }
 
 /** `node:sqlite`; undefined on a Node.js without it. */
@@ -60,7 +65,10 @@ export class NodeDatabase {
     if (!sqlite) throw new Error("this Node.js has no node:sqlite");
     if (fileMustExist && !existsSync(location))
       throw Object.assign(new Error("unable to open database file"), { code: "SQLITE_CANTOPEN" });
-    this.#db = withCodes(() => new sqlite.DatabaseSync(location, { readOnly }));
+    // Node.js refuses to open a database that may load extensions if its permission model is on.
+    const allowExtension = process.permission === undefined;
+    this.#db = withCodes(() => new sqlite.DatabaseSync(location, { readOnly, allowExtension }));
+    if (allowExtension) this.#db.enableLoadExtension(false);
     this.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 
@@ -94,6 +102,17 @@ export class NodeDatabase {
       immediate: begun("BEGIN IMMEDIATE"),
       exclusive: begun("BEGIN EXCLUSIVE"),
     });
+  }
+
+  /** SQL can never load extensions: that is allowed only during this call. */
+  loadExtension(path: string): this {
+    this.#call(() => this.#db.enableLoadExtension(true));
+    try {
+      this.#call(() => this.#db.loadExtension(path));
+    } finally {
+      this.#db.enableLoadExtension(false);
+    }
+    return this;
   }
 
   close(): this {

@@ -55,7 +55,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     durable: location !== IN_MEMORY,
     owners: createSqliteOwners(file),
     get items() {
-      return (items ??= createSqliteItems(file));
+      return (items ??= createSqliteItems(file, db, options.cwd ?? process.cwd()));
     },
     checkpointer: await checkpointerOf(db, writer),
     get locks() {
