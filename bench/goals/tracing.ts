@@ -22,9 +22,11 @@ type CollectorKind = keyof typeof COLLECTORS;
 
 export async function tracing(goal: string, stage: Stage): Promise<Row[]> {
   const collectors: Server[] = [];
+  let batches = 0;
   try {
     const traced = async (kind: CollectorKind) => {
       const collector = await listen(COLLECTORS[kind]);
+      collector.on("request", () => (batches += 1));
       collectors.push(collector);
       const { port } = collector.address() as AddressInfo;
       return stage.server("memory", { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
@@ -32,6 +34,8 @@ export async function tracing(goal: string, stage: Stage): Promise<Row[]> {
     const [plain, accepting] = [await stage.server(), await traced("accepts")];
     const client = stage.client();
     const rows = await cost(goal, stage, { plain, traced: accepting, client });
+    // A server that exported nothing would meet every target.
+    if (batches === 0) throw new Error("the collector received no spans");
     for (const kind of ["refuses", "hangs"] as const)
       rows.push(await delay(goal, stage, { plain: accepting, traced: await traced(kind), client, kind }));
     return rows;
