@@ -13,6 +13,7 @@ import { hello } from "../state/hello.js";
 import {
   attempt,
   keyOf,
+  leave,
   runNodeAgain,
   savedFault,
   stopAttempt,
@@ -48,7 +49,7 @@ export function RunAgain({ superstep, graph }: AgainProps) {
   );
 }
 
-/** Runs the node after each reload while it is checked. Ends when the step is left. */
+/** Runs the node after each reload while it is checked. */
 function OnSave({ superstep, graph }: AgainProps) {
   const key = keyOf(superstep);
   const isOn = watched.value === key;
@@ -61,13 +62,6 @@ function OnSave({ superstep, graph }: AgainProps) {
     if (savedFault(graph)) stopAttempt();
     else void runNodeAgain(superstep);
   }, [isOn, loads]);
-  useEffect(
-    () => () => {
-      if (watched.peek() === key) watched.value = undefined;
-      stopAttempt();
-    },
-    [],
-  );
   return (
     <label class="check on-save" title={strings.faults.onSaveHint}>
       <input
@@ -87,6 +81,7 @@ interface AttemptsProps extends AgainProps {
 
 export function Attempts({ superstep, graph, error }: AttemptsProps) {
   const key = keyOf(superstep);
+  useEffect(() => () => leave(key), [key]);
   const fault = watched.value === key ? savedFault(graph) : undefined;
   if (fault)
     return (

@@ -68,6 +68,14 @@ export function stopAttempt(): void {
   if (attempt.peek()?.isRunning) attempt.value = undefined;
 }
 
+/** Ends what a superstep shows: another one, or other values of the state, are shown instead. */
+export function leave(key: string): void {
+  if (watched.peek() === key) watched.value = undefined;
+  if (attempt.peek()?.of !== key) return;
+  stopAttempt();
+  attempt.value = undefined;
+}
+
 /** Why the saved files of a graph, or the settings, do not load. */
 export const savedFault = (graph: string): LoadFault | undefined =>
   hello.value?.faults.find(({ graph_id }) => graph_id === graph || graph_id === "");

@@ -18,7 +18,8 @@ async function read(): Promise<void> {
     ask<ListedThread[]>("POST", "/threads/search", { body }),
     isReadOnly ? undefined : ask<number>("POST", "/threads/count", { body: { status: "interrupted" } }),
   ]);
-  recent.value = threads.body;
+  // Copies on which a node runs again are deleted soon.
+  recent.value = threads.body.filter(({ metadata }) => metadata?.rerun_of === undefined);
   waitingCount.value = waiting?.body ?? 0;
 }
 

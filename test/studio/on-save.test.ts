@@ -4,9 +4,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { askingGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
-import { ran, useDev } from "./dev.js";
+import { hidingGraph, ran, useDev } from "./dev.js";
 import { useBrowser, violationsOf } from "./open.js";
 
 /** Adds up the prices of an order; `sum` is the expression that does so. */
@@ -113,6 +114,59 @@ describeWithChromium("Run again on save", () => {
     await page.getByRole("button", { name: "Run this node again" }).click();
     await attempts(page).getByText("Different result.").waitFor();
     expect(runs).toHaveLength(1);
+  });
+
+  it("gives the stored answer to a node that asks", async () => {
+    await dev.project.put("graph.ts", askingGraph);
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, { topic: "cats" });
+    await ran(url, undefined, { threadId: thread_id, command: { resume: "yes" } });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await toggle(page).check();
+    await dev.project.put("graph.ts", askingGraph.replace('+ "?"', '+ "!"'));
+    await attempts(page).getByText("Same result.").waitFor();
+    await dev.project.put("graph.ts", askingGraph.replace("String(", 'String("no " + '));
+    await attempts(page).getByText("no yes").waitFor();
+    await attempts(page).getByText("Different result.").waitFor();
+  });
+
+  it("compares the values that the page shows, and runs again after the settings changed", async () => {
+    const hidden = (plan: string) => hidingGraph("an answer").replace("plan in secret", plan);
+    await dev.project.put("graph.ts", hidden("one"));
+    await dev.project.put("graph-server.config.json", { welcome_message: "one" });
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, { question: "why?" });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await step(page, /prepare/).click();
+    await toggle(page).check();
+    await dev.project.put("graph.ts", hidden("two"));
+    await attempts(page).getByText("Different result.").waitFor();
+    await attempts(page).getByText("two").waitFor();
+    await page.getByRole("button", { name: "Visible to clients" }).click();
+    await expect.poll(() => attempts(page).count()).toBe(0);
+    await toggle(page).check();
+    // The restart closes the connection of the page.
+    await dev.project.put("graph-server.config.json", { welcome_message: "two" });
+    await attempts(page).getByText("Same result.").waitFor();
+    expect(await attempts(page).getByText("two").count()).toBe(0);
+  });
+
+  it("runs a subgraph to its end", async () => {
+    await dev.project.put("graph.ts", hidingGraph("an answer"));
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, { question: "why?" });
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await toggle(page).check();
+    await dev.project.put("graph.ts", hidingGraph("an answer").replace("think in secret", "think again"));
+    await attempts(page).getByText("Same result.").waitFor();
+    await dev.project.put("graph.ts", hidingGraph("another answer"));
+    await attempts(page).getByText("another answer").waitFor();
   });
 
   it("runs a failed node, too", async () => {

@@ -165,6 +165,19 @@ describeWithChromium("the HTML page of a thread", () => {
     expect(await page.getByRole("region", { name: "Fork" }).count()).toBe(0);
   });
 
+  it("contains nothing that needs a server", async () => {
+    for (const path of ["/usage/nodes", "/runs/wait", "/studio/api/node-runs", "/crons"])
+      expect(html).not.toContain(path);
+    const address = await written(html);
+    const { page } = await open(address);
+    for (const screen of ["graphs", "usage", "run"]) {
+      await page.goto(`${address}#/${screen}`);
+      await page.getByText("Page not found").waitFor();
+    }
+    await page.getByRole("main").getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: "Threads" }).waitFor();
+  });
+
   it("without steps shows an empty state", async () => {
     const { document } = await project.json<{ thread_id: string }>(["threads", "create"]);
     const { stdout } = await project.run(["replay", document.thread_id, "--format", "html"]);

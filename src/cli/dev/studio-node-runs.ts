@@ -27,8 +27,11 @@ interface Project {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Time to live of a copy in minutes, if this process ends before it deletes the copy. */
+const TTL_MINUTES = 60;
+
 /** Stops after the tasks of the checkpoint, in the graph and in its subgraphs. */
-const ONE_SUPERSTEP = ["*"];
+const AFTER_EACH = ["*"];
 
 /**
  * Runs the tasks with the current code, and with the stored answers to their interrupts. Tasks of the superstep that had
@@ -59,8 +62,12 @@ export async function runNode(
   const copy = thread.thread_id;
   const stop = recorded.length > 0 ? await answerRecorded(copy, recorded, createRedaction(env)) : () => 0;
   try {
+    await client.threads.update(copy, { metadata: { rerun_of: thread_id }, ttl: TTL_MINUTES });
     const start = performance.now();
-    const runs = await runThrough(client, copy, { graph: graphIdOf(original) ?? "", requests, left });
+    // A step is compared as a whole, with the end of its subgraphs.
+    const stops = step ? [...new Set(state.tasks.map(({ name }) => name))] : AFTER_EACH;
+    const wish = { graph: graphIdOf(original) ?? "", requests, stops, left };
+    const runs = await runThrough(client, copy, wish);
     const ms = Math.round(performance.now() - start);
     const answered = stop();
     const last = runs.at(-1);
@@ -85,6 +92,8 @@ interface Wish {
   graph: string;
   /** Answers to interrupts, in order. */
   requests: readonly AgainRequest[];
+  /** Nodes after which the run stops. */
+  stops: string[];
   left: AbortSignal;
 }
 
@@ -92,7 +101,7 @@ interface Wish {
 async function runThrough(
   client: Client,
   threadId: string,
-  { graph, requests, left }: Wish,
+  { graph, requests, stops, left }: Wish,
 ): Promise<RunSoFar[]> {
   const runs: RunSoFar[] = [];
   for (const request of requests.length > 0 ? requests : [{ input: null }]) {
@@ -100,7 +109,7 @@ async function runThrough(
     const body = {
       assistant_id: graph,
       ...request,
-      interrupt_after: ONE_SUPERSTEP,
+      interrupt_after: stops,
       if_not_exists: "reject" as const,
       stream_mode: ["values" as const],
     };
