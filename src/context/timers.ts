@@ -1,6 +1,7 @@
 /** Stored timers of crons, delayed runs and webhooks, shared by operations and the scheduler. */
 import type { Storage, TimerKind, TimerQuery, TimerRow, TimerTable } from "../storage/contract/storage.js";
 import { ConfigError } from "../support/errors.js";
+import { pagesOf } from "../support/read-ahead.js";
 
 export interface WebhookSettings {
   secret: string;
@@ -46,8 +47,6 @@ export function assertTimers(settings: TimerSettings, { timers, scheme }: Storag
   });
 }
 
-const PAGE = 100;
-
 /** Maps all rows of a kind or thread with `read`, and omits rows for which it returns undefined. */
 export async function timersWhere<T>(
   { table }: Pick<Timers, "table">,
@@ -55,12 +54,12 @@ export async function timersWhere<T>(
   read: (row: TimerRow) => T | undefined,
 ): Promise<T[]> {
   const found: T[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const rows = await table.list({ ...query, limit: PAGE, offset });
+  for await (const rows of pagesOf((page) => table.list({ ...query, ...page })))
     found.push(...rows.map(read).filter((each) => each !== undefined));
-    if (rows.length < PAGE) return found;
-  }
+  return found;
 }
+
+const PAGE = 100;
 
 /** Deletes the timers of a deleted thread. */
 export async function forgetTimers({ table, kinds }: Timers, threadId: string): Promise<void> {

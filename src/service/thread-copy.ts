@@ -1,13 +1,12 @@
 /** Copies a checkpoint of a thread to a storage in memory, on which graphs can run without changing the thread's storage. */
-import type { Storage, StoredItem } from "../storage/contract/storage.js";
-import { idsOfCheckpoints } from "../storage/copy/checkpoints.js";
+import type { Storage } from "../storage/contract/storage.js";
+import { idsOfCheckpoints, readCheckpoints, readItems, writeThread } from "../storage/copy/thread-parts.js";
 import { openStorage } from "../storage/open.js";
 import { NotFoundError } from "../support/errors.js";
 import type { StoragePlace } from "./migration.js";
 
 /** Items of the long-term memory that are copied. */
 const MOST_ITEMS = 10_000;
-const PAGE = 100;
 
 export interface ThreadInMemory {
   /** Its `close` does nothing, so that several services can use it one after the other. */
@@ -36,13 +35,9 @@ export async function threadInMemory(
     const row = await from.threads.get(threadId);
     if (!row) throw new NotFoundError("thread", threadId);
     const ids = await idsOfCheckpoints(from.checkpointer, threadId);
-    for (const [checkpoint_ns, stored] of ids)
-      for (const checkpoint_id of checkpoint_ns === "" ? [checkpointId] : stored) {
-        const configurable = { thread_id: threadId, checkpoint_ns, checkpoint_id };
-        const tuple = await from.checkpointer.getTuple({ configurable });
-        if (tuple) await to.checkpointer.store(tuple, tuple.checkpoint.channel_versions);
-      }
-    await to.threads.insert(row);
+    ids.set("", [checkpointId]);
+    const checkpoints = readCheckpoints(from.checkpointer, threadId, ids);
+    await writeThread(to, { row, checkpoints, runs: [] });
     const lacksItems = await copyMemory(from, to);
     return { storage: { ...to, close: () => Promise.resolve() }, lacksItems, close: () => to.close() };
   } catch (error) {
@@ -56,13 +51,11 @@ export async function threadInMemory(
 /** Returns whether items are left. */
 async function copyMemory({ items: from }: Storage, { items: to }: Storage): Promise<boolean> {
   if (!from || !to) return false;
-  const at = new Date().toISOString();
-  let after: StoredItem | undefined;
-  for (let copied = 0; copied < MOST_ITEMS; copied += PAGE) {
-    const page: StoredItem[] = await from.page({ after, limit: PAGE, at, vectors: true });
-    for (const item of page) await to.restore(item);
-    if (page.length < PAGE) return false;
-    after = page.at(-1);
+  let copied = 0;
+  for await (const item of readItems(from, new Date().toISOString())) {
+    if (copied === MOST_ITEMS) return true;
+    await to.restore(item);
+    copied += 1;
   }
-  return (await from.page({ after, limit: 1, at })).length > 0;
+  return false;
 }

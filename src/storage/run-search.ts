@@ -1,12 +1,11 @@
 /** Searches runs across threads, with a fallback for storages that only list the runs of one thread. */
 import { dueYield } from "../support/event-loop.js";
+import { pagesOf } from "../support/read-ahead.js";
 import { matchesRun, runOrder } from "./rows/rows.js";
 import type { RunRow, RunSearch, Storage } from "./contract/storage.js";
 
 /** Maximum number of threads that the fallback walks: the most recently updated ones. */
 const MAX_THREADS_WALKED = 1000;
-/** Runs of a thread read per call. */
-const PAGE = 100;
 
 type Rows = Pick<Storage, "threads" | "runs">;
 
@@ -30,16 +29,12 @@ async function runsOf({ runs }: Rows, threadId: string, query: RunSearch): Promi
   const isListed = sortBy === "created_at" && sortOrder !== "asc";
   const most = isListed ? query.offset + query.limit : Infinity;
   const found: RunRow[] = [];
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await runs.list({
-      threadId,
-      ...(query.status && { status: query.status }),
-      limit: PAGE,
-      offset,
-    });
-    found.push(...page.filter((run) => matchesRun(run, query)));
-    if (page.length < PAGE || found.length >= most) return found.slice(0, most);
+  const { status } = query;
+  for await (const rows of pagesOf((page) => runs.list({ threadId, ...(status && { status }), ...page }))) {
+    found.push(...rows.filter((run) => matchesRun(run, query)));
+    if (found.length >= most) break;
   }
+  return found.slice(0, most);
 }
 
 async function latestThreads({ threads }: Rows): Promise<string[]> {

@@ -81,6 +81,18 @@ export async function* inPagesByOffset<Item>(
   }
 }
 
+/** Yields the pages of a list that is read by offset. Only one page is in memory. */
+export async function* pagesOf<Item>(
+  read: (page: { limit: number; offset: number }) => Promise<Item[]>,
+  limit = 100,
+): AsyncGenerator<Item[], void, undefined> {
+  for (let offset = 0; ; offset += limit) {
+    const page = await read({ limit, offset });
+    if (page.length > 0) yield page;
+    if (page.length < limit) return;
+  }
+}
+
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

@@ -9,6 +9,7 @@ import type { RunRow, ThreadFilter, ThreadPatch, ThreadRow } from "../storage/co
 import type { OpsContext } from "../context/context.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
+import { pagesOf } from "../support/read-ahead.js";
 import { maskSecrets } from "../support/secrets.js";
 import type { Run } from "../models/run.js";
 import { originOf } from "../context/run-checkpointer.js";
@@ -129,9 +130,6 @@ export async function assertNotForeign(context: OpsContext, threadId: string): P
 
 // Graphs that have written to a thread, recorded in its row.
 
-/** Runs per query. */
-const PAGE = 100;
-
 /**
  * Ids of the graphs that have written to a thread; null if unknown. For rows of release 0.1.0 they are derived from the
  * runs. They are unknown if the thread has checkpoints but no runs, because the checkpoints were imported.
@@ -181,11 +179,9 @@ async function noteWriters({ storage }: OpsContext, row: ThreadRow, graphs: Thre
 
 async function graphsOfRuns({ storage }: OpsContext, threadId: string): Promise<string[]> {
   const ids = new Set<string>();
-  for (let offset = 0; ; offset += PAGE) {
-    const runs = await storage.runs.list({ threadId, limit: PAGE, offset });
+  for await (const runs of pagesOf((page) => storage.runs.list({ threadId, ...page })))
     for (const { metadata } of runs) if (typeof metadata.graph_id === "string") ids.add(metadata.graph_id);
-    if (runs.length < PAGE) return [...ids].sort();
-  }
+  return [...ids].sort();
 }
 
 /*

@@ -1,10 +1,5 @@
 /** Exports a thread's stored checkpoints to files and imports them, so that the thread can continue in another storage. */
-import type {
-  Checkpoint,
-  CheckpointMetadata,
-  CheckpointTuple,
-  PendingWrite,
-} from "@langchain/langgraph-checkpoint";
+import type { Checkpoint, CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
 import { assertPlainData, coerceValues } from "../graphs/coerce.js";
 import { filterAt, INTERRUPT_KEY, type OutputFilter, PASS_ALL } from "../graphs/output-filter.js";
 import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
@@ -16,8 +11,9 @@ import type { Run } from "../models/run.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
 import { maskSecrets } from "../support/secrets.js";
-import { factsOfCheckpoint, UniqueVersions } from "../storage/copy/checkpoints.js";
-import type { Checkpointer, ThreadRow } from "../storage/contract/storage.js";
+import { type CheckpointPart, readCheckpoints, writeThread } from "../storage/copy/thread-parts.js";
+import { tupleOf } from "../storage/saver/saver-parts.js";
+import type { Checkpointer, RunRow, ThreadRow } from "../storage/contract/storage.js";
 import { ThreadExistsError } from "../support/errors.js";
 import { newIdLike, requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows/rows.js";
@@ -30,22 +26,10 @@ export async function* storedCheckpoints(
   context: OpsContext,
   row: ThreadRow,
 ): AsyncGenerator<StoredCheckpoint> {
-  const { checkpointer } = context.storage;
   const filter = await (await readerOf(context, row)).filter();
-  for (const checkpoint_ns of await checkpointer.namespaces(row.thread_id)) {
-    const location = { thread_id: row.thread_id, checkpoint_ns };
-    const shown = filterAt(filter, checkpoint_ns);
-    const versions = new UniqueVersions();
-    const ids: string[] = [];
-    for await (const { checkpoint } of checkpointer.list({ configurable: location })) ids.push(checkpoint.id);
-    for (const checkpoint_id of ids.reverse()) {
-      const tuple = await checkpointer.getTuple({ configurable: { ...location, checkpoint_id } });
-      if (!tuple) continue;
-      // Another backend may store values by version.
-      const checkpoint = versions.apply(tuple, await factsOfCheckpoint(checkpointer.serde, tuple));
-      yield await storedOf({ ...tuple, checkpoint }, shown);
-    }
-  }
+  // Versions are unique, because another backend may store values by version.
+  for await (const { tuple } of readCheckpoints(context.storage.checkpointer, row.thread_id))
+    yield await storedOf(tuple, filterAt(filter, String(tuple.config.configurable?.checkpoint_ns ?? "")));
 }
 
 async function storedOf(
@@ -76,35 +60,20 @@ async function storedOf(
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/**
- * Stores a checkpoint of a file.
- * @throws InvalidRequestError if its values are invalid (`invalid_request`)
- */
-async function putStored(
-  checkpointer: Checkpointer,
+/** @throws InvalidRequestError if its values are invalid (`invalid_request`) */
+async function partOfStored(
   threadId: string,
   stored: StoredCheckpoint,
   runIds: ReadonlyMap<unknown, string>,
-): Promise<void> {
-  const { checkpoint_ns, checkpoint_id: id, parent_checkpoint_id, v, ts } = stored;
-  const { channel_versions, versions_seen } = stored;
+): Promise<CheckpointPart> {
+  const { checkpoint_ns, checkpoint_id: id, v, ts, channel_versions, versions_seen } = stored;
   const loc = ["checkpoints", id];
   const channel_values = (await fromStored(stored.channel_values, loc)) as Checkpoint["channel_values"];
-  const writes = (await fromStored(stored.writes, loc)) as [string, string, unknown][];
-  const metadata = (await fromStored(stored.metadata, loc)) as JsonObject;
-  const location = { thread_id: threadId, checkpoint_ns };
-  await checkpointer.store(
-    {
-      config: { configurable: { ...location, checkpoint_id: id } },
-      checkpoint: { v, id, ts, channel_values, channel_versions, versions_seen },
-      metadata: ofThread(metadata, threadId, runIds) as unknown as CheckpointMetadata,
-      pendingWrites: writes,
-      ...(parent_checkpoint_id !== null && {
-        parentConfig: { configurable: { ...location, checkpoint_id: parent_checkpoint_id } },
-      }),
-    },
-    channel_versions,
-  );
+  const pendingWrites = (await fromStored(stored.writes, loc)) as [string, string, unknown][];
+  const metadata = ofThread((await fromStored(stored.metadata, loc)) as JsonObject, threadId, runIds);
+  const checkpoint = { v, id, ts, channel_values, channel_versions, versions_seen };
+  const parts = { id, parent: stored.parent_checkpoint_id, checkpoint, metadata, pendingWrites };
+  return { tuple: tupleOf({ thread_id: threadId, checkpoint_ns }, parts), newVersions: channel_versions };
 }
 
 /** Replaces the thread id and run id in metadata by the ids in this storage. */
@@ -126,45 +95,38 @@ const RESULT = "__end__";
 const triggerOf = (name: string): string => (name === START ? START : `branch:to:${name}`);
 
 /** @throws InvalidRequestError if the state cannot be stored (`invalid_request`) */
-async function putState(
+function partOfState(
   checkpointer: Checkpointer,
   threadId: string,
   state: ThreadState,
   runIds: ReadonlyMap<unknown, string>,
-): Promise<void> {
+): CheckpointPart {
   const id = state.checkpoint?.checkpoint_id ?? "";
-  const channels = channelsOf(state, ["states", id]);
+  const checkpoint_ns = state.checkpoint?.checkpoint_ns ?? "";
+  const channel_values = channelsOf(state, ["states", id]);
   const version = checkpointer.getNextVersion(undefined);
-  const versions = Object.fromEntries(Object.keys(channels).map((name) => [name, version]));
-  const checkpoint: Checkpoint = {
-    v: 4,
-    id,
-    ts: state.created_at ?? now(),
-    channel_values: channels,
-    channel_versions: versions,
-    versions_seen: {},
-  };
-  const { run_id, thread_id: _, ...metadata } = state.metadata;
-  assertPlainData(metadata, ["states", id, "metadata"]);
-  const written = await checkpointer.put(
+  const newVersions = Object.fromEntries(Object.keys(channel_values).map((name) => [name, version]));
+  const { run_id, run_attempt: _, ...own } = state.metadata;
+  assertPlainData(own, ["states", id, "metadata"]);
+  const tuple = tupleOf(
+    { thread_id: threadId, checkpoint_ns },
     {
-      configurable: {
-        thread_id: threadId,
-        checkpoint_ns: state.checkpoint?.checkpoint_ns ?? "",
-        ...(state.parent_checkpoint?.checkpoint_id && {
-          checkpoint_id: state.parent_checkpoint.checkpoint_id,
-        }),
+      id,
+      parent: state.parent_checkpoint?.checkpoint_id ?? null,
+      checkpoint: {
+        ...{ v: 4, id, ts: state.created_at ?? now(), channel_values },
+        ...{ channel_versions: newVersions, versions_seen: {} },
+      },
+      metadata: {
+        ...{ source: "loop", step: 0, parents: {}, ...own, thread_id: threadId },
         ...(typeof run_id === "string" && { run_id: runIds.get(run_id) ?? run_id }),
       },
+      pendingWrites: state.tasks.flatMap((task) =>
+        writesOf(task).map(([channel, value]): [string, string, unknown] => [task.id, channel, value]),
+      ),
     },
-    checkpoint,
-    { source: "loop", step: 0, parents: {}, ...metadata },
-    versions,
   );
-  for (const task of state.tasks) {
-    const writes = writesOf(task);
-    if (writes.length > 0) await checkpointer.putWrites(written, writes, task.id);
-  }
+  return { tuple, newVersions };
 }
 
 /** State keys, and the channels that trigger the next nodes. */
@@ -214,8 +176,9 @@ export async function restoreThread(
   if (exist || !(await threads.insert(row))) throw new ThreadExistsError(row.thread_id);
   const runIds = runIdsOf(file, row.thread_id);
   try {
-    await putCheckpoints(context, row, withOrigins(file, row), runIds);
-    for (const run of [...file.runs].reverse()) await putRun(context, row, run, runIds);
+    const checkpoints = checkpointParts(checkpointer, row.thread_id, withOrigins(file, row), runIds);
+    const runs = file.runs.map((run) => runRowOf(row.thread_id, run, runIds)).reverse();
+    await writeThread(context.storage, { row, checkpoints, runs }, row);
   } catch (error) {
     await checkpointer.deleteThread(row.thread_id);
     await threads.delete(row.thread_id);
@@ -224,15 +187,15 @@ export async function restoreThread(
   return row;
 }
 
-async function putCheckpoints(
-  { storage: { checkpointer } }: OpsContext,
-  { thread_id: threadId }: ThreadRow,
+async function* checkpointParts(
+  checkpointer: Checkpointer,
+  threadId: string,
   { states, subgraphs = [], checkpoints = [] }: ThreadFile,
   runIds: ReadonlyMap<unknown, string>,
-): Promise<void> {
-  for (const stored of checkpoints) await putStored(checkpointer, threadId, stored, runIds);
+): AsyncGenerator<CheckpointPart> {
+  for (const stored of checkpoints) yield await partOfStored(threadId, stored, runIds);
   if (checkpoints.length > 0) return;
-  for (const state of [...states, ...subgraphs]) await putState(checkpointer, threadId, state, runIds);
+  for (const state of [...states, ...subgraphs]) yield partOfState(checkpointer, threadId, state, runIds);
 }
 
 /** Writers and scope of the thread, from the file's checkpoints, runs and states. */
@@ -294,29 +257,21 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
   };
 }
 
-/** Stores a run. A run that was active at the time of the export is stored as interrupted. */
-async function putRun(
-  { storage }: OpsContext,
-  { thread_id, updated_at }: ThreadRow,
-  run: Run,
-  runIds: ReadonlyMap<unknown, string>,
-): Promise<void> {
+/** A run that was active at the time of the export is stored as interrupted. */
+function runRowOf(thread_id: string, run: Run, runIds: ReadonlyMap<unknown, string>): RunRow {
   const isOver = run.status !== "pending" && run.status !== "running";
-  await storage.runs.insert(
-    {
-      run_id: runIds.get(run.run_id) ?? run.run_id,
-      thread_id,
-      assistant_id: run.assistant_id,
-      created_at: run.created_at,
-      updated_at: run.updated_at,
-      status: isOver ? run.status : "interrupted",
-      metadata: run.metadata ?? {},
-      kwargs: maskedKwargs(run.kwargs ?? {}),
-      multitask_strategy: run.multitask_strategy ?? "enqueue",
-      error: run.error ?? null,
-      usage: run.usage ?? null,
-      ...{ state: "ended", owner: null, attempt: run.attempt ?? 1 },
-    },
-    { updated_at },
-  );
+  return {
+    run_id: runIds.get(run.run_id) ?? run.run_id,
+    thread_id,
+    assistant_id: run.assistant_id,
+    created_at: run.created_at,
+    updated_at: run.updated_at,
+    status: isOver ? run.status : "interrupted",
+    metadata: run.metadata ?? {},
+    kwargs: maskedKwargs(run.kwargs ?? {}),
+    multitask_strategy: run.multitask_strategy ?? "enqueue",
+    error: run.error ?? null,
+    usage: run.usage ?? null,
+    ...{ state: "ended", owner: null, attempt: run.attempt ?? 1 },
+  };
 }

@@ -1,10 +1,10 @@
 /** Copies the contents of a storage to another one. */
 import type { ItemRow, ItemTable, Storage, StoredItem, TimerKind } from "../contract/storage.js";
+import { pagesOf } from "../../support/read-ahead.js";
 import { digestOf } from "./checkpoints.js";
+import { readItems } from "./thread-parts.js";
 import { copyTimers, type TimerCopy } from "./timers.js";
 import { copyThread, type LeftReason, type ThreadCopy } from "./thread.js";
-
-const PAGE = 100;
 
 export interface StorageCopyOptions {
   from: Storage;
@@ -63,22 +63,33 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     progress.checkpoints += 1;
     onProgress({ ...progress });
   };
-  for await (const threadId of threadIds(from)) {
-    signal?.throwIfAborted();
-    const copy = await copyThread({ from, to, overwrite, onCheckpoint }, threadId);
-    progress.done += 1;
-    if (!copy) continue;
-    note(report, threadId, copy);
-    onProgress({ ...progress, ended: { thread_id: threadId, copy } });
-  }
+  const idOrder = { sortBy: "thread_id", sortOrder: "asc" } as const;
+  const threads = pagesOf(async (page) => (await from.threads.search({ ...idOrder, ...page })).rows);
+  for await (const rows of threads)
+    for (const { thread_id } of rows) {
+      signal?.throwIfAborted();
+      const copy = await copyThread({ from, to, overwrite, onCheckpoint }, thread_id);
+      progress.done += 1;
+      if (!copy) continue;
+      note(report, thread_id, copy);
+      onProgress({ ...progress, ended: { thread_id, copy } });
+    }
+  await copyTables(options, report);
+  return report;
+}
+
+/** Copies what does not belong to one thread, and usage and recordings, which the threads must precede. */
+async function copyTables(
+  { from, to, overwrite, signal }: StorageCopyOptions,
+  report: StorageCopyReport,
+): Promise<void> {
+  const onPage = () => signal?.throwIfAborted();
   if (from.items && to.items) {
-    const onPage = () => signal?.throwIfAborted();
-    const { left, ...items } = await copyItems({ from: from.items, to: to.items, overwrite, onPage });
+    const { left, ...items } = await copyItems({ from: from.items, to: to.items, overwrite, onItem: onPage });
     report.items = items;
     report.left_items = left;
   }
   if (from.timers && to.timers) {
-    const onPage = () => signal?.throwIfAborted();
     const both = { from: from.timers, to: to.timers, overwrite, onPage };
     const { total, copied, left } = await copyTimers({ ...both, kinds: TIMERS });
     report.timers = { total: total + left.length, copied };
@@ -86,24 +97,18 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
     report.assistants = assistants;
     report.left_assistants = kept.map((assistant_id) => ({ assistant_id, reason: "exists" }));
   }
-  if (from.usage && to.usage) {
-    for (let page = [{}]; page.length > 0;) {
-      signal?.throwIfAborted();
-      const rows = await from.usage.page({ limit: PAGE, offset: report.usage });
+  const { usage, recordings } = from;
+  if (usage && to.usage)
+    for await (const rows of pagesOf((page) => usage.page(page))) {
+      onPage();
       await to.usage.store(rows);
       report.usage += rows.length;
-      page = rows;
     }
-  }
-  if (from.recordings && to.recordings) {
-    for (let offset = 0, count = PAGE; count === PAGE; offset += count) {
-      signal?.throwIfAborted();
-      const rows = await from.recordings.page({ limit: PAGE, offset });
+  if (recordings && to.recordings)
+    for await (const rows of pagesOf((page) => recordings.page(page))) {
+      onPage();
       await to.recordings.add(rows);
-      count = rows.length;
     }
-  }
-  return report;
 }
 
 const emptyReport = (): StorageCopyReport => ({
@@ -132,15 +137,6 @@ function note(report: StorageCopyReport, thread_id: string, copy: ThreadCopy): v
   }
 }
 
-async function* threadIds({ threads }: Storage): AsyncGenerator<string> {
-  for (let offset = 0; ; offset += PAGE) {
-    const query = { sortBy: "thread_id", sortOrder: "asc", limit: PAGE, offset } as const;
-    const { rows } = await threads.search(query);
-    for (const { thread_id } of rows) yield thread_id;
-    if (rows.length < PAGE) return;
-  }
-}
-
 // Copies the long-term memory of the graphs.
 
 interface ItemCopy {
@@ -159,27 +155,22 @@ interface CopyItemsOptions {
   to: ItemTable;
   /** Replace conflicting items of the target. */
   overwrite: boolean;
-  /** Called before each page; may throw to stop. */
-  onPage: () => void;
+  /** Called before each item; may throw to stop. */
+  onItem: () => void;
 }
 
 async function copyItems(options: CopyItemsOptions): Promise<ItemCopy> {
   const copy: ItemCopy = { total: 0, copied: 0, left: [] };
   const at = new Date().toISOString();
-  let after: StoredItem | undefined;
-  for (;;) {
-    options.onPage();
-    const page: StoredItem[] = await options.from.page({ after, limit: PAGE, at, vectors: true });
-    for (const item of page) {
-      const outcome = await copyItem(options, item, at);
-      const { namespace, key } = item;
-      if (outcome === "exists" || outcome === "differs") copy.left.push({ namespace, key, reason: outcome });
-      else copy.total += 1;
-      if (outcome === "copied") copy.copied += 1;
-    }
-    after = page.at(-1);
-    if (page.length < PAGE) return copy;
+  for await (const item of readItems(options.from, at)) {
+    options.onItem();
+    const outcome = await copyItem(options, item, at);
+    const { namespace, key } = item;
+    if (outcome === "exists" || outcome === "differs") copy.left.push({ namespace, key, reason: outcome });
+    else copy.total += 1;
+    if (outcome === "copied") copy.copied += 1;
   }
+  return copy;
 }
 
 async function copyItem(

@@ -1,13 +1,15 @@
 /** Copies one thread: its checkpoints, then its row, then its runs. An interrupted copy can be resumed. */
-import type { RunRow, RunTable, Storage, ThreadRow, ThreadTable } from "../contract/storage.js";
+import { pagesOf } from "../../support/read-ahead.js";
+import type { Checkpointer, RunRow, RunTable, Storage, ThreadRow } from "../contract/storage.js";
+import { checkpointDigest, digestOf, factsOfCheckpoint } from "./checkpoints.js";
 import {
-  type CheckpointIndex,
-  copyCheckpoints,
-  digestOf,
-  holdsAll,
+  checkpointKey,
   idsOfCheckpoints,
-  indexCheckpoints,
-} from "./checkpoints.js";
+  newestFirst,
+  readCheckpoints,
+  readRuns,
+  writeThread,
+} from "./thread-parts.js";
 
 /** Why a thread was not copied, or only partly. */
 export type LeftReason = "busy" | "busy_in_target" | "changed_meanwhile" | "exists" | "differs";
@@ -49,42 +51,48 @@ export async function copyThread(options: CopyOptions, threadId: string): Promis
   }
 }
 
+/** Digests by id, or by namespace and id. */
+type Index = ReadonlyMap<string, string>;
+
 interface Held {
   row: ThreadRow | undefined;
-  checkpoints: CheckpointIndex;
-  runs: Map<string, string>;
+  checkpoints: Index;
+  runs: Index;
 }
 
 async function copyLocked(options: CopyOptions, row: ThreadRow): Promise<ThreadCopy> {
   const { from, to } = options;
   const { thread_id } = row;
   const ids = await idsOfCheckpoints(from.checkpointer, thread_id);
+  const keys = new Set([...ids].flatMap(([namespace, own]) => own.map((id) => checkpointKey(namespace, id))));
   const runs = await indexRuns(from.runs, thread_id);
   let held = await heldOf(to, thread_id);
-  if (!isEarlier(held, row) || !holdsAll(ids, held.checkpoints) || !isSubset(held.runs, runs)) {
+  if (!isEarlier(held, row) || !isSubset(held.checkpoints, keys) || !isSubset(held.runs, runs)) {
     if (!options.overwrite) return left("exists");
     await to.checkpointer.deleteThread(thread_id);
     await to.threads.delete(thread_id);
     held = { row: undefined, checkpoints: new Map(), runs: new Map() };
   }
-  const { onCheckpoint } = options;
-  const { wanted, stored } = await copyCheckpoints({
-    from: from.checkpointer,
-    to: to.checkpointer,
-    threadId: thread_id,
-    ids,
-    held: held.checkpoints,
-    onCheckpoint,
-  });
-  const isNewRow = await storeRow(to.threads, row, held.row);
-  const storedRuns = await copyRuns(from.runs, to.runs, row, { wanted: runs, held: held.runs });
+  const checkpoints = new Map<string, string>();
+  const lacking = async function* () {
+    for await (const part of readCheckpoints(from.checkpointer, thread_id, ids)) {
+      options.onCheckpoint();
+      checkpoints.set(part.key, part.digest);
+      if (held.checkpoints.get(part.key) !== part.digest) yield part;
+    }
+  };
+  const lackingRuns = [...runs.keys()].reverse().filter((id) => held.runs.get(id) !== runs.get(id));
+  for (const id of lackingRuns) if (held.runs.has(id)) await to.runs.delete(thread_id, id);
+  const parts = { row, checkpoints: lacking(), runs: readRuns(from.runs, thread_id, lackingRuns) };
+  const { rows, ...stored } = await writeThread(to, parts, held.row);
   const hasChanged = digestOf(await from.threads.get(thread_id)) !== digestOf(row);
   if (hasChanged) return left("changed_meanwhile");
-  const total = { runs: runs.size, checkpoints: wanted.size };
-  const changes = { runs: storedRuns, checkpoints: stored };
-  if (!isNewRow && storedRuns + stored === 0) return { outcome: "current", ...changes, total };
-  if (!(await isSame(to, row, { checkpoints: wanted, runs }))) return left("differs");
-  return { outcome: "copied", ...changes, total };
+  const total = { runs: runs.size, checkpoints: checkpoints.size };
+  if (rows + stored.runs + stored.checkpoints === 0) return { outcome: "current", ...stored, total };
+  const now = await heldOf(to, thread_id);
+  const isSame = digestOf(now.row) === digestOf(row) && isEqual(now.checkpoints, checkpoints);
+  if (!isSame || !isEqual(now.runs, runs)) return left("differs");
+  return { outcome: "copied", ...stored, total };
 }
 
 async function heldOf({ threads, runs, checkpointer }: Storage, threadId: string): Promise<Held> {
@@ -103,48 +111,31 @@ function isEarlier({ row: held }: Held, row: ThreadRow): boolean {
   return Object.keys(held.metadata).every((key) => Object.hasOwn(row.metadata, key));
 }
 
-const isSubset = (part: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>): boolean =>
+const isSubset = (part: Index, whole: Pick<ReadonlySet<string>, "has">): boolean =>
   [...part.keys()].every((key) => whole.has(key));
 
-/** False if the target already has an equal row. */
-async function storeRow(to: ThreadTable, row: ThreadRow, held: ThreadRow | undefined): Promise<boolean> {
-  if (held && digestOf(held) === digestOf(row)) return false;
-  if (!held) return to.insert(row);
-  const { thread_id, created_at: _, metadata, ...patch } = row;
-  await to.update(thread_id, { ...patch, mergeMetadata: metadata });
-  return true;
-}
-
-async function isSame(
-  to: Storage,
-  row: ThreadRow,
-  wanted: { checkpoints: CheckpointIndex; runs: ReadonlyMap<string, string> },
-): Promise<boolean> {
-  const held = await heldOf(to, row.thread_id);
-  return (
-    held.row !== undefined &&
-    digestOf(held.row) === digestOf(row) &&
-    isEqual(held.checkpoints, wanted.checkpoints) &&
-    isEqual(held.runs, wanted.runs)
-  );
-}
-
-const isEqual = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
+const isEqual = (a: Index, b: Index): boolean =>
   a.size === b.size && [...a].every(([key, digest]) => b.get(key) === digest);
 
-// Copies the run rows of a thread.
-
-const PAGE = 20;
-
-/** Digests of run rows by id, newest first. */
-async function indexRuns(runs: RunTable, threadId: string): Promise<Map<string, string>> {
+async function indexCheckpoints(checkpointer: Checkpointer, threadId: string): Promise<Index> {
   const index = new Map<string, string>();
-  for (let offset = 0; ; offset += PAGE) {
-    const page = await runs.list({ threadId, limit: PAGE, offset });
-    for (const run of page) index.set(run.run_id, digestOf(whole(run)));
-    if (page.length < PAGE) return index;
-  }
+  for (const namespace of await checkpointer.namespaces(threadId))
+    for await (const tuple of newestFirst(checkpointer, threadId, namespace)) {
+      const digest = checkpointDigest(tuple.checkpoint, await factsOfCheckpoint(checkpointer.serde, tuple));
+      index.set(checkpointKey(namespace, tuple.checkpoint.id), digest);
+    }
+  return index;
 }
+
+/** Newest first. */
+async function indexRuns(runs: RunTable, threadId: string): Promise<Index> {
+  const index = new Map<string, string>();
+  for await (const rows of pagesOf((page) => runs.list({ threadId, ...page }), RUNS_PER_PAGE))
+    for (const run of rows) index.set(run.run_id, digestOf(whole(run)));
+  return index;
+}
+
+const RUNS_PER_PAGE = 20;
 
 /** Fills in defaults for optional fields, so that rows of different storages compare equal. */
 const whole = (run: RunRow): RunRow => ({
@@ -153,24 +144,3 @@ const whole = (run: RunRow): RunRow => ({
   attempt: run.attempt ?? 1,
   resumption: run.resumption ?? null,
 });
-
-/** Store the runs that the target lacks or that differ, in creation order. Returns how many were stored. */
-async function copyRuns(
-  from: RunTable,
-  to: RunTable,
-  { thread_id, updated_at }: ThreadRow,
-  { wanted, held }: Record<"wanted" | "held", ReadonlyMap<string, string>>,
-): Promise<number> {
-  let stored = 0;
-  for (const [runId, digest] of [...wanted].reverse()) {
-    if (held.get(runId) === digest) continue;
-    const run: RunRow | undefined = await from.get(thread_id, runId);
-    if (!run) continue;
-    if (held.has(runId)) await to.delete(thread_id, runId);
-    // `updated_at` is the thread's own, so that its row does not change.
-    const tasks = await from.tasks?.(thread_id, runId);
-    await to.insert({ ...run, ...(tasks && { tasks }) }, { updated_at });
-    stored += 1;
-  }
-  return stored;
-}

@@ -1,8 +1,7 @@
 /** Copies timers: crons, delayed runs, webhooks, idempotency keys, and the assistants that are stored with them. */
 import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
+import { pagesOf } from "../../support/read-ahead.js";
 import { digestOf } from "./checkpoints.js";
-
-const PAGE = 100;
 
 interface CopyTimersOptions {
   from: TimerTable;
@@ -10,7 +9,7 @@ interface CopyTimersOptions {
   kinds: readonly TimerKind[];
   /** Replace rows of the target that differ. */
   overwrite: boolean;
-  /** Called before each page; may throw to stop. */
+  /** Called for each page; may throw to stop. */
   onPage: () => void;
 }
 
@@ -18,19 +17,16 @@ interface CopyTimersOptions {
 export async function copyTimers(options: CopyTimersOptions): Promise<TimerCopy & { left: string[] }> {
   const { from, to, kinds, overwrite, onPage } = options;
   const copy = { total: 0, copied: 0, left: [] as string[] };
-  for (const kind of kinds) {
-    for (let offset = 0; ; offset += PAGE) {
+  for (const kind of kinds)
+    for await (const rows of pagesOf((page) => from.list({ kind, ...page }))) {
       onPage();
-      const rows = await from.list({ kind, limit: PAGE, offset });
       for (const row of rows) {
         const outcome = await copyTimer(to, row, overwrite);
         if (outcome === "exists") copy.left.push(row.id);
         else copy.total += 1;
         if (outcome === "copied") copy.copied += 1;
       }
-      if (rows.length < PAGE) break;
     }
-  }
   return copy;
 }
 

@@ -176,7 +176,16 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     const { thread_id, checkpoint_ns = "" } = (tuple.config.configurable ?? {}) as Record<string, string>;
     const parent = tuple.parentConfig?.configurable?.checkpoint_id as string | undefined;
     const place = { thread_id, checkpoint_ns, checkpoint_id: parent };
-    return guarded(this.#explain, () => storeTuple(this.#saver, tuple, place, newVersions));
+    const write = () => storeTuple(this.#saver, tuple, place, newVersions);
+    const { checkpoint, metadata, pendingWrites = [] } = tuple;
+    return callSafely(write).catch((error: unknown) => {
+      const writes = pendingWrites.map(([, channel, value]) => [channel, value] as const);
+      return this.#failed(error, [
+        ...Object.entries(checkpoint.channel_values),
+        ...writes,
+        [METADATA, metadata],
+      ]);
+    });
   }
 
   override getDeltaChannelHistory(options: {
