@@ -5,6 +5,7 @@ import type { Thread, ThreadSearchRequest } from "../models/thread.js";
 import type { Usage, UsageFilter } from "../models/usage.js";
 import { listUsage } from "../storage/usage-list.js";
 import { type OpenOptions, openRows } from "../storage/open.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { searchRuns } from "../storage/run-search.js";
 import type { RowStorage, RunRow, ThreadRow } from "../storage/contract/storage.js";
 import { NotFoundError } from "../support/errors.js";
@@ -35,7 +36,11 @@ export async function openRowsClient(options: OpenOptions): Promise<RowsClient> 
   return {
     threads: { search: (request) => searchThreads(rows, request) },
     runs: {
-      list: (threadId, filter) => listRuns(rows, threadId, filter),
+      list: async (threadId, { status, ...page }) => {
+        if (!(await rows.threads.get(threadId))) throw new NotFoundError("thread", threadId);
+        const query = { threadId, ...pageOf(page), ...(status && { status }) };
+        return (await rows.runs.list(query)).map(listedRun);
+      },
       inputs: async (threadId, page) =>
         (await rows.runs.list({ threadId, ...pageOf(page) })).map(({ kwargs }) => kwargs.input),
       search: async ({ status, limit, offset }) =>
@@ -72,28 +77,12 @@ const listedThread = ({ thread_id, created_at, updated_at, status, metadata, err
   error,
 });
 
-async function listRuns(
-  { threads, runs }: RowStorage,
-  threadId: string,
-  { limit, offset, status }: RunFilter,
-): Promise<ListedRun[]> {
-  if (!(await threads.get(threadId))) throw new NotFoundError("thread", threadId);
-  return (await runs.list({ threadId, ...pageOf({ limit, offset }), ...(status && { status }) })).map(
-    listedRun,
-  );
-}
-
 const pageOf = ({ limit, offset }: Pick<RunSearchRequest, "limit" | "offset">) => ({
   limit: limit ?? DEFAULT_LIMIT,
   offset: offset ?? 0,
 });
 
-const listedRun = ({
-  owner: _1,
-  kwargs: _2,
-  fault: _3,
-  tasks: _4,
-  resumption: _5,
-  attempt = 1,
-  ...run
-}: RunRow): ListedRun => ({ ...run, attempt });
+function listedRun(row: RunRow): ListedRun {
+  const { kwargs: _, attempt = 1, ...run } = runModel(row);
+  return { ...run, attempt };
+}

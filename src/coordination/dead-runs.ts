@@ -18,7 +18,8 @@ import { guardGraph, migrated } from "../runs/graph-guard.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
-import { runModel, runRow, scopeFilter } from "../threads/thread-origin.js";
+import { runRow, scopeFilter } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 
 /** How long a dead run can be redriven, in days. */
 const KEEP_DEAD_DAYS = 30;

@@ -9,7 +9,7 @@ import type { RunLog } from "../frames/run-log.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { Accepted } from "../runs/queue.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
-import { runModel } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 
 export interface AwaitedRun {
   readonly run: Run;

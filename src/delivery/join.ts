@@ -13,7 +13,8 @@ import { isEndOfSummary } from "./summary.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { continuesAfter } from "../runs/state.js";
 import type { LogReader, RunLog } from "../frames/run-log.js";
-import { runModel, runRow, scopeOf } from "../threads/thread-origin.js";
+import { runRow, scopeOf } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 
 interface LeaveOptions {
   cancelOnDisconnect?: boolean;

@@ -13,7 +13,8 @@ import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { continuesAfter } from "../runs/state.js";
 import type { LogReader, RunLog } from "../frames/run-log.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
-import { runModel, runRow } from "../threads/thread-origin.js";
+import { runRow } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { projectForClient } from "./selected-modes.js";
 import { endOfSummary, isOfSummary, startOfSummary } from "./summary.js";
 

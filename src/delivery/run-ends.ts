@@ -11,7 +11,7 @@ import { RunAborted } from "../runs/run-aborted.js";
 import { ended, isUnclaimed, leaseOf } from "../runs/state.js";
 import { runAnswer } from "../graphs/stream/stream-frames.js";
 import { failedAnswer } from "../runs/run-results.js";
-import { runModel } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { readerOf } from "../threads/thread-state.js";
 
 /**

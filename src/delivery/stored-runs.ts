@@ -16,7 +16,7 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { pendingInterrupts } from "../threads/pending-interrupts.js";
 import { answerFrom, type LogReader, type RunLog } from "../frames/run-log.js";
 import type { ThreadFeed } from "../frames/thread-feed.js";
-import { runModel } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { type Reader, readerOf } from "../threads/thread-state.js";
 
 /** Poll intervals in milliseconds: the default, after `IDLE_POLL_COUNT` polls without news, and with notifications. */

@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import {
   AnyObject,
+  fieldsOf,
   Limit,
   Nullable,
   Offset,
@@ -193,18 +194,7 @@ export const SubgraphSchemas = Type.Record(Type.String(), GraphSchemaModel, {
 });
 export type SubgraphSchemas = Static<typeof SubgraphSchemas>;
 
-export const ASSISTANT_FIELDS = [
-  "assistant_id",
-  "graph_id",
-  "name",
-  "description",
-  "config",
-  "context",
-  "metadata",
-  "version",
-  "created_at",
-  "updated_at",
-] as const satisfies readonly (keyof Assistant)[];
+export const ASSISTANT_FIELDS = fieldsOf(AssistantModel);
 
 const assistantFilter = {
   graph_id: Opt(Type.String(), { description: "Only assistants of this graph." }),

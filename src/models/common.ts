@@ -36,6 +36,10 @@ export const Opt = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =
 export const AnyObject = (options: SchemaOptions = {}): TUnsafe<JsonObject> =>
   Type.Unsafe<JsonObject>({ type: "object", additionalProperties: true, ...options });
 
+/** Names of the fields of a model, in its order. */
+export const fieldsOf = <T extends TObject>(model: T) =>
+  Object.keys(model.properties) as (keyof Static<T> & string)[];
+
 /** Schema of an optional `select` of these fields. */
 export const Selection = <const T extends readonly string[]>(fields: T) =>
   Type.Array(StringEnum(fields), {

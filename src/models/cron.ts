@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import {
   AnyObject,
+  fieldsOf,
   Limit,
   Nullable,
   Offset,
@@ -117,23 +118,7 @@ export const CronModel = Type.Object(
 );
 export type Cron = Static<typeof CronModel>;
 
-export const CRON_FIELDS = [
-  "cron_id",
-  "assistant_id",
-  "thread_id",
-  "schedule",
-  "timezone",
-  "enabled",
-  "end_time",
-  "next_run_date",
-  "on_run_completed",
-  "payload",
-  "metadata",
-  "user_id",
-  "created_at",
-  "updated_at",
-  "last_error",
-] as const satisfies readonly (keyof Cron)[];
+export const CRON_FIELDS = fieldsOf(CronModel);
 
 export const SelectedCron = Selected(CronModel, "SelectedCron");
 

@@ -3,6 +3,7 @@ import { BUDGET_PATTERN } from "../support/budgets/budget.js";
 import { Type } from "../support/schema-builder.js";
 import {
   AnyObject,
+  fieldsOf,
   Limit,
   MAX_LIMIT,
   Nullable,
@@ -259,20 +260,7 @@ export const RunModel = Type.Object(
  */
 export type Run = Static<typeof RunModel>;
 
-export const RUN_FIELDS = [
-  "run_id",
-  "thread_id",
-  "assistant_id",
-  "created_at",
-  "updated_at",
-  "status",
-  "metadata",
-  "kwargs",
-  "multitask_strategy",
-  "error",
-  "usage",
-  "attempt",
-] as const satisfies readonly (keyof Run)[];
+export const RUN_FIELDS = fieldsOf(RunModel);
 
 const count = (description: string) => Type.Optional(Type.Integer({ description }));
 

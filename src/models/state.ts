@@ -2,6 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import {
   AnyObject,
+  fieldsOf,
   Limit,
   Nullable,
   Opt,
@@ -186,17 +187,7 @@ export interface ThreadState {
   unfinished_step?: UnfinishedStep;
 }
 
-export const STATE_FIELDS = [
-  "values",
-  "next",
-  "tasks",
-  "checkpoint",
-  "metadata",
-  "created_at",
-  "parent_checkpoint",
-  "interrupts",
-  "unfinished_step",
-] as const;
+export const STATE_FIELDS = fieldsOf(ThreadStateModel);
 
 /** Only included in a history on request. */
 const ChangedKeys = Nullable(Type.Array(Type.String()), {

@@ -8,7 +8,8 @@ import { canonicalUuid, requireUuid } from "../support/ids.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import { assertFilter } from "../context/request-limits.js";
-import { ownThread, runModel, scopeFilter } from "../threads/thread-origin.js";
+import { ownThread, scopeFilter } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { selectFields } from "../threads/thread-search.js";
 
 /** For a caller with up to this many threads, the query names them. For more, the thread of each run is checked. */

@@ -9,7 +9,8 @@ import { InvalidRequestError, StorageUnavailableError, UnsupportedOptionError } 
 import { newId, requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";
 import type { KnownRun } from "./run-request.js";
-import { runModel, scopeOf } from "../threads/thread-origin.js";
+import { scopeOf } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 
 const KEEP_KEY_MINUTES = 24 * 60;
 const LONGEST_KEY = 255;

@@ -10,8 +10,6 @@ import type { OpsContext } from "../context/context.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pagesOf } from "../support/read-ahead.js";
-import { maskSecrets } from "../support/secrets.js";
-import type { Run } from "../models/run.js";
 import { originOf } from "../context/run-checkpointer.js";
 
 type Scoped = Pick<OpsContext, "caller">;
@@ -237,25 +235,4 @@ export async function runRow(context: OpsContext, threadId: string, runId: strin
   const row = isVisible ? await context.storage.runs.get(thread, id) : undefined;
   if (!row) throw new NotFoundError("run", id);
   return row;
-}
-
-/** The run for clients, without internal fields. Of an error only the message is included. */
-export function runModel({
-  state: _1,
-  owner: _2,
-  fault: _3,
-  tasks: _4,
-  resumption: _5,
-  ...run
-}: RunRow): Run {
-  return { ...run, kwargs: maskedKwargs(run.kwargs) };
-}
-
-/** Masks secrets in the kwargs of a row, which may come from a file or an earlier release. */
-export function maskedKwargs({ config, context, ...others }: JsonObject): JsonObject {
-  return {
-    ...others,
-    ...(config !== undefined && { config: maskSecrets(config) }),
-    ...(context !== undefined && { context: maskSecrets(context) }),
-  };
 }

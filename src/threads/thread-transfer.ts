@@ -5,7 +5,8 @@ import { filterAt, INTERRUPT_KEY, type OutputFilter, PASS_ALL } from "../graphs/
 import { fromStored, toStored, visibleCheckpoint } from "../graphs/stored-values.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
-import { leftoversOf, maskedKwargs, scopeOf, stampScope } from "./thread-origin.js";
+import { leftoversOf, scopeOf, stampScope } from "./thread-origin.js";
+import { maskedKwargs } from "../storage/rows/run-rows.js";
 import { originOf, withOrigin } from "../context/run-checkpointer.js";
 import type { Run } from "../models/run.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";

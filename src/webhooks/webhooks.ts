@@ -11,7 +11,8 @@ import { storedValues } from "../delivery/run-ends.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { isDelayed } from "../runs/state.js";
 import { isStorable, storable } from "../runs/resumption.js";
-import { runModel, scopeOf } from "../threads/thread-origin.js";
+import { scopeOf } from "../threads/thread-origin.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { requireTimerRoom } from "../context/timer-limits.js";
 import { webhookSender, type WebhookData, type WebhookRow } from "./webhook-sender.js";
 

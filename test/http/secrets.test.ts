@@ -7,7 +7,7 @@ import { defaultSettings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { STREAM_MODES } from "../../src/models/run.js";
 import { THREAD_FILE_FORMAT, THREAD_FILE_VERSION } from "../../src/models/thread-file.js";
-import { runModel } from "../../src/threads/thread-origin.js";
+import { runModel } from "../../src/storage/rows/run-rows.js";
 import { threadModel } from "../../src/threads/thread-state.js";
 import { MASK } from "../../src/support/secrets.js";
 import { openStorage } from "../../src/storage/open.js";

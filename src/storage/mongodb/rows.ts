@@ -1,19 +1,10 @@
 /** Conversion of rows to and from documents. Free-form JSON is stored as a string, because its keys may contain any characters. */
 import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
-import type { TokenUsage } from "../../models/run.js";
 import type { StoredPreview } from "../../models/thread.js";
-import type { RunFault } from "../../support/run-fault.js";
 import { expiryOf, labelsOf } from "../rows/rows.js";
-import type {
-  Owner,
-  Resumption,
-  RunHolder,
-  RunLease,
-  RunPatch,
-  RunRow,
-  ThreadRow,
-} from "../contract/storage.js";
+import { fromTextRun, type TextRun, toTextRun } from "../rows/run-rows.js";
+import type { Owner, RunHolder, RunLease, RunPatch, RunRow, ThreadRow } from "../contract/storage.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
 /** The end of a run, as stored in the document of its thread; see ./runs.ts. */
@@ -42,19 +33,8 @@ export interface ThreadDocument extends Omit<ThreadRow, "thread_id" | "metadata"
   opened: string | null;
 }
 
-type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
-
-export interface RunDocument extends Omit<RunRow, "run_id" | Texts> {
+export interface RunDocument extends Omit<TextRun, "run_id"> {
   _id: string;
-  metadata: string;
-  kwargs: string;
-  usage: string | null;
-  /** Missing in runs of release 0.1.0. */
-  fault?: string | null;
-  /** Missing in runs of earlier releases. */
-  resumption?: string | null;
-  /** Read only by `RunTable.tasks`. */
-  tasks?: string | null;
   /** Set if its owner should stop the run. */
   cancel_requested?: true;
 }
@@ -119,26 +99,13 @@ export function fromThreadDocument(stored: ThreadDocument): ThreadRow {
   };
 }
 
-export const toRunDocument = ({ run_id, ...row }: RunRow): RunDocument => ({
-  _id: run_id,
-  ...row,
-  metadata: toText(row.metadata),
-  kwargs: toText(row.kwargs),
-  usage: row.usage && JSON.stringify(row.usage),
-  fault: row.fault ? JSON.stringify(row.fault) : null,
-  resumption: row.resumption ? toText(row.resumption) : null,
-  tasks: row.tasks ? JSON.stringify(row.tasks) : null,
-});
+export function toRunDocument(row: RunRow): RunDocument {
+  const { run_id, ...document } = toTextRun(row, toText);
+  return { _id: run_id, ...document };
+}
 
-export const fromRunDocument = ({ _id, cancel_requested: _, tasks: __, ...stored }: RunDocument): RunRow => ({
-  run_id: _id,
-  ...stored,
-  metadata: JSON.parse(stored.metadata) as JsonObject,
-  kwargs: JSON.parse(stored.kwargs) as JsonObject,
-  usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
-  fault: stored.fault == null ? null : (JSON.parse(stored.fault) as RunFault),
-  resumption: stored.resumption == null ? null : (JSON.parse(stored.resumption) as Resumption),
-});
+export const fromRunDocument = ({ _id, cancel_requested: _, ...stored }: RunDocument): RunRow =>
+  fromTextRun({ run_id: _id, ...stored });
 
 /** A run patch as document fields, without undefined keys. */
 export function storeRunPatch(patch: RunPatch): StoredRunPatch {

@@ -1,6 +1,7 @@
 import type { DeadRunTable } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
-import { columns, IS_UNFINISHED, fromRunColumns, type SqliteRuns, type SqliteRunColumns } from "./runs.js";
+import { fromTextRun, type TextRun } from "../rows/run-rows.js";
+import { columns, IS_UNFINISHED, type SqliteRuns } from "./runs.js";
 import type { SqliteThreads } from "./threads.js";
 
 /** Must match the condition of the index gs_runs_dead. */
@@ -17,7 +18,7 @@ export const createSqliteDeadRuns = (
   threads: SqliteThreads,
 ): DeadRunTable => ({
   list: ({ limit, offset }) =>
-    file.read(() => (file.statement(LIST).all(limit, offset) as SqliteRunColumns[]).map(fromRunColumns)),
+    file.read(() => (file.statement(LIST).all(limit, offset) as TextRun[]).map(fromTextRun)),
   count: () => file.read(() => file.statement(COUNT).pluck().get() as number),
   revive: ({ run_id, thread_id }, patch, thread) =>
     file.write(() => {

@@ -1,7 +1,6 @@
-import type { JsonObject } from "../../models/common.js";
-import type { RunTasks, TokenUsage } from "../../models/run.js";
-import type { RunFault } from "../../support/run-fault.js";
+import type { RunTasks } from "../../models/run.js";
 import { isFinished, isHeldBy, patchRun } from "../rows/rows.js";
+import { fromTextRun, type TextRun, toTextRun } from "../rows/run-rows.js";
 import {
   type OwnedRun,
   RUN_COLUMNS,
@@ -12,7 +11,6 @@ import {
 import type {
   Owner,
   OwnerTable,
-  Resumption,
   RunHolder,
   RunKey,
   RunLease,
@@ -29,36 +27,6 @@ import type {
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
 import { insertUsage } from "./usage.js";
-
-type Texts = "metadata" | "kwargs" | "usage" | "fault" | "resumption" | "tasks";
-
-export interface SqliteRunColumns extends Omit<RunRow, Texts> {
-  metadata: string;
-  kwargs: string;
-  usage: string | null;
-  fault: string | null;
-  resumption: string | null;
-  tasks: string | null;
-}
-
-const storeRun = (row: RunRow): SqliteRunColumns => ({
-  ...row,
-  metadata: JSON.stringify(row.metadata),
-  kwargs: JSON.stringify(row.kwargs),
-  usage: row.usage && JSON.stringify(row.usage),
-  fault: row.fault ? JSON.stringify(row.fault) : null,
-  resumption: row.resumption ? JSON.stringify(row.resumption) : null,
-  tasks: row.tasks ? JSON.stringify(row.tasks) : null,
-});
-
-export const fromRunColumns = (stored: Omit<SqliteRunColumns, "tasks">): RunRow => ({
-  ...stored,
-  metadata: JSON.parse(stored.metadata) as JsonObject,
-  kwargs: JSON.parse(stored.kwargs) as JsonObject,
-  usage: stored.usage === null ? null : (JSON.parse(stored.usage) as TokenUsage),
-  fault: stored.fault === null ? null : (JSON.parse(stored.fault) as RunFault),
-  resumption: stored.resumption === null ? null : (JSON.parse(stored.resumption) as Resumption),
-});
 
 export const columns = RUN_COLUMNS.join(", ");
 const stored = STORED_RUN_COLUMNS.join(", ");
@@ -101,7 +69,7 @@ export class SqliteRuns implements RunTable {
   insert(row: RunRow, thread: ThreadPatch): Promise<boolean> {
     return this.#file.write(() => {
       if (!this.#threads.patch(row.thread_id, thread)) return false;
-      this.#file.statement(INSERT).run(storeRun(row));
+      this.#file.statement(INSERT).run(toTextRun(row));
       return true;
     });
   }
@@ -145,8 +113,8 @@ export class SqliteRuns implements RunTable {
     return this.#file.read(() => {
       const stored = this.#file
         .statement(LIST)
-        .all({ ...query, status: status ?? null }) as SqliteRunColumns[];
-      return stored.map(fromRunColumns);
+        .all({ ...query, status: status ?? null }) as TextRun[];
+      return stored.map(fromTextRun);
     });
   }
 
@@ -158,7 +126,7 @@ export class SqliteRuns implements RunTable {
       ...(assistantIds && { assistantIds: JSON.stringify(assistantIds) }),
     };
     return this.#file.read(() =>
-      (this.#file.statement(searchOf(wanted, order)).all(wanted) as SqliteRunColumns[]).map(fromRunColumns),
+      (this.#file.statement(searchOf(wanted, order)).all(wanted) as TextRun[]).map(fromTextRun),
     );
   }
 
@@ -188,8 +156,8 @@ export class SqliteRuns implements RunTable {
 
   /** Like `replace`, must be called within a `read` or `write`. */
   find(runId: string): RunRow | undefined {
-    const stored = this.#file.statement(GET).get(runId) as SqliteRunColumns | undefined;
-    return stored && fromRunColumns(stored);
+    const stored = this.#file.statement(GET).get(runId) as TextRun | undefined;
+    return stored && fromTextRun(stored);
   }
 
   /** Returns false and changes nothing if the run is unknown, has ended or has another lease owner. */
@@ -201,7 +169,7 @@ export class SqliteRuns implements RunTable {
 
   /** Patch the row without any check. */
   replace(run: RunRow, patch: RunPatch): void {
-    this.#file.statement(UPDATE).run(storeRun(patchRun(run, patch)));
+    this.#file.statement(UPDATE).run(toTextRun(patchRun(run, patch)));
   }
 }
 
