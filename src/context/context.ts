@@ -7,6 +7,7 @@ import type { MultitaskStrategy, Run } from "../models/run.js";
 import type { ItemIndex } from "../storage/item-index.js";
 import { ItemStore } from "../storage/item-store.js";
 import { createMemoryItems } from "../storage/rows/items-in-memory.js";
+import type { Wakeups } from "../storage/contract/queue.js";
 import type { ItemTable, Storage } from "../storage/contract/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
@@ -45,9 +46,20 @@ interface OpsSettings extends TimerSettings {
   ttl?: DefaultTtl;
 }
 
+/** What a storage can do, decided when it is opened. */
+interface Capabilities {
+  /** Whether a process can take over the runs of another one. If not, only one process uses the storage. */
+  takeover: boolean;
+  /** Whether usage is recorded. */
+  usage: boolean;
+}
+
 export interface OpsContext {
   readonly settings: OpsSettings;
   readonly storage: Storage;
+  readonly capabilities: Capabilities;
+  /** Notifications between processes; without effect if the storage sends none. */
+  readonly wakeups: Wakeups;
   /** The checkpointer for graphs. Everything else uses the storage's own. */
   readonly checkpointer: RunCheckpointer;
   readonly registry: GraphRegistry;
@@ -117,6 +129,8 @@ interface ContextParts extends Pick<
   serves?: boolean;
 }
 
+const NO_WAKEUPS: Wakeups = { notify: () => undefined, listen: () => () => undefined };
+
 const UNKNOWN_OUTPUT = "the graph's output schema cannot be introspected";
 
 export function createContext(parts: ContextParts): OpsContext {
@@ -159,8 +173,9 @@ export function createContext(parts: ContextParts): OpsContext {
   const eager: Omit<OpsContext, "items" | "store"> = {
     settings,
     storage,
-    checkpointer,
-    registry,
+    capabilities: { takeover: storage.runs.take !== undefined, usage: storage.usage !== undefined },
+    wakeups: storage.wakeups ?? NO_WAKEUPS,
+    ...{ checkpointer, registry },
     timers: crons || delayed_runs || webhooks ? timersOf(settings, storage) : undefined,
     logger,
     ownerId: newId(),
@@ -168,10 +183,8 @@ export function createContext(parts: ContextParts): OpsContext {
     frames,
     metrics,
     ...{ tracing, langsmith },
-    priceOf,
-    budgets,
-    watch,
-    migrations,
+    ...{ priceOf, budgets },
+    ...{ watch, migrations },
     ...(onThreadRemoved && { onThreadRemoved }),
   };
   const context = eager as OpsContext;

@@ -220,14 +220,15 @@ class Recovery {
   /** The end of the run. A busy thread gets the status of its state; another status was set by a later run and stays. */
   async #outcomeOf(row: RunRow, { status, error, isDead: isKept }: Ended): Promise<RunOutcome> {
     const { run_id, thread_id, resumption } = row;
-    const final = isKept && resumption && this.#context.storage.deadRuns ? died(resumption) : ended(status);
-    const thread = await this.#context.storage.threads.get(thread_id);
+    const { capabilities, storage } = this.#context;
+    const final = isKept && resumption && storage.deadRuns ? died(resumption) : ended(status);
+    const thread = await storage.threads.get(thread_id);
     const at = now();
     const outcome = {
       runId: run_id,
       run: { updated_at: at, ...final, error },
       threadId: thread_id,
-      ...(this.#context.storage.runs.take && { holder: leaseOf(row) }),
+      ...(capabilities.takeover && { holder: leaseOf(row) }),
     };
     if (thread?.status !== "busy") return { ...outcome, thread: { updated_at: thread?.updated_at ?? at } };
     const byState = await statusByState(this.#context, thread_id);

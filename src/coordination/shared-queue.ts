@@ -107,13 +107,13 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
 
   notify(): void {
     this.#wake();
-    this.#context.storage.wakeups?.notify();
+    this.#context.wakeups.notify();
   }
 
   open(): void {
     if (this.#capacity === 0) return;
     this.#isOpen = true;
-    this.#stopListening = this.#context.storage.wakeups?.listen(() => this.#wake());
+    this.#stopListening = this.#context.wakeups.listen(() => this.#wake());
     this.#wake();
   }
 
@@ -278,7 +278,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
       }
       await this.#table.release(run);
       // Runs accepted meanwhile took the capacity.
-      if (!leave) this.#context.storage.wakeups?.notify();
+      if (!leave) this.#context.wakeups.notify();
     } catch (error) {
       const { run_id } = run;
       this.#context.logger.error(

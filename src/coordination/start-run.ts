@@ -7,6 +7,9 @@ import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type {
   RunHolder,
+  RunKey,
+  RunLease,
+  RunPatch,
   RunRow,
   Storage,
   ThreadLease,
@@ -90,7 +93,7 @@ export async function prepareRun(
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
   // With a shared queue, interrupted runs are already ahead of this one in the queue.
-  if (row.status === "busy" && context.storage.runs.take && !earlier && !context.queue.isShared) {
+  if (row.status === "busy" && context.capabilities.takeover && !earlier && !context.queue.isShared) {
     await awaitRecovery(context, threadId, lease);
     row = await requireThread(context, threadId, checked.request);
   }
@@ -147,7 +150,7 @@ export function newLiveRun(
   attempt: number,
 ): LiveRun {
   const run = newRun(context, threadId, request, stampOf(context, bound), attempt, known, parent);
-  const resumption = context.storage.runs.take ? resumptionOf(context, request, options) : null;
+  const resumption = context.capabilities.takeover ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
   const ifLost =
     resumption && !options.unattended ? () => requeuedResumption(context, request, options) : undefined;
@@ -242,14 +245,25 @@ export async function insertRun(
  * the thread does not exist or the run has another owner.
  */
 async function storeRow(
-  { runs, threads }: Storage,
+  storage: Storage,
   row: RunRow,
   thread: ThreadPatch,
   from: RunHolder | undefined,
 ): Promise<boolean> {
-  if (!from) return runs.insert(row, thread);
-  const { run_id, thread_id, state, owner, attempt, resumption } = row;
+  if (!from) return storage.runs.insert(row, thread);
+  const { state, owner, attempt, resumption } = row;
   const patch = { updated_at: thread.updated_at, state, owner, attempt, resumption };
+  return takeRun(storage, row, from, patch, thread);
+}
+
+/** `RunTable.take`, or two updates on a storage that only this process uses. */
+async function takeRun(
+  { runs, threads }: Storage,
+  { run_id, thread_id }: RunKey,
+  from: RunHolder,
+  patch: RunPatch & RunLease,
+  thread: ThreadPatch,
+): Promise<boolean> {
   if (runs.take) return runs.take({ run_id, thread_id }, from, patch, thread);
   if (!(await runs.update(run_id, patch, from))) return false;
   return (await threads.update(thread_id, thread)) !== undefined;
@@ -271,21 +285,15 @@ export async function registerRunWebhook(
 
 /**
  * Stores that a queued run is running and its thread busy again.
- * @throws NotFoundError (`run_not_found`, `thread_not_found`)
+ * @throws NotFoundError (`run_not_found`)
  */
 async function resumeThreadRow(
   { storage }: OpsContext,
   { run, holder: { owner } }: LiveRun,
   patch: ThreadPatch,
 ): Promise<true> {
-  const { runs, threads } = storage;
-  const { run_id, thread_id, attempt } = run;
+  const { run_id, attempt } = run;
   const begun = { updated_at: patch.updated_at, status: "running" as const, ...claimed(owner, run) };
-  if (runs.take) {
-    if (await runs.take(run, { owner, attempt }, begun, patch)) return true;
-    throw new NotFoundError("run", run_id);
-  }
-  if (!(await runs.update(run_id, begun))) throw new NotFoundError("run", run_id);
-  if (!(await threads.update(thread_id, patch))) throw new NotFoundError("thread", thread_id);
-  return true;
+  if (await takeRun(storage, run, { owner, attempt }, begun, patch)) return true;
+  throw new NotFoundError("run", run_id);
 }

@@ -48,7 +48,7 @@ class ChangeFeed {
   readonly #onIdle: () => void;
   readonly #readers = new Set<ChangeReader>();
   readonly #poll = new ThreadPoll();
-  readonly #unsubscribe: (() => void) | undefined;
+  readonly #unsubscribe: () => void;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
@@ -58,7 +58,7 @@ class ChangeFeed {
     this.#stopping = stopping;
     this.#onIdle = onIdle;
     stopping.addEventListener("abort", this.#close);
-    this.#unsubscribe = context.storage.wakeups?.listen(() => void this.#look());
+    this.#unsubscribe = context.wakeups.listen(() => void this.#look());
     void this.#look();
   }
 
@@ -81,7 +81,7 @@ class ChangeFeed {
 
   readonly #close = (): void => {
     clearTimeout(this.#timer);
-    this.#unsubscribe?.();
+    this.#unsubscribe();
     this.#stopping.removeEventListener("abort", this.#close);
     this.#onIdle();
     for (const reader of this.#readers) reader.close();

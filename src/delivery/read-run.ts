@@ -47,7 +47,7 @@ export function readRun(
 ): LogReader {
   // From here on, the log retains its frames for this reader.
   const reader = log?.read(after);
-  const isAlone = !live || !context.storage.runs.take;
+  const isAlone = !live || !context.capabilities.takeover;
   if (log && reader && isAlone && !log.capturesAllModes) return reader;
   const reading = new Reading(context, run, after, projectForClient(run));
   const { signal } = reading;

@@ -179,14 +179,14 @@ export class Execution {
   async #begin(): Promise<void> {
     const { run, log, holder, earlier, isBegun } = this.#options;
     const { run_id, thread_id } = run;
-    const { runs } = this.#context.storage;
+    const { storage, capabilities } = this.#context;
     const { attempt } = holder;
     log?.push("metadata", attemptFrame({ run_id, thread_id, attempt }, earlier?.checkpointId));
     // Sends the response headers and the first frame before a graph that never awaits blocks the event loop.
     if (log) await nextTurn();
     const begun = { updated_at: now(), status: "running" as const };
-    const isOurs = isBegun || (await runs.update(run_id, begun, holder));
-    if (!isOurs && runs.take) this.#lose();
+    const isOurs = isBegun || (await storage.runs.update(run_id, begun, holder));
+    if (!isOurs && capabilities.takeover) this.#lose();
     this.hasStarted = true;
   }
 
@@ -241,14 +241,14 @@ export class Execution {
 
   /** Observes failed writes for as long as the graph may write. */
   async #watched(called: Promise<void>): Promise<void> {
-    const { checkpointer, storage, frames } = this.#context;
+    const { checkpointer, storage, capabilities, frames } = this.#context;
     const { run, lease, origin, holder, log } = this.#options;
     const onFailure = (error: unknown) =>
       error instanceof RunTakenError ? this.#lose() : this.#failFrom("refused", error);
     const before = log && frames ? () => this.#framesStored(frames) : undefined;
     checkpointer.watch(run.run_id, {
       ...{ threadId: run.thread_id, lease, origin, onFailure, before },
-      ...(storage.runs.take && { holder }),
+      ...(capabilities.takeover && { holder }),
     });
     this.#isWatched = true;
     try {

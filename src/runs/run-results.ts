@@ -280,7 +280,7 @@ export class RunResults {
   async #isTaken({ run, holder }: Pick<EndedRun, "run" | "holder">, requeuedAs?: number): Promise<boolean> {
     const { runs } = this.#context.storage;
     const { run_id, thread_id } = run;
-    if (!runs.take) return false;
+    if (!this.#context.capabilities.takeover) return false;
     const row = await runs.get(thread_id, run_id).catch(() => undefined);
     if (row === undefined || isHeldBy(row, holder)) return false;
     const { owner, attempt } = row;

@@ -65,16 +65,17 @@ export class UncertainRuns {
     { run_id, thread_id }: RunKey,
     isAccepted: boolean,
   ): Promise<"settled" | "remote" | undefined> {
-    const { runs } = this.#context.storage;
+    const { storage, capabilities, ownerId, settings } = this.#context;
+    const { runs } = storage;
     const row = await runs.get(thread_id, run_id);
     if (!row) return undefined;
     if (isFinished(row)) return "settled";
     // The statement that claims the run for this process may still take effect.
-    if (runs.take && isUnclaimed(row)) return undefined;
-    if (runs.take && row.owner !== this.#context.ownerId) return "remote";
-    const holder = runs.take && leaseOf(row);
+    if (capabilities.takeover && isUnclaimed(row)) return undefined;
+    if (capabilities.takeover && row.owner !== ownerId) return "remote";
+    const holder = capabilities.takeover ? leaseOf(row) : undefined;
     const { resumption } = row;
-    if (isAccepted && this.#context.settings.resume_runs && resumption?.isWhole) {
+    if (isAccepted && settings.resume_runs && resumption?.isWhole) {
       const patch = { ...requeued(row), resumption: { ...resumption, unattended: true } };
       await runs.update(run_id, { updated_at: now(), ...patch }, holder);
       return "remote";

@@ -13,7 +13,7 @@ export function usageRows(
   attempt: number,
   usages: readonly ModelUsage[],
 ): readonly UsageRow[] | undefined {
-  if (usages.length === 0 || !context.storage.usage) return undefined;
+  if (usages.length === 0 || !context.capabilities.usage) return undefined;
   const of = {
     run_id,
     attempt,
