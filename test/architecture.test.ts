@@ -232,6 +232,18 @@ describe("conventions", () => {
     expect(small.filter(({ file }) => importersOf(file).size === 1).map(({ file }) => file)).toEqual([]);
   });
 
+  it("docs/architecture.md names methods that exist", () => {
+    const text = readFileSync(join(import.meta.dirname, "../docs/architecture.md"), "utf8");
+    const named = [...text.matchAll(/`(\w+)\.(#?\w+)` in `(src\/[^`]+)`/g)];
+    expect(named.length).toBeGreaterThan(0);
+    const missing = named.filter(([, name = "", method = "", file = ""]) => {
+      const source = readFileSync(join(import.meta.dirname, "..", file), "utf8");
+      const body = source.split(new RegExp(`^export class ${name}\\b`, "m"))[1]?.split(/^}/m)[0] ?? "";
+      return !new RegExp(`^  (?:async )?${method}\\(`, "m").test(body);
+    });
+    expect(missing.map(([shown]) => shown)).toEqual([]);
+  });
+
   it("only src/runs/state.ts sets the state, owner or attempt of a run", () => {
     const setter = /\b(?:state: "(?:delayed|queued|running|ended|dead)"|owner: null,)/;
     // Stores runs of a file, which have ended.
