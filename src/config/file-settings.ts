@@ -11,9 +11,8 @@ import {
 } from "./environment.js";
 import { findConfig, isLangGraphJson, readConfig } from "./find.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
-import { corsFields } from "./langgraph-cors.js";
 import { isFields, unknownFields } from "./langgraph-fields.js";
-import { ttlSetting } from "./langgraph-ttl.js";
+import { corsFields, ttlSetting } from "./langgraph-settings.js";
 import type { ROUTE_GROUPS, SettingName } from "./settings.js";
 import { issuesOf, settingErrors } from "./validate.js";
 

@@ -1,11 +1,12 @@
 /** Thread search. Filters are applied before the page is cut (docs/specification.md#threads). */
-import type { JsonObject, LazyPage, Page } from "../models/common.js";
+import { type JsonObject, type LazyPage, type Page, isRecord } from "../models/common.js";
 import {
   MOST_EXTRACTED,
   type Thread,
   THREAD_FIELDS,
   type ThreadCountRequest,
   type ThreadSearchRequest,
+  type ThreadPreview,
 } from "../models/thread.js";
 import { parsePath, type PathStep, valueAt } from "../models/value-path.js";
 import { readAhead } from "../support/read-ahead.js";
@@ -16,9 +17,9 @@ import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";
 import { assertFilter } from "../context/request-limits.js";
 import { scopeFilter } from "./thread-origin.js";
-import { readableContent, threadModel } from "./thread-state.js";
-import { Previews } from "./thread-previews.js";
-import { hasText } from "./thread-text.js";
+import { readableContent, threadModel, configOf } from "./thread-state.js";
+import { type OutputFilter, DROP_ALL } from "../graphs/output-filter.js";
+import { visiblePreview } from "../graphs/thread-preview.js";
 
 /** Rows per query while values are compared. */
 const SCAN_BATCH = 200;
@@ -199,3 +200,78 @@ export function selectFields<T extends object>(
 
 const isSelection = (select: readonly string[] | null | undefined): select is readonly string[] =>
   select != null && select.length > 0;
+
+// Full-text search in the visible data of a thread.
+
+/** A longer string without white space is data, such as an image, and is not searched. */
+const MAX_WORD_CHARACTERS = 1000;
+
+/** Whether a string or number in a JSON value contains the query; not case-sensitive. */
+type HasText = (json: unknown) => boolean;
+
+function hasText(query: string): HasText {
+  const wanted = query.toLowerCase();
+  return (json) => textsOf(json).some((text) => !isData(text) && text.toLowerCase().includes(wanted));
+}
+
+const isData = (text: string): boolean => text.length > MAX_WORD_CHARACTERS && !/\s/.test(text);
+
+/** All searchable strings. Not recursive, because client data may be nested deeply. */
+function textsOf(json: unknown): string[] {
+  const texts: string[] = [];
+  const rest: unknown[] = [json];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    if (typeof value === "string") texts.push(value);
+    else if (typeof value === "number") texts.push(String(value));
+    else if (Array.isArray(value)) for (const item of value as unknown[]) rest.push(item);
+    else if (isRecord(value)) for (const item of searchableParts(value)) rest.push(item);
+  }
+  return texts;
+}
+
+/** The searchable parts: content, name and tool calls of a message; everything but type and id of a content block. */
+function searchableParts(value: JsonObject): unknown[] {
+  if (typeof value.type !== "string") return Object.values(value);
+  if ("content" in value) return [value.content, value.name, value.tool_calls];
+  const { type: _, id: __, ...rest } = value;
+  return Object.values(rest);
+}
+
+// Previews of threads as clients may see them, read from their rows alone (docs/specification.md#threads).
+
+/**
+ * The previews of one page. What was visible when a preview was stored may be hidden now, so every read applies the
+ * current filter of all graphs that have written to the thread. Threads of the same graphs share it.
+ */
+class Previews {
+  readonly #context: OpsContext;
+  readonly #filters = new Map<string, Promise<OutputFilter>>();
+
+  constructor(context: OpsContext) {
+    this.#context = context;
+  }
+
+  async of(row: ThreadRow): Promise<ThreadPreview | null> {
+    return row.preview ? visiblePreview(row.preview, await this.#filterOf(row)) : null;
+  }
+
+  #filterOf(row: ThreadRow): Promise<OutputFilter> {
+    const key = JSON.stringify([row.metadata.graph_id, row.graphs, row.config.configurable]);
+    const known = this.#filters.get(key) ?? this.#filter(row);
+    this.#filters.set(key, known);
+    return known;
+  }
+
+  async #filter(row: ThreadRow): Promise<OutputFilter> {
+    const { registry, logger } = this.#context;
+    const config = configOf(this.#context, row);
+    try {
+      const bound = await registry.reader(registry.graphIdOf(row.metadata), config);
+      return await registry.filterAmong(bound, row.graphs, config);
+    } catch (error) {
+      logger.error({ err: error, thread_id: row.thread_id }, "the thread's preview cannot be shown");
+      return DROP_ALL;
+    }
+  }
+}

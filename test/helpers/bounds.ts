@@ -90,7 +90,7 @@ export const BOUNDS = {
     bound("Search text for threads", "models/thread.ts LONGEST_QUERY", "characters", REFUSED),
     bound(
       "String without spaces that full-text search covers, in values and metadata",
-      "threads/thread-text.ts MAX_WORD_CHARACTERS",
+      "threads/thread-search.ts MAX_WORD_CHARACTERS",
       "characters",
       "it is treated as binary data, such as an image, and not searched",
     ),

@@ -1,7 +1,7 @@
 /** Where a run threw is stored with the run for the graph's developer. API clients only get the error message. */
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { threadText } from "../../src/cli/transfer/write-thread.js";
+import { threadText } from "../../src/cli/transfer/thread-file.js";
 import { localClient } from "../../src/client/local.js";
 import { createProject, type Project } from "../cli/harness.js";
 import { ROUTES } from "../../src/http/route-table.js";

@@ -27,8 +27,7 @@ import type { Session } from "../session/session.js";
 import { findThreadId } from "../session/find.js";
 import { refuseHidden, warnHidden, withClient } from "../session/open-client.js";
 import type { ClientFlags } from "../session/options.js";
-import { readThreadFile } from "../transfer/read-thread.js";
-import { threadText } from "../transfer/write-thread.js";
+import { readThreadFile, threadText } from "../transfer/thread-file.js";
 import { threadArgument } from "../threads/pick.js";
 
 const options = {

@@ -164,7 +164,7 @@ async function openSource(session: Session, flags: SourceFlags, config: LoadedCo
 
 async function openFiles({ io }: Session, files: readonly string[], config: LoadedConfig): Promise<Client> {
   const [{ readThreadFile }, { localClient }] = await Promise.all([
-    import("../transfer/read-thread.js"),
+    import("../transfer/thread-file.js"),
     import("../../client/local.js"),
   ]);
   const settings = inMemory(config.settings);

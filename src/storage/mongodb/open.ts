@@ -6,12 +6,11 @@ import type { HeldRuns } from "../saver/saver-parts.js";
 import type { SchemaState } from "../contract/schema-state.js";
 import type { Storage, StorageOptions, ThreadLocks } from "../contract/storage.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
-import { createMongodbDeadRuns } from "./dead-runs.js";
 import { explainMongodb } from "./errors.js";
 import { createMongodbItems } from "./items.js";
 import { openMongodbLocks } from "./locks.js";
 import { createMongodbRecordings } from "./recordings.js";
-import { createMongodbOwners, MongodbRuns } from "./runs.js";
+import { createMongodbOwners, MongodbRuns, createMongodbDeadRuns } from "./runs.js";
 import { createSaver, keepOnly, namespacesOf, setUp } from "./saver.js";
 import {
   loadMongodbDriver,

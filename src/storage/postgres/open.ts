@@ -13,7 +13,6 @@ import type {
   ThreadLocks,
 } from "../contract/storage.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
-import { createPostgresDeadRuns } from "./dead-runs.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";
 import { startEngine } from "./jobs.js";
@@ -31,7 +30,7 @@ import {
 import { PostgresPool } from "./pool.js";
 import { PostgresQueue } from "./queue.js";
 import { createPostgresRecordings } from "./recordings.js";
-import { createPostgresOwners, PostgresRuns } from "./runs.js";
+import { createPostgresOwners, PostgresRuns, createPostgresDeadRuns } from "./runs.js";
 import { isMissing, migratePostgres, requireTables, POSTGRES_SCHEMA_VERSION, versionOf } from "./schema.js";
 import { PostgresThreads } from "./threads.js";
 import { createPostgresTimers } from "./timers.js";

@@ -15,14 +15,13 @@ import type {
   TimerTable,
 } from "../contract/storage.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
-import { createSqliteDeadRuns } from "./dead-runs.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";
 import { createSqliteItems } from "./items.js";
 import { IN_MEMORY, sqlitePath, type SqliteOptions } from "./location.js";
 import { hasNodeDriver, openNodeSqlite } from "./node-driver.js";
 import { createSqliteRecordings } from "./recordings.js";
-import { createSqliteOwners, SqliteRuns } from "./runs.js";
+import { createSqliteOwners, SqliteRuns, createSqliteDeadRuns } from "./runs.js";
 import { assertMigratable, migrateSqlite, SQLITE_SCHEMA_VERSION } from "./schema.js";
 import { SqliteThreads } from "./threads.js";
 import { createSqliteTimers } from "./timers.js";

@@ -23,6 +23,7 @@ import type {
   ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
+  DeadRunTable,
 } from "../contract/storage.js";
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
@@ -111,9 +112,7 @@ export class SqliteRuns implements RunTable {
 
   list({ status, ...query }: RunQuery): Promise<RunRow[]> {
     return this.#file.read(() => {
-      const stored = this.#file
-        .statement(LIST)
-        .all({ ...query, status: status ?? null }) as TextRun[];
+      const stored = this.#file.statement(LIST).all({ ...query, status: status ?? null }) as TextRun[];
       return stored.map(fromTextRun);
     });
   }
@@ -194,4 +193,34 @@ export const createSqliteOwners = (file: SqliteFile): OwnerTable => ({
   beat: (owner: Owner) => file.write(() => void file.statement(BEAT).run(owner)),
   remove: (ownerId) =>
     file.write(() => void file.statement("DELETE FROM gs_owners WHERE id = ?").run(ownerId)),
+});
+
+// Dead runs.
+
+/** Must match the condition of the index gs_runs_dead. */
+const IS_DEAD = "state = 'dead'";
+const LIST_DEAD = `SELECT ${columns} FROM gs_runs WHERE ${IS_DEAD} ORDER BY created_at DESC, run_id DESC LIMIT ? OFFSET ?`;
+const COUNT_DEAD = `SELECT count(*) FROM gs_runs WHERE ${IS_DEAD}`;
+const CAN_REVIVE = `SELECT 1 FROM gs_runs WHERE run_id = @run_id AND thread_id = @thread_id AND ${IS_DEAD}
+  AND NOT EXISTS (SELECT 1 FROM gs_runs WHERE thread_id = @thread_id AND ${IS_UNFINISHED} AND state <> 'delayed')`;
+const FORGET_DEAD = `UPDATE gs_runs SET state = 'ended', resumption = NULL WHERE ${IS_DEAD} AND updated_at < ?`;
+
+export const createSqliteDeadRuns = (
+  file: SqliteFile,
+  runs: SqliteRuns,
+  threads: SqliteThreads,
+): DeadRunTable => ({
+  list: ({ limit, offset }) =>
+    file.read(() => (file.statement(LIST_DEAD).all(limit, offset) as TextRun[]).map(fromTextRun)),
+  count: () => file.read(() => file.statement(COUNT_DEAD).pluck().get() as number),
+  revive: ({ run_id, thread_id }, patch, thread) =>
+    file.write(() => {
+      const row = runs.find(run_id);
+      const asked = { run_id, thread_id };
+      if (!row || file.statement(CAN_REVIVE).get(asked) === undefined) return false;
+      runs.replace(row, patch);
+      threads.patch(thread_id, thread);
+      return true;
+    }),
+  forget: (before) => file.write(() => file.statement(FORGET_DEAD).run(before).changes),
 });

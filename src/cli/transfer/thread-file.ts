@@ -1,12 +1,19 @@
-/** Writes a thread as one JSON document, with one checkpoint in memory at a time. */
+/** Reads and writes threads as JSON documents. */
 import type { ThreadState } from "../../models/state.js";
-import { THREAD_FILE_FORMAT, THREAD_FILE_VERSION } from "../../models/thread-file.js";
+import {
+  THREAD_FILE_FORMAT,
+  THREAD_FILE_VERSION,
+  type ThreadFile,
+  threadFileFault,
+} from "../../models/thread-file.js";
 import { escapeControl } from "../../view/text.js";
 import type { Client } from "../../client/client.js";
 import { walkOldestFirst, walkRuns } from "../../client/walk.js";
 import { type Paths, redactRun, redactState, redactStored, redactThread } from "./redact.js";
+import { readFile } from "node:fs/promises";
+import { errorMessage, InvalidRequestError } from "../../support/errors.js";
 
-/** Deterministic: the same thread produces the same text. @throws NotFoundError (`thread_not_found`) */
+/** One checkpoint is in memory at a time. Deterministic: the same thread produces the same text. @throws NotFoundError (`thread_not_found`) */
 export async function* threadText(client: Client, threadId: string, paths: Paths): AsyncGenerator<string> {
   const thread = await client.threads.get(threadId);
   const head = {
@@ -66,3 +73,21 @@ async function* nestedStates(
 
 /** JSON on one line; control characters occur only in strings, where escapes are equivalent. */
 const textOf = (value: object): string => escapeControl(JSON.stringify(value));
+
+/** @throws InvalidRequestError if it is not such a file (`invalid_request`) */
+export async function readThreadFile(path: string, file: string): Promise<ThreadFile> {
+  const refuse = (why: string, cause?: unknown) =>
+    new InvalidRequestError(`${file} cannot be imported: ${why}`, undefined, {
+      hint: "use a file written by graph-serve export",
+      cause,
+    });
+  let content: unknown;
+  try {
+    content = JSON.parse(await readFile(path, "utf8"));
+  } catch (error) {
+    throw refuse(errorMessage(error), error);
+  }
+  const fault = threadFileFault(content);
+  if (fault !== undefined) throw refuse(fault);
+  return content as ThreadFile;
+}
