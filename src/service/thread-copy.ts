@@ -2,6 +2,7 @@
 import type { Storage } from "../storage/contract/storage.js";
 import { idsOfCheckpoints, readCheckpoints, readItems, writeThread } from "../storage/copy/thread-parts.js";
 import { openStorage } from "../storage/open.js";
+import { lineage } from "../storage/saver/checkpoint-copy.js";
 import { NotFoundError } from "../support/errors.js";
 import type { StoragePlace } from "./migration.js";
 
@@ -17,7 +18,8 @@ export interface ThreadInMemory {
 }
 
 /**
- * The checkpoint, the checkpoints of its subgraphs and the long-term memory. The thread keeps its id.
+ * The checkpoint with the ancestors that its delta channels need, the checkpoints of its subgraphs and the long-term
+ * memory. The thread keeps its id.
  * @param place opened read-only
  * @throws NotFoundError (`thread_not_found`), StorageUnavailableError (`storage_unavailable`)
  */
@@ -35,7 +37,9 @@ export async function threadInMemory(
     const row = await from.threads.get(threadId);
     if (!row) throw new NotFoundError("thread", threadId);
     const ids = await idsOfCheckpoints(from.checkpointer, threadId);
-    ids.set("", [checkpointId]);
+    const configurable = { thread_id: threadId, checkpoint_ns: "", checkpoint_id: checkpointId };
+    const tuples = await lineage(from.checkpointer, { configurable });
+    ids.set("", tuples.map(({ checkpoint }) => checkpoint.id).reverse());
     const checkpoints = readCheckpoints(from.checkpointer, threadId, ids);
     await writeThread(to, { row, checkpoints, runs: [] });
     const lacksItems = await copyMemory(from, to);

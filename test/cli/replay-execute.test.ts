@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createProject, startCli, type Project } from "./harness.js";
 
 const GRAPH = `
-import { Annotation, Command, interrupt, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, Command, DeltaChannel, interrupt, START, StateGraph } from "@langchain/langgraph";
 import { existsSync } from "node:fs";
 const State = Annotation.Root({
   topic: Annotation<string>,
@@ -47,8 +47,15 @@ export const counts = built((graph) => graph
     return { log: ["visit " + (value.count + 1)] };
   })
   .addEdge("plan", "count").addEdge("count", "done"));
+const Deltas = Annotation.Root({
+  topic: Annotation<string>,
+  log: () => new DeltaChannel((all, writes) => all.concat(...writes), { initialValueFactory: () => [] }),
+});
+export const delta = new StateGraph(Deltas)
+  .addNode("plan", says("planned")).addNode("ask", asks("colour")).addNode("done", says("done"))
+  .addEdge(START, "plan").addEdge("plan", "ask").addEdge("ask", "done").compile();
 `;
-const KEYS = ["counts", "one", "two", "both", "nested", "shaky", "brittle", "steered"];
+const KEYS = ["counts", "one", "two", "both", "nested", "shaky", "brittle", "steered", "delta"];
 
 interface Values {
   log: string[];
@@ -132,6 +139,13 @@ describe("the copy", () => {
 });
 
 describe("a run after an answer", () => {
+  it("a delta channel has the writes of earlier checkpoints", async () => {
+    const { thread_id } = await started("delta");
+    await answered(thread_id, "blue");
+    const { run } = await executed(thread_id);
+    expect(run.values.log).toEqual(["planned", "colour=blue", "done"]);
+  });
+
   it("the run is repeated from its question with the same answer", async () => {
     const { thread_id } = await started("one");
     await answered(thread_id, "blue");
