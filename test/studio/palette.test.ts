@@ -37,7 +37,12 @@ describeWithChromium("the command palette", () => {
     await page.keyboard.press("Enter");
     await expect.poll(() => page.url()).toContain("tab=state");
 
-    await type("thread");
+    const searched = page.waitForEvent("requestfinished", (request) =>
+      Boolean(request.postData()?.includes('"query":"graph"')),
+    );
+    await type("graph");
+    // Its answer changes the options.
+    await searched;
     await expect.poll(() => options.count()).toBeGreaterThan(1);
     const chosen = () => page.locator('#palette [aria-selected="true"]').getAttribute("id");
     expect(await chosen()).toBe("palette-0");
