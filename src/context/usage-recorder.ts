@@ -20,6 +20,7 @@ export class UsageRecorder {
   readonly #table: Pick<UsageTable, "store">;
   readonly #logger: Logger;
   readonly #changed = new Set<UsageSource>();
+  readonly #listeners = new Set<(scope: string | null) => void>();
   #timer: NodeJS.Timeout | undefined;
   /** The statement in flight, and the sources whose rows it stores. */
   #current: { sources: ReadonlySet<UsageSource>; stored: Promise<void> } | undefined;
@@ -35,6 +36,16 @@ export class UsageRecorder {
   changed(source: UsageSource): void {
     this.#changed.add(source);
     this.#schedule(DELAY_MS);
+    // Rows are made only for listeners.
+    if (this.#listeners.size === 0) return;
+    const scope = source.rows()?.[0]?.scope ?? null;
+    for (const listener of this.#listeners) listener(scope);
+  }
+
+  /** Calls the listener with the scope of the user after each model call. Returns a function that stops it. */
+  listen(listener: (scope: string | null) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Stores the calls of the source so far. Rejects if the storage fails. */

@@ -6,18 +6,22 @@ import type { EngineContext, LiveRuns } from "../runs/live-runs.js";
 import { searchRuns } from "../storage/run-search.js";
 import type { RunRow, ThreadFilter, ThreadRow } from "../storage/contract/storage.js";
 import { GraphServeError } from "../support/errors.js";
-import { scopeFilter } from "../threads/thread-origin.js";
+import { scopeFilter, scopeOf } from "../threads/thread-origin.js";
 
 /** Poll interval in milliseconds. Every storage is polled, because notifications of other processes may be lost. */
 const POLL_MS = 500;
 /** Pause after a poll relative to its duration, so that polls of a large table do not load the database. */
 const PAUSE_RATIO = 10;
 const MAX_POLL_MS = 10_000;
+/** Events after a model call: its usage may be stored after the first one. */
+const USAGE_EVENTS = 2;
 /** Maximum number of threads and of runs in one event. */
 const MOST_CHANGES = 200;
 /** Maximum number of open streams of one user, or of all clients without authentication. */
 const MOST_CHANGE_STREAMS = 200;
 
+/** What a poll of the threads can see. */
+type ListedChanges = Omit<Changes, "usage">;
 type ChangedThread = Changes["threads"][number];
 type ChangedRun = Changes["runs"][number];
 
@@ -49,6 +53,9 @@ class ChangeFeed {
   readonly #readers = new Set<ChangeReader>();
   readonly #poll = new ThreadPoll();
   readonly #unsubscribe: () => void;
+  readonly #stopUsage: (() => void) | undefined;
+  /** Number of events that have to report usage. */
+  #usageEvents = 0;
   #timer: NodeJS.Timeout | undefined;
   #isPolling = false;
 
@@ -59,6 +66,10 @@ class ChangeFeed {
     this.#onIdle = onIdle;
     stopping.addEventListener("abort", this.#close);
     this.#unsubscribe = context.wakeups.listen(() => void this.#look());
+    const scope = scopeOf(context);
+    this.#stopUsage = context.recorder?.listen((of) => {
+      if (scope === null || of === scope) this.#usageEvents = USAGE_EVENTS;
+    });
     void this.#look();
   }
 
@@ -70,7 +81,7 @@ class ChangeFeed {
     const reader = new ChangeReader(() => this.#leave(reader));
     this.#readers.add(reader);
     const { total } = this.#poll;
-    if (total !== undefined) reader.push({ threads: [], runs: [], total, is_complete: true });
+    if (total !== undefined) reader.push({ ...nothing(total), usage: false });
     return { frames: reader.frames(), disconnect: () => reader.close() };
   }
 
@@ -82,6 +93,7 @@ class ChangeFeed {
   readonly #close = (): void => {
     clearTimeout(this.#timer);
     this.#unsubscribe();
+    this.#stopUsage?.();
     this.#stopping.removeEventListener("abort", this.#close);
     this.#onIdle();
     for (const reader of this.#readers) reader.close();
@@ -95,7 +107,10 @@ class ChangeFeed {
     let pause = POLL_MS;
     try {
       const changes = await this.#poll.next(this.#context, this.#filter);
-      if (changes) for (const reader of this.#readers) reader.push(changes);
+      const usage = this.#usageEvents > 0;
+      if (usage) this.#usageEvents -= 1;
+      if (changes || usage)
+        for (const reader of this.#readers) reader.push({ ...nothing(this.#poll.total), ...changes, usage });
     } catch (error) {
       this.#context.logger.warn({ err: error }, "cannot read changes of threads; retrying");
       pause = MAX_POLL_MS;
@@ -116,7 +131,7 @@ class ThreadPoll {
   #since = "";
 
   /** The changes since the previous call; undefined if there are none. The first call returns an empty change. */
-  async next({ storage }: OpsContext, filter: ThreadFilter): Promise<Changes | undefined> {
+  async next({ storage }: OpsContext, filter: ThreadFilter): Promise<ListedChanges | undefined> {
     const query = {
       ...filter,
       sortBy: "updated_at",
@@ -131,12 +146,12 @@ class ThreadPoll {
     this.total = total;
     this.#known = new Map(rows.map((row) => [row.thread_id, row]));
     this.#since = rows.length < MOST_CHANGES ? "" : (rows.at(-1)?.updated_at ?? "");
-    if (isFirst) return { threads: [], runs: [], total, is_complete: true };
+    if (isFirst) return nothing(total);
     // A deletion moves older threads into the page: they have not changed.
     const changed = rows.filter(
       (row) => row.updated_at >= since && hasChanged(known.get(row.thread_id), row),
     );
-    if (changed.length === 0) return isSame ? undefined : { threads: [], runs: [], total, is_complete: true };
+    if (changed.length === 0) return isSame ? undefined : nothing(total);
     const threadIds = changed.map(({ thread_id }) => thread_id);
     const runs = await searchRuns(storage, { threadIds, limit: MOST_CHANGES, offset: 0 });
     const isNew = (run: RunRow) => run.updated_at >= (known.get(run.thread_id)?.updated_at ?? since);
@@ -148,6 +163,8 @@ class ThreadPoll {
     };
   }
 }
+
+const nothing = (total = 0): ListedChanges => ({ threads: [], runs: [], total, is_complete: true });
 
 const hasChanged = (before: ThreadRow | undefined, { updated_at, status }: ThreadRow): boolean =>
   before?.updated_at !== updated_at || before.status !== status;
@@ -170,7 +187,7 @@ class ChangeReader {
   readonly #onLeave: () => void;
   #threads = new Map<string, ChangedThread>();
   #runs = new Map<string, ChangedRun>();
-  #rest: Pick<Changes, "total" | "is_complete"> | undefined;
+  #rest: Pick<Changes, "total" | "usage" | "is_complete"> | undefined;
   #isClosed = false;
   #wake: () => void = () => undefined;
 
@@ -178,12 +195,13 @@ class ChangeReader {
     this.#onLeave = onLeave;
   }
 
-  push({ threads, runs, total, is_complete }: Changes): void {
+  push({ threads, runs, total, usage, is_complete }: Changes): void {
     for (const thread of threads) this.#threads.set(thread.thread_id, thread);
     for (const run of runs) this.#runs.set(run.run_id, run);
     const fits = this.#threads.size <= MOST_CHANGES && this.#runs.size <= MOST_CHANGES;
     if (!fits) this.#forget();
-    this.#rest = { total, is_complete: is_complete && fits && (this.#rest?.is_complete ?? true) };
+    const { usage: hadUsage = false, is_complete: wasComplete = true } = this.#rest ?? {};
+    this.#rest = { total, usage: usage || hadUsage, is_complete: is_complete && fits && wasComplete };
     this.#wake();
   }
 
@@ -207,7 +225,7 @@ class ChangeReader {
   }
 
   #take(): Changes {
-    const rest = this.#rest ?? { total: 0, is_complete: true };
+    const rest = this.#rest ?? { total: 0, usage: false, is_complete: true };
     const changes = { threads: [...this.#threads.values()], runs: [...this.#runs.values()], ...rest };
     this.#forget();
     this.#rest = undefined;

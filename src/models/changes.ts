@@ -28,6 +28,10 @@ export const ChangesModel = Type.Object(
       minimum: 0,
       description: "Number of threads. It is lower than before if threads were deleted.",
     }),
+    usage: Type.Boolean({
+      description:
+        "True if runs of this process called models since the previous event, also stateless runs, which are not listed: reload what is shown of the usage.",
+    }),
     is_complete: Type.Boolean({
       description: "False if more threads or runs changed than are listed: reload what is shown.",
     }),

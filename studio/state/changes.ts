@@ -8,6 +8,7 @@ import { seen, whenHidden } from "./visible.js";
 /** Called after changes; undefined if any thread may have changed, for example after a lost connection. */
 type Listener = (changes: Changes | undefined) => void;
 const listeners = new Set<Listener>();
+const usageListeners = new Set<() => void>();
 
 /** Poll interval for servers without the stream, such as an older release. */
 const POLL_MS = 5000;
@@ -20,8 +21,21 @@ export function onChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Called if the usage of models may have changed, also by stateless runs, which no list shows. */
+export function onUsage(listener: () => void): () => void {
+  usageListeners.add(listener);
+  return () => usageListeners.delete(listener);
+}
+
+/** Number of threads after the previous event. */
+let total: number | undefined;
+
 const report: Listener = (changes) => {
-  for (const listener of listeners) listener(changes);
+  const isUsageOnly = changes?.usage && changes.runs.length + changes.threads.length === 0;
+  if (!isUsageOnly || changes.total !== total || !changes.is_complete)
+    for (const listener of listeners) listener(changes);
+  total = changes?.total ?? total;
+  for (const listener of usageListeners) listener();
 };
 
 /** Whether a thread may have changed. */
@@ -55,6 +69,7 @@ async function followWhileSeen(left: AbortSignal): Promise<void> {
       },
       take: ({ event, data }) => {
         if (event !== "changes") return;
+        if (isFirst) total = (data as Changes).total;
         report(isFirst ? undefined : (data as Changes));
         isFirst = false;
       },

@@ -112,6 +112,22 @@ withPostgres("the stream of changes of several processes", (postgres) => {
   });
 });
 
+it("the usage of a stateless run is reported to its user only", async () => {
+  const server = await startTestServer({ graphs, authenticate: byHeader });
+  const ann = await follow(server, { user: "ann" });
+  const bob = await follow(server, { user: "bob" });
+  const input = { messages: [{ role: "user", content: "hello" }] };
+  await server.request("POST", "/runs/wait", { assistant_id: "chat", input }, { user: "ann" });
+  const sum = async () =>
+    (await server.request("GET", "/usage", undefined, { user: "ann" })).body as { calls: number }[];
+  await ann.until(({ usage }) => usage);
+  await ann.until(({ usage }) => usage);
+  expect(await sum()).toMatchObject([{ calls: 1 }]);
+  await created(server, { user: "bob" });
+  await bob.until(({ threads }) => threads.length > 0);
+  expect(bob.seen.some(({ usage }) => usage)).toBe(false);
+});
+
 it("a change is reported among more threads than one read of the storage returns", async () => {
   const server = await startTestServer({ graphs, storage: await openBackend(MEMORY) });
   const { until } = await follow(server);
