@@ -69,7 +69,15 @@ const NodeUsageModel = Type.Object(
     node: Type.String({ description: "Name of the node; `child:node` in the subgraph of child." }),
     count: count("Executions that have ended. Retries are part of an execution."),
     median_ms: Type.Number({ description: "Median duration of an execution in milliseconds." }),
+    p95_ms: Type.Number({
+      description: "95th percentile of the durations in milliseconds: 95 of 100 executions were not slower.",
+    }),
     total_tokens: count("Tokens that models reported in this node, subgraphs included."),
+    cost_usd: Nullable(Type.Number(), {
+      description:
+        "Cost in US dollars of the model calls in this node whose price is known, subgraphs included; null if none is known.",
+    }),
+    unpriced_calls: count("Calls whose price is unknown: `cost_usd` does not include them."),
     errors: count("Executions that failed, after all retries."),
     retries: count("Repeated attempts of executions."),
   },
@@ -85,6 +93,6 @@ export const NodeUsageSums = Type.Object(
       description: "Sorted by name. Empty if the runs have no stored times.",
     }),
   },
-  { title: "NodeUsageSums", description: "Time, tokens, errors and retries by node." },
+  { title: "NodeUsageSums", description: "Time, tokens, costs, errors and retries by node." },
 );
 export type NodeUsageSums = Static<typeof NodeUsageSums>;

@@ -1,4 +1,4 @@
-/** Sums time, tokens, errors and retries by node from the stored times of runs. It reads no states. */
+/** Sums time, tokens, costs, errors and retries by node from the stored times of runs. It reads no states. */
 import type { RunTask, RunTasks } from "../models/run.js";
 import { reportedTokens } from "../models/token-counts.js";
 import type { NodeUsage, NodeUsageFilter, NodeUsageSums } from "../models/usage.js";
@@ -10,7 +10,7 @@ import { findRuns } from "./run-search.js";
 /** Maximum number of runs whose times are read. */
 const NEWEST_RUNS = 500;
 
-interface Sums extends Omit<NodeUsage, "node" | "median_ms"> {
+interface Sums extends Omit<NodeUsage, "node" | "median_ms" | "p95_ms"> {
   durations: number[];
 }
 
@@ -32,7 +32,7 @@ export async function sumByNode(context: OpsContext, filter: NodeUsageFilter): P
   const nodes = [...sums].map(([node, { durations, ...sum }]) => ({
     node,
     ...sum,
-    median_ms: medianOf(durations),
+    ...durationsOf(durations),
   }));
   nodes.sort((a, b) => (a.node < b.node ? -1 : 1));
   return { runs: items.length, is_complete: next === null, nodes };
@@ -50,7 +50,7 @@ function addRun(sums: Map<string, Sums>, { tasks }: RunTasks): void {
   for (const [namespace, attempts] of executions) {
     if (attempts.some(({ ended_at }) => ended_at === null)) continue;
     const node = nodePathOf(namespace).join(":");
-    const sum = sums.get(node) ?? { count: 0, total_tokens: 0, errors: 0, retries: 0, durations: [] };
+    const sum = sums.get(node) ?? nothingYet();
     sum.count += 1;
     sum.retries += attempts.length - 1;
     if (attempts.at(-1)?.state === "failed") sum.errors += 1;
@@ -58,8 +58,7 @@ function addRun(sums: Map<string, Sums>, { tasks }: RunTasks): void {
       attempts.reduce((ms, { started_at, ended_at }) => ms + between(started_at, ended_at), 0),
     );
     for (const { kind, namespace: of, usage } of tasks)
-      if (kind === "model" && (of === namespace || of.startsWith(`${namespace}|`)))
-        sum.total_tokens += reportedTokens(usage).total_tokens;
+      if (kind === "model" && (of === namespace || of.startsWith(`${namespace}|`))) addCall(sum, usage);
     sums.set(node, sum);
   }
 }
@@ -67,8 +66,22 @@ function addRun(sums: Map<string, Sums>, { tasks }: RunTasks): void {
 const between = (start: string, end: string | null): number =>
   Math.max(0, Date.parse(end ?? start) - Date.parse(start));
 
-function medianOf(durations: number[]): number {
+const nothingYet = (): Sums => ({
+  ...{ count: 0, total_tokens: 0, cost_usd: null, unpriced_calls: 0, errors: 0, retries: 0, durations: [] },
+});
+
+/** Calls without tokens, such as failed ones, have no price. */
+function addCall(sum: Sums, usage: RunTask["usage"]): void {
+  const { total_tokens } = reportedTokens(usage);
+  if (total_tokens === 0) return;
+  sum.total_tokens += total_tokens;
+  if (usage?.cost_usd === undefined) sum.unpriced_calls += 1;
+  else sum.cost_usd = (sum.cost_usd ?? 0) + usage.cost_usd;
+}
+
+function durationsOf(durations: number[]): Pick<NodeUsage, "median_ms" | "p95_ms"> {
   const sorted = durations.sort((a, b) => a - b);
   const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
+  const median = ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
+  return { median_ms: median, p95_ms: sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0 };
 }

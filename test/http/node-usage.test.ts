@@ -1,6 +1,6 @@
-/** `GET /usage/nodes`: time, tokens, errors and retries by node, summed over runs. */
+/** `GET /usage/nodes`: time, tokens, costs, errors and retries by node, summed over runs. */
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { NodeUsage, NodeUsageSums } from "../../src/models/usage.js";
 import { BillingModel } from "../fixtures/billing-model.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -45,18 +45,15 @@ const get = async ({ request }: TestServer, query: string, headers = {}): Promis
   expect(status).toBe(200);
   return body as NodeUsageSums;
 };
-const byName = ({ nodes }: NodeUsageSums): Record<string, Omit<NodeUsage, "node" | "median_ms">> =>
-  Object.fromEntries(
-    nodes.map(({ node, count, total_tokens, errors, retries }) => [
-      node,
-      { count, total_tokens, errors, retries },
-    ]),
-  );
+const byName = ({ nodes }: NodeUsageSums): Record<string, Omit<NodeUsage, "node" | "median_ms" | "p95_ms">> =>
+  Object.fromEntries(nodes.map(({ node, median_ms: _, p95_ms: __, ...sums }) => [node, sums]));
+const free = { total_tokens: 0, cost_usd: null, unpriced_calls: 0 };
 
 onEveryBackend("usage by node", (backend) => {
   it("is summed over the runs of a graph and a period, attempts counted as retries", async () => {
     const server = await startTestServer({
       graphs: { tree: createGraph(), gate },
+      settings: { prices: { cheap: { input: 10, output: 100 } } },
       storage: await keptStorage(backend()),
     });
     const since = new Date().toISOString();
@@ -68,14 +65,15 @@ onEveryBackend("usage by node", (backend) => {
     for (const failures of [0, 1, 5]) await run(failures);
     const sums = await get(server, `assistant_id=tree&since=${since}`);
     expect(sums).toMatchObject({ runs: 3, is_complete: true });
-    const plain = { count: 3, total_tokens: 0, errors: 0, retries: 0 };
+    const plain = { count: 3, ...free, errors: 0, retries: 0 };
+    const priced = { ...plain, total_tokens: 300, cost_usd: expect.closeTo(0.0057, 9) as number };
     expect(byName(sums)).toEqual({
       plan: plain,
-      child: { ...plain, total_tokens: 300 },
-      "child:ask": { ...plain, total_tokens: 300 },
+      child: priced,
+      "child:ask": priced,
       shaky: { ...plain, errors: 1, retries: 3 },
     });
-    expect(sums.nodes.every(({ median_ms }) => median_ms >= 0)).toBe(true);
+    expect(sums.nodes.every(({ median_ms, p95_ms }) => median_ms >= 0 && p95_ms >= median_ms)).toBe(true);
     expect(await get(server, `assistant_id=tree&until=${since}`)).toMatchObject({ runs: 0, nodes: [] });
     expect(await get(server, "assistant_id=nobody")).toMatchObject({ runs: 0, nodes: [] });
   });
@@ -98,8 +96,35 @@ it("the median is that of all executions, and runs in flight have no times yet",
   const ms = Date.parse(task?.ended_at ?? "") - Date.parse(task?.started_at ?? "");
   const { nodes } = await get(server, "assistant_id=gate");
   expect(nodes).toContainEqual({
-    ...{ node: task?.name, count: 1, median_ms: ms, total_tokens: 0, errors: 0, retries: 0 },
+    ...{ node: task?.name, count: 1, median_ms: ms, p95_ms: ms, ...free, errors: 0, retries: 0 },
   });
+});
+
+it("the 95th percentile is the duration that 95 of 100 executions do not exceed", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const slow = new StateGraph(Annotation.Root({ ms: Annotation<number>() }))
+    .addNode("work", ({ ms }) => {
+      vi.setSystemTime(Date.now() + ms);
+      return {};
+    })
+    .addEdge(START, "work")
+    .compile();
+  const server = await startTestServer({ graphs: { slow } });
+  for (let ms = 20; ms > 0; ms -= 1) {
+    const { thread_id } = await server.service.threads.create({});
+    await server.service.runs.create(thread_id, { assistant_id: "slow", input: { ms } });
+  }
+  const { nodes } = await get(server, "assistant_id=slow");
+  expect(nodes).toMatchObject([{ node: "work", count: 20, median_ms: 10.5, p95_ms: 19 }]);
+});
+
+it("calls without a known price are counted, and their cost is not 0", async () => {
+  const server = await startTestServer({ graphs: { tree: createGraph() } });
+  const { thread_id } = await server.service.threads.create({});
+  await server.service.runs.create(thread_id, { assistant_id: "tree", input: { messages: [] } });
+  const { child } = byName(await get(server, "assistant_id=tree"));
+  expect(child).toMatchObject({ total_tokens: 100, cost_usd: null, unpriced_calls: 1 });
 });
 
 it("only the caller's runs are summed", async () => {

@@ -27,7 +27,7 @@ export const usageRoutes = [
     method: "get",
     path: "/usage/nodes",
     tag: "Usage",
-    summary: "Sum time, tokens, errors and retries by node",
+    summary: "Sum time, tokens, costs, errors and retries by node",
     description: "Of the newest 500 runs of an assistant. A user sees their own runs. Reads no states.",
     query: NodeUsageQuery,
     responses: [{ status: 200, description: "The sums.", schema: NodeUsageSums }],
