@@ -24,7 +24,8 @@ for (const { path } of groups.flatMap(({ pages }) => pages)) {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, markdownOf(path));
 }
-for (const name of ["studio.png", "terminal.svg"]) cpSync(join(ROOT, "docs", name), join(OUT, name));
+for (const name of ["studio.png", "terminal.svg", "pictures"])
+  cpSync(join(ROOT, "docs", name), join(OUT, name), { recursive: true });
 
 const links = groups.map(({ title, pages }) => {
   const lines = pages.map(

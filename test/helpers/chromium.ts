@@ -19,6 +19,7 @@ export const describeWithChromium = describe;
 
 export interface Look {
   width?: number;
+  height?: number;
   scheme?: "light" | "dark";
 }
 
@@ -37,9 +38,9 @@ export function useChromium(): (look?: Look) => Promise<Tab> {
     browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
   });
   afterAll(() => browser?.close());
-  return async ({ width = 1280, scheme = "light" } = {}) => {
+  return async ({ width = 1280, height = 800, scheme = "light" } = {}) => {
     if (!browser) throw new Error("the browser has not started");
-    const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: scheme });
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
     page.setDefaultTimeout(15_000);
     return { page, ...(await watch(page)) };
   };

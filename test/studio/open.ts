@@ -43,7 +43,7 @@ export function isForeign(address: string, own: string): boolean {
   return origin !== own && !["data:", "blob:"].includes(protocol);
 }
 
-async function visit(page: Page, address: string): Promise<void> {
+export async function visit(page: Page, address: string): Promise<void> {
   await page.goto(address);
   await page.getByRole("navigation", { name: "Screens" }).waitFor();
 }
@@ -51,11 +51,12 @@ async function visit(page: Page, address: string): Promise<void> {
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))";
 
 /** A change of the URL fragment is not a navigation for the browser, so requests and responses are tracked. */
-function settling(page: Page): () => Promise<void> {
+export function settling(page: Page): () => Promise<void> {
   const open = new Set<Request>();
   const close = (request: Request) => void open.delete(request);
-  // The stream of changes stays open.
-  page.on("request", (request) => request.url().endsWith("/changes") || void open.add(request));
+  // The streams of changes and of the events of `dev` stay open.
+  const isStream = (request: Request) => /\/(changes|studio\/api\/events)$/.test(request.url());
+  page.on("request", (request) => isStream(request) || void open.add(request));
   page.on("requestfinished", close);
   page.on("requestfailed", close);
   return async () => {
