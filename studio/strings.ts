@@ -20,6 +20,7 @@ export const strings = {
     foldHint: "Fold or unfold the sidebar ([)",
     recent: "Recent threads",
     views: "Views of the thread",
+    more: "More about this thread",
     beside: "Show a second thread beside this one",
     besideNone: "Beside: none",
     besidePane: "Second thread",
@@ -222,9 +223,17 @@ export const strings = {
   heat: {
     by: "Color nodes by",
     none: "Plain",
-    measures: { time: "Time", tokens: "Tokens", errors: "Errors", retries: "Retries" },
-    columns: { time: "Median", tokens: "Tokens", errors: "Errors", retries: "Retries" },
-    unit: { time: "median", tokens: "tokens", errors: "errors", retries: "retries" },
+    measures: {
+      ...{ time: "Time", p95: "Time, p95", tokens: "Tokens", cost: "Cost" },
+      ...{ errors: "Errors", retries: "Retries" },
+    },
+    columns: {
+      ...{ time: "Median", p95: "p95", tokens: "Tokens", cost: "Cost", errors: "Errors", retries: "Retries" },
+    },
+    unit: {
+      ...{ time: "median", p95: "95th percentile", tokens: "tokens", cost: "" },
+      ...{ errors: "errors", retries: "retries" },
+    },
     count: "Times",
     node: "Node",
     table: "Numbers of the nodes",
@@ -241,7 +250,9 @@ export const strings = {
     noTimesHint: "Times are stored when a run ends.",
     nothing: {
       time: "Every node took less than a millisecond.",
+      p95: "Every node took less than a millisecond.",
       tokens: "No model reported tokens in these runs.",
+      cost: "No cost is known of these runs.",
       errors: "No node failed in these runs.",
       retries: "No node was retried in these runs.",
     },
@@ -298,6 +309,7 @@ export const strings = {
     calls: "Calls",
     time: "Time",
     tokens: "Tokens",
+    cost: "Cost",
     ran: "Ran",
     times: (number: number) => (number === 1 ? "once" : `${number} times`),
   },
@@ -593,7 +605,8 @@ export const strings = {
     total: "Total",
     noUser: "no user",
     unknown: "unknown",
-    unpriced: "Calls whose price is unknown are not part of the costs. Set `prices` in the configuration.",
+    unknownCost: "cost unknown",
+    unpriced: "Calls whose price is unknown are not part of the costs. Set prices in the configuration.",
     more: (number: number) =>
       `Only ${count(number, "group")} shown. Use \`graph-serve usage --csv\` for all.`,
     costChart: "Cost by day",

@@ -38,15 +38,23 @@ const EDGE = 24;
 /** @param onView called with every change; `isByHand` is true if the user made it */
 export function openCamera(svg: SVGSVGElement, onView: (view: View, isByHand: boolean) => void): Camera {
   let view: View = { x: 0, y: 0, k: 1 };
+  const pane = () => svg.getBoundingClientRect();
   const behavior = zoom<SVGSVGElement, unknown>()
     .scaleExtent([LEAST, MOST])
+    // The default reads the width of the element, which fails after it has left the page.
+    .extent(() => {
+      const { width, height } = pane();
+      return [
+        [0, 0],
+        [width, height],
+      ];
+    })
     .on("zoom", ({ transform, sourceEvent }: { transform: ZoomTransform; sourceEvent: unknown }) => {
       view = { x: transform.x, y: transform.y, k: transform.k };
       onView(view, sourceEvent != null);
     });
   const root = select(svg);
   root.call(behavior);
-  const pane = () => svg.getBoundingClientRect();
   const show = ({ x, y, k }: View, isSmooth: boolean) => {
     const target = zoomIdentity.translate(x, y).scale(k);
     const isStill = !isSmooth || matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { NodeUsage, NodeUsageSums } from "../../src/models/usage.js";
 import type { Diagram } from "../../src/view/diagram.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
-import { msText, visible } from "../parts/text.js";
+import { visible } from "../parts/text.js";
 import { go, href, withQuery } from "../router.js";
 import { SINCE } from "../state/all-runs.js";
 import { onChange, throttled } from "../state/changes.js";
@@ -16,6 +16,7 @@ import {
   type Measure,
   measure,
   MEASURES,
+  nodeText,
   reloadHeat,
 } from "../state/heat.js";
 import { strings } from "../strings.js";
@@ -55,7 +56,7 @@ function Filled({ graph, diagram, sums: { nodes, runs, is_complete }, by }: Fill
   const [chosen, choose] = useState<string | undefined>(undefined);
   const most = highest(nodes, by);
   const facts = useMemo(
-    () => new Map(nodes.map((node) => [node.node, { text: amountText(amountOf(node, by), by), count: 0 }])),
+    () => new Map(nodes.map((node) => [node.node, { text: nodeText(node, by), count: 0 }])),
     [nodes, by],
   );
   const levels = useMemo(
@@ -110,12 +111,17 @@ interface NumbersProps {
 function Numbers({ nodes, by, most, chosen }: NumbersProps) {
   const sorted = [...nodes].sort((a, b) => amountOf(b, by) - amountOf(a, by));
   return (
-    <table class="heat-table" aria-label={strings.heat.table}>
+    <table class={`heat-table by-${by}`} aria-label={strings.heat.table}>
       <thead>
         <tr>
           <th scope="col">{strings.heat.node}</th>
           {MEASURES.map((each) => (
-            <th key={each} scope="col" aria-sort={each === by ? "descending" : undefined}>
+            <th
+              key={each}
+              scope="col"
+              class={`is-${each}`}
+              aria-sort={each === by ? "descending" : undefined}
+            >
               {strings.heat.columns[each]}
             </th>
           ))}
@@ -131,10 +137,11 @@ function Numbers({ nodes, by, most, chosen }: NumbersProps) {
                 <span style={{ width: `${most === 0 ? 0 : (amountOf(node, by) / most) * 100}%` }} />
               </span>
             </th>
-            <td>{msText(node.median_ms)}</td>
-            <td>{node.total_tokens === 0 ? "–" : node.total_tokens.toLocaleString("en")}</td>
-            <td class={node.errors > 0 ? "bad" : ""}>{node.errors.toLocaleString("en")}</td>
-            <td>{node.retries.toLocaleString("en")}</td>
+            {MEASURES.map((each) => (
+              <td key={each} class={`is-${each} ${each === "errors" && node.errors > 0 ? "bad" : ""}`}>
+                {each === "tokens" && node.total_tokens === 0 ? "–" : nodeText(node, each)}
+              </td>
+            ))}
             <td>{node.count.toLocaleString("en")}</td>
           </tr>
         ))}

@@ -4,10 +4,12 @@ import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { RunTask } from "../../src/models/run.js";
 import { errorLine } from "../../src/view/text.js";
 import { Message, type MessageLike } from "../parts/message.js";
+import { costNote, costText } from "../parts/costs.js";
+import { costOf, tokensIn } from "../parts/prices.js";
 import { Copy, jsonText, msText, visible } from "../parts/text.js";
 import { isStoppable } from "../state/breakpoints.js";
 import { type NodeRun, nodeRun, readNodeState } from "../state/node-run.js";
-import { storedRun, tokensOf } from "../state/run-facts.js";
+import { prices } from "../state/prices.js";
 import { strings } from "../strings.js";
 import { nameOf } from "./layout-names.js";
 
@@ -103,12 +105,14 @@ function withoutMessages(result: unknown): unknown {
 
 function Facts({ run }: { run: NodeRun }) {
   const last = run.tasks.at(-1);
-  const tokens = last ? tokensOf(storedRun.value?.tasks ?? [], last.namespace) : 0;
+  const models = run.calls.filter(({ kind }) => kind === "model");
+  const tokens = tokensIn(models).total_tokens;
   const ms =
     last && last.ended_at !== null ? Date.parse(last.ended_at) - Date.parse(last.started_at) : undefined;
   const facts: [string, string][] = [
     [strings.node.time, ms === undefined ? strings.drawing.running : msText(ms)],
     [strings.node.tokens, tokens === 0 ? "–" : tokens.toLocaleString()],
+    [strings.node.cost, costText(costOf(models, prices.value))],
     [strings.node.ran, strings.node.times(run.tasks.length)],
   ];
   return (
@@ -123,17 +127,22 @@ function Facts({ run }: { run: NodeRun }) {
   );
 }
 
-const Call = ({ call: { kind, name, state, started_at, ended_at } }: { call: RunTask }) => (
-  <li>
-    <span class={state === "failed" ? "bad" : "good"} aria-hidden="true">
-      {state === "failed" ? "✕" : "✓"}
-    </span>{" "}
-    <code>{visible(name)}</code> <span class="dim">{kind}</span>
-    <span class="dim node-ms">
-      {ended_at === null ? strings.drawing.running : msText(Date.parse(ended_at) - Date.parse(started_at))}
-    </span>
-  </li>
-);
+function Call({ call }: { call: RunTask }) {
+  const { kind, name, state, started_at, ended_at, usage } = call;
+  return (
+    <li>
+      <span class={state === "failed" ? "bad" : "good"} aria-hidden="true">
+        {state === "failed" ? "✕" : "✓"}
+      </span>{" "}
+      <code>{visible(name)}</code> <span class="dim">{kind}</span>
+      <span class="dim node-ms">
+        {usage &&
+          `${strings.times.tokens(usage.total_tokens)} · ${costNote(costText(costOf([call], prices.value)))} · `}
+        {ended_at === null ? strings.drawing.running : msText(Date.parse(ended_at) - Date.parse(started_at))}
+      </span>
+    </li>
+  );
+}
 
 const MOST_TEXT = 4000;
 

@@ -57,7 +57,7 @@ const sideOf = ({ align }: Tokens.TableCell): string | undefined => (align ? `is
 
 function Table({ token, depth }: { token: Tokens.Table; depth: number }) {
   return (
-    <div class="table" tabIndex={0} role="region" aria-label="table">
+    <div class="table-box" tabIndex={0} role="region" aria-label="table">
       <table>
         <thead>
           <tr>

@@ -4,14 +4,22 @@ import { fileOf } from "../state/files.js";
 import type { MessageLike } from "../state/frame.js";
 import { strings } from "../strings.js";
 import { FileInMessage } from "./file.js";
+import { messageTokens } from "./prices.js";
 import { jsonText, LongText, visible } from "./text.js";
 
 export type { MessageLike };
 
 const KNOWN = new Set(["human", "ai", "tool", "system"]);
 
-export function Message({ message }: { message: MessageLike }) {
+interface MessageProps {
+  message: MessageLike;
+  /** Text about the call that returned the message. */
+  cost?: string | undefined;
+}
+
+export function Message({ message, cost }: MessageProps) {
   const { type, name, id, content } = message;
+  const tokens = messageTokens(message);
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isRecord) : [];
   return (
     <article class={`message is-${KNOWN.has(type) ? type : "other"}`}>
@@ -20,6 +28,11 @@ export function Message({ message }: { message: MessageLike }) {
         {typeof name === "string" && <span>{visible(name)}</span>}
         {message.status === "error" && <span class="bad">{strings.status.error}</span>}
         {typeof id === "string" && <code class="dim id">{visible(id)}</code>}
+        {tokens && (
+          <span class="dim tokens-of">
+            {[strings.times.tokens(tokens.total_tokens), cost].filter(Boolean).join(" · ")}
+          </span>
+        )}
       </header>
       <Content content={content} />
       {calls.map((call, index) => (

@@ -3,9 +3,11 @@
  * tokens.
  */
 import type { RunTask } from "../../src/models/run.js";
+import { isRecord } from "../../src/models/json.js";
 import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
+import type { MessageLike } from "../state/frame.js";
 
-interface Price {
+export interface Price {
   /** Model name; `*` matches any text. */
   model: string;
   /** Price per million tokens. */
@@ -73,4 +75,34 @@ export function costOf(tasks: readonly RunTask[], prices: readonly Price[]): Cos
     else cost = (cost ?? 0) + known;
   }
   return { cost, unpriced: [...unpriced] };
+}
+
+/** Tokens that the provider reported with a message; undefined without any. */
+export function messageTokens({ usage_metadata: usage }: MessageLike): TokenCounts | undefined {
+  if (!isRecord(usage)) return undefined;
+  const [input, output, total] = [usage.input_tokens, usage.output_tokens, usage.total_tokens].map(Number);
+  if (!input && !output && !total) return undefined;
+  const [input_tokens, output_tokens] = [input || 0, output || 0];
+  return { input_tokens, output_tokens, total_tokens: total || input_tokens + output_tokens };
+}
+
+/**
+ * Cost of the model call that returned a message. Messages do not name their calls: it is the cost of the calls with
+ * the same tokens, and unknown if these differ.
+ */
+export function messageCost(
+  message: MessageLike,
+  tasks: readonly RunTask[],
+  prices: readonly Price[],
+): Cost | undefined {
+  const tokens = messageTokens(message);
+  if (!tokens) return undefined;
+  const same = tasks.filter(
+    ({ usage }) =>
+      usage?.input_tokens === tokens.input_tokens && usage.output_tokens === tokens.output_tokens,
+  );
+  const costs = same.map((task) => costOf([task], prices));
+  const [first] = costs;
+  const isSure = first !== undefined && costs.every(({ cost }) => cost === first.cost);
+  return isSure ? first : { cost: null, unpriced: [""] };
 }

@@ -10,6 +10,7 @@ import { strings } from "../strings.js";
 import { Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { More } from "./end-of-list.js";
+import { costNote, runCostText } from "./costs.js";
 import { RunActions, useRecordings } from "./run-actions.js";
 import { Ago, msText, visible } from "./text.js";
 
@@ -87,6 +88,7 @@ function RunRow({ run, threadId, onFault, onChange }: RowProps) {
       <Ago at={created_at} />
       {isOver && <span>{msText(Date.parse(updated_at) - Date.parse(created_at))}</span>}
       {tokens > 0 && <span>{strings.runs.tokens(tokens)}</span>}
+      {tokens > 0 && <span>{costNote(runCostText(usage))}</span>}
       {!isOver && (
         <>
           <a href={href(["run", threadId])}>{strings.runs.watch}</a>

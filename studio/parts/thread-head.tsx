@@ -2,9 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { isReadOnly, shared } from "../api.js";
 import { href, place } from "../router.js";
+import { isNarrow } from "../state/layout.js";
 import { graphOf, type ListedThread, titleOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 import { Status } from "./common.js";
+import { More } from "./more.js";
 import { Ago, Copy, visible } from "./text.js";
 
 interface ThreadHeadProps {
@@ -30,19 +32,36 @@ export function ThreadHead({ id, thread, children }: ThreadHeadProps) {
         {thread && <Status status={thread.status} />}
         {graph !== "" &&
           (shared ? <span>{visible(graph)}</span> : <a href={href(["graphs", graph])}>{visible(graph)}</a>)}
-        {thread && <Ago at={thread.updated_at} />}
-        <span class="id">
-          {title !== "" && <code title={visible(id)}>{visible(id.slice(0, ID_SHOWN))}</code>}
-          <Copy text={() => id} />
-        </span>
+        {!isNarrow.value && <Identity {...{ id, thread, title }} />}
       </p>
       <div class="thread-actions">
-        {children}
+        <More>
+          {isNarrow.value && (
+            <p class="facts">
+              <Identity {...{ id, thread, title }} />
+            </p>
+          )}
+          {children}
+        </More>
         {!shared && !isReadOnly && <Views id={id} />}
       </div>
     </>
   );
 }
+
+interface IdentityProps extends Pick<ThreadHeadProps, "id" | "thread"> {
+  title: string;
+}
+
+const Identity = ({ id, thread, title }: IdentityProps) => (
+  <>
+    {thread && <Ago at={thread.updated_at} />}
+    <span class="id">
+      {title !== "" && <code title={visible(id)}>{visible(id.slice(0, ID_SHOWN))}</code>}
+      <Copy text={() => id} />
+    </span>
+  </>
+);
 
 function Views({ id }: { id: string }) {
   const [screen] = place.value.path;

@@ -1,7 +1,7 @@
 /** The selected step: its changes, state and tasks. */
 import type { TargetedKeyboardEvent } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isMessageLike, isRecord } from "../../src/models/json.js";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { userNodes } from "../../src/view/diagram.js";
 import { errorLine } from "../../src/view/text.js";
@@ -11,7 +11,6 @@ import { Fault, Section, Waiting } from "../parts/common.js";
 import { openCase } from "../parts/case-dialog.js";
 import { Attempts, RunAgain } from "../errors/attempts.js";
 import { FaultCard } from "../errors/fault-card.js";
-import { Message, type MessageLike } from "../parts/message.js";
 import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
 import { findStep } from "../parts/step-finder.js";
 import { Tree } from "../parts/tree.js";
@@ -36,6 +35,7 @@ import { isHidden } from "../state/state-keys.js";
 import { strings } from "../strings.js";
 import { isForking } from "../state/fork.js";
 import { Fork, WrittenNote } from "./fork.js";
+import { Messages } from "./messages.js";
 import { StepDrawing } from "./step-drawing.js";
 import { Waterfall } from "./waterfall.js";
 
@@ -303,52 +303,6 @@ function Task({ task, hasRun }: { task: ThreadTask; hasRun: boolean }) {
         hasRun && error === null && <p class="dim">{strings.tasks.nothing}</p>
       )}
     </article>
-  );
-}
-
-/** State keys that hold a list of messages. */
-function messageLists(values: unknown): [key: string, messages: MessageLike[]][] {
-  if (!isRecord(values)) return [];
-  return Object.entries(values).filter(
-    (entry): entry is [string, MessageLike[]] =>
-      Array.isArray(entry[1]) && entry[1].length > 0 && entry[1].every(isMessageLike),
-  );
-}
-
-function Messages({ values }: { values: ThreadState["values"] }) {
-  const lists = messageLists(values);
-  if (lists.length === 0) return <p class="dim">{strings.messages.none}</p>;
-  return (
-    <>
-      {lists.map(([key, messages]) => (
-        <Chat key={key} name={lists.length > 1 ? key : undefined} messages={messages} />
-      ))}
-    </>
-  );
-}
-
-/** Initially, only the last messages are rendered. */
-const MOST_MESSAGES = 100;
-
-function Chat({ name, messages }: { name: string | undefined; messages: MessageLike[] }) {
-  const [most, setMost] = useState(MOST_MESSAGES);
-  const first = Math.max(0, messages.length - most);
-  return (
-    <div class="chat">
-      {name !== undefined && (
-        <h3>
-          <code>{visible(name)}</code>
-        </h3>
-      )}
-      {first > 0 && (
-        <button type="button" class="link" onClick={() => setMost(most + MOST_MESSAGES)}>
-          {strings.messages.earlier(first)}
-        </button>
-      )}
-      {messages.slice(first).map((message, index) => (
-        <Message key={typeof message.id === "string" ? message.id : first + index} message={message} />
-      ))}
-    </div>
   );
 }
 

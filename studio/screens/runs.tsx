@@ -6,6 +6,7 @@ import { Empty, Fault, Waiting } from "../parts/common.js";
 import { CopyAs } from "../parts/copy-as.js";
 import { RunActions, useRecordings } from "../parts/run-actions.js";
 import { EndOfList } from "../parts/end-of-list.js";
+import { runCostText } from "../parts/costs.js";
 import { Table, TableRow } from "../parts/table.js";
 import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
 import { Ago, msText, visible } from "../parts/text.js";
@@ -111,6 +112,7 @@ function List() {
           { title: strings.allRuns.threadId },
           { title: strings.allRuns.duration, class: "is-number", sort: "duration" },
           { title: strings.list.tokens, class: "is-number", sort: "tokens" },
+          { title: strings.usage.columns.cost, class: "is-number" },
           { title: strings.allRuns.since, class: "is-number", sort: "created_at" },
         ]}
       >
@@ -165,6 +167,7 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
       <td class={`is-number is-tokens ${tokens > 0 ? "is-on-card" : ""}`}>
         {tokens > 0 ? tokens.toLocaleString("en") : "–"}
       </td>
+      <td class={`is-number is-cost ${tokens > 0 ? "is-on-card" : ""}`}>{runCostText(usage)}</td>
       <td class="is-number">
         <Ago at={created_at} />
       </td>

@@ -3,8 +3,9 @@ import { useState } from "preact/hooks";
 import type { RunTasks } from "../../src/models/run.js";
 import type { TokenCounts } from "../../src/models/token-counts.js";
 import { Dialog } from "../parts/dialog.js";
+import { costText } from "../parts/costs.js";
 import { type Cost, costOf, parsePrices, tokensIn } from "../parts/prices.js";
-import { dollars, visible } from "../parts/text.js";
+import { visible } from "../parts/text.js";
 import { rootTasks } from "../parts/timeline.js";
 import { chosenStep, namespace } from "../state/thread.js";
 import { prices, priceText } from "../state/prices.js";
@@ -18,7 +19,7 @@ export function Tokens({ told }: { told: RunTasks }) {
   const step = chosenStep.value?.number;
   const ofStep = step == null || namespace.value !== "" ? [] : rootTasks(told.tasks, step);
   const list = prices.value;
-  const costs = [costOf(ofStep, list), costOf(told.tasks, list), threadCost.value.value];
+  const costs = [costOf(ofStep, list), costOf(told.tasks, list), threadCost.value];
   return (
     <section class="tokens" aria-label={strings.tokens.title}>
       <table>
@@ -69,14 +70,6 @@ function TokenRow({ name, counts, costs, index }: TokenRowProps) {
       <td>{costText(costs[index])}</td>
     </tr>
   );
-}
-
-/** For example `$0.0012`, `≥ $0.0012` if some prices are unknown, or `unknown`; `–` without model calls. */
-function costText(cost: Cost | undefined): string {
-  if (cost === undefined) return "–";
-  const { cost: sum, unpriced } = cost;
-  if (sum === null) return unpriced.length > 0 ? strings.usage.unknown : "–";
-  return unpriced.length > 0 ? `≥ ${dollars(sum)}` : dollars(sum);
 }
 
 function Unpriced({ costs }: { costs: Costs }) {

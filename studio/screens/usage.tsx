@@ -3,9 +3,10 @@ import { useEffect } from "preact/hooks";
 import type { Usage } from "../../src/models/usage.js";
 import { Empty, Fault, Waiting } from "../parts/common.js";
 import { ListHead } from "../parts/list-head.js";
+import { sumText } from "../parts/costs.js";
 import { dollars, visible } from "../parts/text.js";
 import { go, place, withQuery } from "../router.js";
-import { onChange, throttled } from "../state/changes.js";
+import { onUsage, throttled } from "../state/changes.js";
 import {
   daysOf,
   type Group,
@@ -22,7 +23,7 @@ import {
 } from "../state/usage.js";
 import { strings } from "../strings.js";
 
-/** Minimum interval of reloads after changes. */
+/** Minimum interval of reloads after model calls. */
 const REFRESH_MS = 2000;
 /** Size of the chart, in its own units: it stretches to the width of the page. */
 const [WIDTH, HEIGHT] = [1000, 120];
@@ -32,7 +33,7 @@ const LEAST = 1;
 export function UsageScreen() {
   const { by, since } = place.value.query;
   useEffect(() => void reloadUsage(), [by, since]);
-  useEffect(() => onChange(throttled(reloadUsage, REFRESH_MS)), []);
+  useEffect(() => onUsage(throttled(reloadUsage, REFRESH_MS)), []);
   return (
     <main id="content" class="screen list-screen usage" tabIndex={-1}>
       <ListHead title={strings.usage.title} reload={() => void reloadUsage()} />
@@ -194,13 +195,7 @@ function Numbers({ name, row }: { name: string; row: Usage }) {
       <td>{row.input_tokens.toLocaleString("en")}</td>
       <td class="is-cached">{row.cache_read_tokens.toLocaleString("en")}</td>
       <td>{row.output_tokens.toLocaleString("en")}</td>
-      <td>{costText(row)}</td>
+      <td>{sumText(row.cost_usd, row.unpriced_calls)}</td>
     </tr>
   );
-}
-
-/** Calls without a known price are missing from the sum. */
-function costText({ cost_usd, unpriced_calls }: Usage): string {
-  if (cost_usd === null) return strings.usage.unknown;
-  return unpriced_calls > 0 ? `≥ ${dollars(cost_usd)}` : dollars(cost_usd);
 }

@@ -1,15 +1,18 @@
-/** Heat map of a graph: time, tokens, errors and retries of its nodes over the runs of a period. */
+/** Heat map of a graph: time, tokens, cost, errors and retries of its nodes over the runs of a period. */
 import { computed } from "@preact/signals";
 import type { NodeUsage, NodeUsageSums } from "../../src/models/usage.js";
 import { ask } from "../api.js";
-import { msText } from "../parts/text.js";
+import { sumText } from "../parts/costs.js";
+import { dollars, msText } from "../parts/text.js";
 import { place } from "../router.js";
 import { SINCE } from "./all-runs.js";
 import { load, loading } from "./loading.js";
 
 const AMOUNTS = {
   time: "median_ms",
+  p95: "p95_ms",
   tokens: "total_tokens",
+  cost: "cost_usd",
   errors: "errors",
   retries: "retries",
 } as const satisfies Record<string, keyof NodeUsage>;
@@ -35,11 +38,17 @@ export async function reloadHeat(graph: string): Promise<void> {
   await load(heat, read, () => mine !== generation);
 }
 
-export const amountOf = (node: NodeUsage, of: Measure): number => node[AMOUNTS[of]];
+/** An unknown cost counts as 0, but is shown as unknown. */
+export const amountOf = (node: NodeUsage, of: Measure): number => node[AMOUNTS[of]] ?? 0;
 
-/** Such as `1.2 s` or `340`. */
-export const amountText = (amount: number, of: Measure): string =>
-  of === "time" ? msText(amount) : amount.toLocaleString("en");
+/** Such as `1.2 s`, `340` or `$0.02`. */
+export function amountText(amount: number, of: Measure): string {
+  if (of === "time" || of === "p95") return msText(amount);
+  return of === "cost" ? dollars(amount) : amount.toLocaleString("en");
+}
+
+export const nodeText = (node: NodeUsage, of: Measure): string =>
+  of === "cost" ? sumText(node.cost_usd, node.unpriced_calls) : amountText(amountOf(node, of), of);
 
 export const highest = (nodes: readonly NodeUsage[], of: Measure): number =>
   Math.max(0, ...nodes.map((node) => amountOf(node, of)));

@@ -58,6 +58,11 @@ export function hideColumn(table: string, index: number, isHidden: boolean): Rea
   return hiddenColumns(table);
 }
 
+const narrow = matchMedia("(max-width: 720px)");
+/** Phones: secondary actions are in a menu. */
+export const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", () => (isNarrow.value = narrow.matches));
+
 /** Below this width, the sidebar starts folded. */
 const FOLDED_BELOW = 1360;
 export const isFolded = signal(

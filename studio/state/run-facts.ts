@@ -124,13 +124,22 @@ function orderOf({ task, isStart }: { task: RunTask; isStart: boolean }): number
   return (task.step ?? 0) * 100 + (isStart ? depth : 50 - depth);
 }
 
+interface Sums {
+  /** Of the executions that have ended; undefined if there is none. */
+  ms: number | undefined;
+  tokens: number;
+  count: number;
+  isFailed: boolean;
+}
+
 /** Duration, tokens and number of executions of each node. */
 export function factsOf({ tasks }: Pick<StoredRun, "tasks">): ReadonlyMap<string, NodeFacts> {
-  const facts = new Map<string, { ms: number; tokens: number; count: number; isFailed: boolean }>();
+  const facts = new Map<string, Sums>();
   for (const task of nodesOf(tasks)) {
     const id = drawnId(task);
-    const known = facts.get(id) ?? { ms: 0, tokens: 0, count: 0, isFailed: false };
-    if (task.ended_at !== null) known.ms += Date.parse(task.ended_at) - Date.parse(task.started_at);
+    const known = facts.get(id) ?? { ms: undefined, tokens: 0, count: 0, isFailed: false };
+    if (task.ended_at !== null)
+      known.ms = (known.ms ?? 0) + Date.parse(task.ended_at) - Date.parse(task.started_at);
     known.count += 1;
     known.isFailed = task.state === "failed";
     known.tokens += tokensOf(tasks, task.namespace);
@@ -138,7 +147,8 @@ export function factsOf({ tasks }: Pick<StoredRun, "tasks">): ReadonlyMap<string
   }
   return new Map(
     [...facts].map(([id, { ms, tokens, count, isFailed }]) => {
-      const parts = [isFailed ? strings.drawing.failed : "", msText(ms), tokens > 0 ? `${tokens} tok` : ""];
+      const time = ms === undefined ? "" : msText(ms);
+      const parts = [isFailed ? strings.drawing.failed : "", time, tokens > 0 ? `${tokens} tok` : ""];
       return [id, { text: parts.filter(Boolean).slice(0, 2).join(" · "), count }];
     }),
   );

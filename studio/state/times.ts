@@ -84,17 +84,23 @@ export const threadTokens = computed(() =>
 /** Maximum number of runs for which the thread's cost is computed. */
 const MOST_PRICED = 50;
 
-/** Cost of all runs of the thread; undefined above `MOST_PRICED` runs. */
-export const threadCost = loading<Cost>();
+/** Tasks of all runs of the thread; undefined above `MOST_PRICED` runs. */
+export const threadTasks = loading<RunTask[]>();
 
 effect(() => {
-  const [list, all] = [prices.value, runs.value.value];
-  threadCost.value.value = undefined;
+  const all = runs.value.value;
+  threadTasks.value.value = undefined;
   if (all === undefined || all.runs.length > MOST_PRICED) return;
   const read = async () => {
     const tasks = [];
     for (const { run_id } of all.runs) tasks.push(...(await tasksOf(run_id)).tasks);
-    return costOf(tasks, list);
+    return tasks;
   };
-  void load(threadCost, read, () => runs.value.peek() !== all || prices.peek() !== list);
+  void load(threadTasks, read, () => runs.value.peek() !== all);
+});
+
+/** Cost of all runs of the thread. */
+export const threadCost = computed((): Cost | undefined => {
+  const tasks = threadTasks.value.value;
+  return tasks && costOf(tasks, prices.value);
 });

@@ -48,7 +48,7 @@ describeWithChromium("the heat map", () => {
   const open = useBrowser();
   const server = useServer({
     graphs: { support: createGraph(), broken: createGraph(true) },
-    settings: { list_all_assistants: true },
+    settings: { list_all_assistants: true, prices: { cheap: { input: 10, output: 100 } } },
   });
 
   it("colors nodes by tokens, errors and retries, with numbers, and opens the runs behind them", async () => {
@@ -68,12 +68,18 @@ describeWithChromium("the heat map", () => {
       });
     expect(await page.locator(".heat-legend").textContent()).toMatch(/^0\s+600 tokens$/);
     expect(await row(page, "answer").locator("td").allTextContents()).toEqual([
-      expect.stringMatching(/ms|s$/),
-      ...["300", "0", "3", "3"],
+      ...[expect.stringMatching(/ms|s$/), expect.stringMatching(/ms|s$/)],
+      ...["300", "$0.0057", "0", "3", "3"],
     ]);
     const node = page.getByRole("button", { name: "answer 300" });
     await node.click();
     expect(await row(page, "answer").getAttribute("aria-current")).toBe("true");
+
+    await page.getByRole("link", { name: "Cost", exact: true }).click();
+    await page.getByRole("button", { name: "answer $0.0057" }).waitFor();
+    expect(await row(page, "plan").locator(".is-cost").textContent()).toBe("–");
+    await page.getByRole("link", { name: "Time, p95", exact: true }).click();
+    await expect.poll(async () => Object.values(await levels(page))).toContain("46%");
 
     await page.getByRole("link", { name: "Retries", exact: true }).click();
     await expect.poll(() => levels(page)).toMatchObject({ plan: "0%", answer: "46%" });

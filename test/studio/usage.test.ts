@@ -55,6 +55,9 @@ describeWithChromium("the usage page", () => {
       ["cheap", "1", "1,200", "40", "10", "$0.00032"],
       ["Total", "1", "1,200", "40", "10", "$0.00032"],
     ]);
+    // A stateless run leaves no thread that a list could show.
+    await runOf(service, "cheap");
+    await expect.poll(async () => (await cells(page)).at(-1)?.[1]).toBe("2");
   });
 
   it("has tables by model, user, graph and day, the most expensive first", async () => {

@@ -50,6 +50,32 @@ describeWithChromium("a thread", () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
+  it("has the header of a thread in two rows on a phone, and controls that are large enough to tap", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
+    const { page, visit } = await open(url, { width: 390 });
+    const controls = [".bar :is(a, button)", ".thread-head :is(a, button, summary)", ".dock-head button"];
+    const form = [".composer :is(button, select, summary)", ".inspector-head [role=tab]"];
+    const small = `[...document.querySelectorAll(${JSON.stringify([...controls, ...form].join())})]
+      .filter((each) => each.checkVisibility() && each.getBoundingClientRect().width > 0)
+      .filter((each) => each.getBoundingClientRect().height < 44).map((each) => each.outerHTML.slice(0, 200))`;
+    for (const view of ["run", "threads"]) {
+      await visit(`#/${view}/${id}`);
+      await page.locator(".thread-head .views").waitFor();
+      expect((await page.locator(".thread-head").boundingBox())?.height).toBeLessThanOrEqual(96);
+      expect(await page.evaluate<string[]>(small), view).toEqual([]);
+      const more = page.locator("details.more");
+      await more.locator("summary").click();
+      await more.getByRole("button", { name: "Copy", exact: true }).waitFor();
+      expect(await violationsOf(page)).toEqual([]);
+      await page.keyboard.press("Escape");
+      await expect.poll(() => more.getAttribute("open")).toBeNull();
+      await more.locator("summary").press("Enter");
+      await page.getByRole("link", { name: "Steps", exact: true }).focus();
+      await expect.poll(() => more.getAttribute("open")).toBeNull();
+    }
+  });
+
   it("does not show the outcome of a run on another thread", async () => {
     const { service, url } = server();
     const failed = await ranThread(service, "fail", {}).catch(() => undefined);
