@@ -43,8 +43,10 @@ describeWithChromium("costs", () => {
     expect(await violationsOf(page)).toEqual([]);
     await visit(`#/threads/${id}`);
     await page.getByRole("button", { name: "Runs" }).click();
-    const [row] = await page.locator(".runs li").allTextContents();
-    expect(row).toMatch(/1,234 tokens\s*cost unknown/);
+    const row = page.locator(".runs li");
+    await expect
+      .poll(() => row.allTextContents())
+      .toEqual([expect.stringMatching(/1,234 tokens\s*cost unknown/)]);
   });
 
   it("are beside the messages of the calls that they were for", async () => {
