@@ -41,17 +41,26 @@ export interface StorageCopyReport {
   /** Runs and checkpoints of the threads that both storages now hold. */
   runs: { total: number; copied: number };
   checkpoints: { total: number; copied: number };
-  items: { total: number; copied: number };
+  items: RowCopy;
   /** Crons, delayed runs, webhooks and idempotency keys. */
-  timers: TimerCopy;
+  timers: RowCopy;
   /** Assistants that clients created, each with its versions. */
-  assistants: TimerCopy;
+  assistants: RowCopy;
   /** Rows of usage that both storages now hold. */
   usage: number;
   left: { thread_id: string; reason: LeftReason }[];
-  left_items: LeftItem[];
+  left_items: (Pick<ItemRow, "namespace" | "key"> & { reason: LeftRow })[];
   left_assistants: { assistant_id: string; reason: "exists" }[];
 }
+
+interface RowCopy {
+  /** Rows that both storages now hold. */
+  total: number;
+  copied: number;
+}
+
+/** Why a row was not copied. */
+type LeftRow = "exists" | "differs";
 
 const TIMERS: readonly TimerKind[] = ["cron", "run", "webhook", "key"];
 
@@ -86,34 +95,35 @@ export async function copyStorage(options: StorageCopyOptions): Promise<StorageC
 }
 
 /** Copies what does not belong to one thread, and usage and recordings, which the threads must precede. */
-async function copyTables(
-  { from, to, overwrite, signal }: StorageCopyOptions,
-  report: StorageCopyReport,
-): Promise<void> {
-  const onPage = () => signal?.throwIfAborted();
-  if (from.items && to.items) {
-    const { left, ...items } = await copyItems({ from: from.items, to: to.items, overwrite, onItem: onPage });
-    report.items = items;
-    report.left_items = left;
+async function copyTables(options: StorageCopyOptions, report: StorageCopyReport): Promise<void> {
+  const { from, to, overwrite, signal } = options;
+  const { items, timers, usage, recordings } = from;
+  const at = new Date().toISOString();
+  if (items && to.items) {
+    const copy = copierOf(to.items, at, overwrite);
+    report.items = await copyRows(readItems(items, at), { copy, signal }, ({ namespace, key }, reason) =>
+      report.left_items.push({ namespace, key, reason }),
+    );
   }
-  if (from.timers && to.timers) {
-    const both = { from: from.timers, to: to.timers, overwrite, onPage };
-    const { total, copied, left } = await copyTimers({ ...both, kinds: TIMERS });
-    report.timers = { total: total + left.length, copied };
-    const { left: kept, ...assistants } = await copyTimers({ ...both, kinds: ["assistant"] });
-    report.assistants = assistants;
-    report.left_assistants = kept.map((assistant_id) => ({ assistant_id, reason: "exists" }));
+  if (timers && to.timers) {
+    const table = to.timers;
+    const copying = { copy: (row: TimerRow) => copyTimer(table, row, overwrite), signal };
+    let kept = 0;
+    const { total, copied } = await copyRows(readTimers(timers, TIMERS), copying, () => (kept += 1));
+    report.timers = { total: total + kept, copied };
+    report.assistants = await copyRows(readTimers(timers, ["assistant"]), copying, ({ id: assistant_id }) =>
+      report.left_assistants.push({ assistant_id, reason: "exists" }),
+    );
   }
-  const { usage, recordings } = from;
   if (usage && to.usage)
     for await (const rows of pagesOf((page) => usage.page(page))) {
-      onPage();
+      signal?.throwIfAborted();
       await to.usage.store(rows);
       report.usage += rows.length;
     }
   if (recordings && to.recordings)
     for await (const rows of pagesOf((page) => recordings.page(page))) {
-      onPage();
+      signal?.throwIfAborted();
       await to.recordings.add(rows);
     }
 }
@@ -144,101 +154,52 @@ function note(report: StorageCopyReport, thread_id: string, copy: ThreadCopy): v
   }
 }
 
-// Copies the long-term memory of the graphs.
-
-interface ItemCopy {
-  /** Items that both storages now hold. */
-  total: number;
-  copied: number;
-  left: LeftItem[];
+interface Copying<Row> {
+  copy: (row: Row) => Promise<"copied" | "current" | LeftRow>;
+  signal: AbortSignal | undefined;
 }
 
-interface LeftItem extends Pick<ItemRow, "namespace" | "key"> {
-  reason: "exists" | "differs";
-}
-
-interface CopyItemsOptions {
-  from: ItemTable;
-  to: ItemTable;
-  /** Replace conflicting items of the target. */
-  overwrite: boolean;
-  /** Called before each item; may throw to stop. */
-  onItem: () => void;
-}
-
-async function copyItems(options: CopyItemsOptions): Promise<ItemCopy> {
-  const copy: ItemCopy = { total: 0, copied: 0, left: [] };
-  const at = new Date().toISOString();
-  for await (const item of readItems(options.from, at)) {
-    options.onItem();
-    const outcome = await copyItem(options, item, at);
-    const { namespace, key } = item;
-    if (outcome === "exists" || outcome === "differs") copy.left.push({ namespace, key, reason: outcome });
-    else copy.total += 1;
-    if (outcome === "copied") copy.copied += 1;
+async function copyRows<Row>(
+  rows: AsyncIterable<Row>,
+  { copy, signal }: Copying<Row>,
+  onLeft: (row: Row, reason: LeftRow) => void,
+): Promise<RowCopy> {
+  const done = { total: 0, copied: 0 };
+  for await (const row of rows) {
+    signal?.throwIfAborted();
+    const outcome = await copy(row);
+    if (outcome === "exists" || outcome === "differs") onLeft(row, outcome);
+    else done.total += 1;
+    if (outcome === "copied") done.copied += 1;
   }
-  return copy;
+  return done;
 }
 
-async function copyItem(
-  { to, overwrite }: CopyItemsOptions,
-  item: StoredItem,
-  at: string,
-): Promise<"copied" | "current" | LeftItem["reason"]> {
-  const { namespace, key } = item;
-  const held = await to.get(namespace, key, at);
-  const isCurrent = held !== undefined && digestOf(held) === digestOf(rowOf(item));
-  // Reading an item extends only its expiry, so an equal item that expires is stored again.
-  if (isCurrent && item.expires_at === null) return "current";
-  if (held && !overwrite && !isEarlier(held, item)) return "exists";
-  await to.restore(item);
-  if (isCurrent) return "current";
-  return digestOf(await to.get(namespace, key, at)) === digestOf(rowOf(item)) ? "copied" : "differs";
-}
-
-function rowOf({ expires_at: _, vectors: _vectors, ...row }: StoredItem): ItemRow {
-  return row;
-}
+const copierOf =
+  (to: ItemTable, at: string, overwrite: boolean): Copying<StoredItem>["copy"] =>
+  async (item) => {
+    const { expires_at, vectors: _, ...row } = item;
+    const { namespace, key } = row;
+    const held = await to.get(namespace, key, at);
+    const isCurrent = held !== undefined && digestOf(held) === digestOf(row);
+    // Reading an item extends only its expiry, so an equal item that expires is stored again.
+    if (isCurrent && expires_at === null) return "current";
+    if (held && !overwrite && !isEarlier(held, item)) return "exists";
+    await to.restore(item);
+    if (isCurrent) return "current";
+    return digestOf(await to.get(namespace, key, at)) === digestOf(row) ? "copied" : "differs";
+  };
 
 /** Whether the item may come from an earlier copy. */
 const isEarlier = (held: ItemRow, { created_at, updated_at }: ItemRow): boolean =>
   held.created_at === created_at && held.updated_at <= updated_at;
 
-// Copies timers: crons, delayed runs, webhooks, idempotency keys, and the assistants that are stored with them.
-
-interface CopyTimersOptions {
-  from: TimerTable;
-  to: TimerTable;
-  kinds: readonly TimerKind[];
-  /** Replace rows of the target that differ. */
-  overwrite: boolean;
-  /** Called for each page; may throw to stop. */
-  onPage: () => void;
-}
-
-/** Copy all timers of these kinds. Without `overwrite`, a row that the target already has is kept, unless it is an earlier copy. */
-async function copyTimers(options: CopyTimersOptions): Promise<TimerCopy & { left: string[] }> {
-  const { from, to, kinds, overwrite, onPage } = options;
-  const copy = { total: 0, copied: 0, left: [] as string[] };
+async function* readTimers(from: TimerTable, kinds: readonly TimerKind[]): AsyncGenerator<TimerRow> {
   for (const kind of kinds)
-    for await (const rows of pagesOf((page) => from.list({ kind, ...page }))) {
-      onPage();
-      for (const row of rows) {
-        const outcome = await copyTimer(to, row, overwrite);
-        if (outcome === "exists") copy.left.push(row.id);
-        else copy.total += 1;
-        if (outcome === "copied") copy.copied += 1;
-      }
-    }
-  return copy;
+    for await (const rows of pagesOf((page) => from.list({ kind, ...page }))) yield* rows;
 }
 
-interface TimerCopy {
-  /** Rows that both storages now hold. */
-  total: number;
-  copied: number;
-}
-
+/** Without `overwrite`, a row that the target already has is kept, unless it is an earlier copy. */
 async function copyTimer(
   to: TimerTable,
   row: TimerRow,
