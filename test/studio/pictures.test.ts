@@ -11,9 +11,9 @@ import { beforeAll, expect, it } from "vitest";
 import { describeWithChromium, type Look, useChromium } from "../helpers/chromium.js";
 import { settling, visit } from "./open.js";
 import { differences, sheetOf, type Shot, webpOf } from "./pictures/compare.js";
-import { NOW, THREADS, useDesk } from "./pictures/desk.js";
+import { NOW, renameNode, THREADS, useDesk } from "./pictures/desk.js";
 import { fontsOf, hideIds } from "./pictures/page.js";
-import { type Screen, SCREENS } from "./pictures/screens.js";
+import { type Screen, SCREENS, VERSIONS } from "./pictures/screens.js";
 
 const STORED = join(import.meta.dirname, "pictures");
 const FONTS = join(STORED, "fonts.json");
@@ -109,16 +109,21 @@ describeWithChromium("pictures of the Studio", () => {
     );
   }
 
+  /** Returns false on a machine whose fonts differ from those of the stored pictures. */
+  async function check(screen: Screen): Promise<boolean> {
+    const shots: Shot[] = [];
+    for (const tab of tabs) shots.push(await shotOf(tab, screen));
+    const folder = process.env.GRAPH_SERVE_SHOTS;
+    if (folder) await save(folder, screen.name, shots);
+    if (isWriting) await write(screen, shots);
+    else if (await hasOtherFonts()) return false;
+    else await compare(screen, shots);
+    return true;
+  }
+  const OTHER_FONTS = "the fonts of this machine are not those of the stored pictures";
+
   for (const screen of SCREENS)
-    it(`${screen.name} looks as stored`, async ({ skip }) => {
-      const shots: Shot[] = [];
-      for (const tab of tabs) shots.push(await shotOf(tab, screen));
-      const folder = process.env.GRAPH_SERVE_SHOTS;
-      if (folder) await save(folder, screen.name, shots);
-      if (isWriting) return write(screen, shots);
-      skip(await hasOtherFonts(), "the fonts of this machine are not those of the stored pictures");
-      await compare(screen, shots);
-    });
+    it(`${screen.name} looks as stored`, async ({ skip }) => skip(!(await check(screen)), OTHER_FONTS));
 
   it("a pane that is hidden, moved or colored differently is noticed, the same screen is not", async () => {
     const [tab] = tabs as [Tab];
@@ -140,5 +145,11 @@ describeWithChromium("pictures of the Studio", () => {
       expect(await share(), selector).toBeGreaterThan(TOLERANCE);
       await set("");
     }
+  });
+
+  it("versions looks as stored, after a node was renamed", async ({ skip }) => {
+    await renameNode(desk());
+    for (const { page } of tabs) await page.getByText(/^reloaded /).waitFor({ state: "attached" });
+    skip(!(await check(VERSIONS)), OTHER_FONTS);
   });
 });

@@ -82,6 +82,12 @@ export function useDesk(): () => Desk {
   };
 }
 
+/** Saves the graph with another name of the node that asks. */
+export async function renameNode({ project }: Desk): Promise<void> {
+  const text = await readFile(join(project.dir, "graph.ts"), "utf8");
+  await project.put("graph.ts", text.replaceAll('"approve"', '"confirm"'));
+}
+
 async function fill(url: string, signal: AbortSignal): Promise<void> {
   const send = async (method: string, path: string, body: object): Promise<unknown> => {
     const headers = { "content-type": "application/json" };

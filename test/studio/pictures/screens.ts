@@ -91,7 +91,23 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole("dialog").waitFor();
     },
   },
+  {
+    name: "prices",
+    place: `/threads/${order}?tab=times`,
+    ready: ".bar-row",
+    act: async (page) => {
+      await page.getByRole("button", { name: "Prices" }).click();
+      await page.getByRole("dialog").waitFor();
+    },
+  },
 ];
+
+/** After a deploy that renamed the node in which the thread waits. */
+export const VERSIONS: Screen = {
+  name: "versions",
+  place: `/threads/${waiting}`,
+  ready: ".version-note",
+};
 
 /** On small screens the graph is folded. */
 export async function openGraph(page: Page): Promise<void> {
