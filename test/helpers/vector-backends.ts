@@ -1,5 +1,5 @@
 /** Backends that compare embeddings in the database: SQLite with sqlite-vec, and PostgreSQL with pgvector. */
-import { PGlite } from "@electric-sql/pglite";
+import { type Extensions, PGlite } from "@electric-sql/pglite";
 import { vector } from "@electric-sql/pglite/vector";
 import { PGLiteSocketServer } from "@electric-sql/pglite-socket";
 import pg from "pg";
@@ -36,19 +36,24 @@ const settingsOf = (uri: string) => ({
   checkpointer_options: { pool_max_size: 1, prepare: false },
 });
 
-export function withPgvector(title: string, declare: (database: () => PgvectorDatabase) => void): void {
+/** @param extensions those of the server: none for a server without pgvector */
+export function withPgvector(
+  title: string,
+  declare: (database: () => PgvectorDatabase) => void,
+  extensions: Extensions = { vector },
+): void {
   describe(title, () => {
     let database: (PgvectorDatabase & { close(): Promise<void> }) | undefined;
     beforeAll(async () => {
-      database = await startPgvector();
+      database = await startPgvector(extensions);
     });
     afterAll(() => database?.close());
     declare(() => database!);
   });
 }
 
-async function startPgvector() {
-  const db = await PGlite.create({ extensions: { vector } });
+async function startPgvector(extensions: Extensions) {
+  const db = await PGlite.create({ extensions });
   const port = await freePort();
   const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port, maxConnections: 20 });
   await server.start();

@@ -106,12 +106,12 @@ export class PostgresVectors {
   async #nearest({ schema }: Extension, format: VectorFormat, query: NearestQuery): Promise<RankedItem[]> {
     const { under = "", at, vector, passes, limit, offset } = query;
     if (await this.#lacks(format, under)) await this.#addMissing(format, under);
-    // The inner product of vectors of length 1 is their cosine; pgvector negates it.
-    const sql = `WITH scored AS MATERIALIZED (
-        SELECT namespace, key, -min(embedding OPERATOR(${schema}.<#>) $1::${this.#type}) AS score FROM ${this.#table}
-        WHERE mark = $2 AND ${belowSql("$3")} GROUP BY namespace, key)
-      SELECT namespace, key, score${passes ? ", value" : ""}
-      FROM ${tableIn(this.#schema, "gs_items")} LEFT JOIN scored USING (namespace, key)
+    // The inner product of vectors of length 1 is their cosine; pgvector negates it. A join with all scores would be slow
+    // until PostgreSQL has statistics of the new rows; the subquery reads the primary key.
+    const sql = `SELECT namespace, key${passes ? ", value" : ""}, (
+        SELECT -min(v.embedding OPERATOR(${schema}.<#>) $1::${this.#type}) FROM ${this.#table} AS v
+        WHERE v.namespace = items.namespace AND v.key = items.key AND v.mark = $2) AS score
+      FROM ${tableIn(this.#schema, "gs_items")} AS items
       WHERE ${belowSql("$3")} AND ${liveSql("$4")} ORDER BY score DESC NULLS LAST, namespace, key`;
     const values = [`[${vector.join(",")}]`, format.mark, under, at];
     if (passes)

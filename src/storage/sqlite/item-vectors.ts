@@ -9,29 +9,36 @@ import type { ItemPage, NearestQuery, RankedItem, VectorFormat } from "../contra
 import type { SqliteFile } from "./file.js";
 
 /** Numbers that one statement compares: it blocks the event loop for about 10 ms. */
-const NUMBERS_AT_ONCE = 2_000_000;
+const NUMBERS_AT_ONCE = 1_000_000;
 /** Most filtered items that one statement reads. */
 const FILTERED_AT_ONCE = 200;
 const FLOAT = Float32Array.BYTES_PER_ELEMENT;
 
 export const LIVE_SQL = "(expires_at IS NULL OR expires_at > @at)";
 
+/** Selects the items of a page; with `until`, no item after that one. */
+interface Bounds extends Pick<ItemPage, "under" | "after"> {
+  until?: ItemPage["after"];
+}
+
 // "/" is the character after ".", so this range holds everything that starts with the namespace and a dot. One lower
-// bound, without OR, lets SQLite seek the first item of the page instead of reading all items before it.
-export const boundsSql = ({ under, after }: Pick<ItemPage, "under" | "after">): string =>
+// and one upper bound, without OR, let SQLite seek the first item and stop after the last instead of reading all others.
+export const boundsSql = ({ under, after, until }: Bounds): string =>
   [
     after ? "(namespace, key) > (@namespace, @key)" : under && "namespace >= @under",
-    under && "namespace < @under || '/' AND (namespace = @under OR namespace > @under || '.')",
+    until ? "(namespace, key) <= (@lastNamespace, @lastKey)" : under && "namespace < @under || '/'",
+    under && "(namespace = @under OR namespace > @under || '.')",
     LIVE_SQL,
   ]
     .filter(Boolean)
     .join(" AND ");
 
 /** The values of `boundsSql`. */
-export const boundsOf = ({ under, after, at }: Pick<ItemPage, "under" | "after" | "at">) => ({
+export const boundsOf = ({ under, after, until, at }: Bounds & Pick<ItemPage, "at">) => ({
   at,
   ...(under && { under }),
   ...(after && { namespace: after.namespace, key: after.key }),
+  ...(until && { lastNamespace: until.namespace, lastKey: until.key }),
 });
 
 /**
@@ -76,13 +83,15 @@ export async function nearestItems(
   const matching = (row: Scored) => !passes || passes(JSON.parse(row.value) as JsonObject);
   let found: RankedItem[] = [];
   for (let after: ItemPage["after"]; ; await dueYield()) {
-    const bounds = { ...boundsOf({ under, after, at }) };
     const part = await file.read(() =>
       file.atOnce(() => {
-        const last = file.statement(lastSql({ under, after })).get({ ...bounds, skip }) as ItemPage["after"];
-        const ends = last && { lastNamespace: last.namespace, lastKey: last.key };
-        const sql = partSql(format, { under, after, isLast: !last, reads: passes && "value" });
-        return { last, rows: file.statement(sql).all({ ...bounds, ...ends, ...values }) as Scored[] };
+        const last = file
+          .statement(lastSql({ under, after }))
+          .get({ ...boundsOf({ under, after, at }), skip }) as ItemPage["after"];
+        const bounds = { under, after, until: last };
+        const sql = partSql(format, bounds, passes && "value");
+        const rows = file.statement(sql).all({ ...boundsOf({ ...bounds, at }), ...values }) as Scored[];
+        return { last, rows };
       }),
     );
     found.push(...part.rows.filter(matching).map(rankedOf));
@@ -97,18 +106,12 @@ const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array =
   new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Selects the last item of a part; none if fewer are left. */
-const lastSql = (bounds: Pick<ItemPage, "under" | "after">): string =>
+const lastSql = (bounds: Bounds): string =>
   `SELECT namespace, key FROM gs_items WHERE ${boundsSql(bounds)} ORDER BY namespace, key LIMIT 1 OFFSET @skip`;
 
-function partSql(
-  format: VectorFormat,
-  { isLast, reads, ...bounds }: Pick<ItemPage, "under" | "after"> & { isLast: boolean; reads?: "value" },
-): string {
-  const ends = isLast ? "" : "AND (namespace, key) <= (@lastNamespace, @lastKey)";
-  const most = reads ? "" : "LIMIT @most";
-  return `SELECT namespace, key${reads ? ", value" : ""}, ${scoreSql(format)} AS score FROM gs_items
-    WHERE ${boundsSql(bounds)} ${ends} ORDER BY score DESC NULLS LAST, namespace, key ${most}`;
-}
+const partSql = (format: VectorFormat, bounds: Bounds, reads: "value" | undefined): string =>
+  `SELECT namespace, key${reads ? ", value" : ""}, ${scoreSql(format)} AS score FROM gs_items
+    WHERE ${boundsSql(bounds)} ORDER BY score DESC NULLS LAST, namespace, key ${reads ? "" : "LIMIT @most"}`;
 
 const rankedOf = ({ namespace, key, score }: Scored): RankedItem => ({
   namespace,
