@@ -75,6 +75,7 @@ describeWithChromium("graph-serve studio", () => {
     await panelOf(page).getByText("echo: hello").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     // Without the graph, its output schema is unknown, so the client view is empty.
+    await page.locator("details.more > summary").click();
     await page.getByRole("button", { name: "Visible to clients" }).click();
     await expect.poll(() => panelOf(page).textContent()).not.toContain("echo: hello");
   });
