@@ -101,6 +101,8 @@ describeWithChromium("the usage page", () => {
     await page.getByRole("table").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    // A name includes text that the style sheet adds, such as the units on the cards of other lists.
+    await page.getByRole("columnheader", { name: "Cost", exact: true }).waitFor({ timeout: 5000 });
   });
 });
 
