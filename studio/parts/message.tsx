@@ -1,15 +1,18 @@
-/** A message with its role, content and tool calls. Content never becomes markup. */
+/** A message with its role, content and tool calls. HTML in the content never becomes markup. */
 import { isRecord } from "../../src/models/json.js";
 import { fileOf } from "../state/files.js";
 import type { MessageLike } from "../state/frame.js";
 import { strings } from "../strings.js";
 import { FileInMessage } from "./file.js";
 import { messageTokens } from "./prices.js";
-import { jsonText, LongText, visible } from "./text.js";
+import { Prose } from "./prose.js";
+import { jsonText, LongText, MOST, visible } from "./text.js";
 
 export type { MessageLike };
 
 const KNOWN = new Set(["human", "ai", "tool", "system"]);
+/** Messages in Markdown, as in the conversation. */
+const IN_MARKDOWN = new Set(["human", "ai"]);
 
 interface MessageProps {
   message: MessageLike;
@@ -34,7 +37,7 @@ export function Message({ message, cost }: MessageProps) {
           </span>
         )}
       </header>
-      <Content content={content} />
+      <Content content={content} isMarkdown={IN_MARKDOWN.has(type)} />
       {calls.map((call, index) => (
         <div class="call" key={index}>
           <p>
@@ -47,26 +50,45 @@ export function Message({ message, cost }: MessageProps) {
   );
 }
 
-/** Message content, block by block, as raw text. */
-export function Content({ content, class: name = "" }: { content: unknown; class?: string }) {
+interface ContentProps {
+  content: unknown;
+  class?: string;
+  /** Otherwise text is shown as is. */
+  isMarkdown?: boolean;
+}
+
+/** Message content, block by block. */
+export function Content({ content, class: name = "", isMarkdown = false }: ContentProps) {
   if (typeof content === "string")
-    return content === "" ? null : <LongText class={`prose ${name}`} text={content} />;
+    return content === "" ? null : <Words class={name} text={content} isMarkdown={isMarkdown} />;
   if (!Array.isArray(content))
     return content == null ? null : <LongText class="code" text={jsonText(content)} />;
   return (
     <>
       {content.map((block: unknown, index) => (
-        <Block key={index} block={block} />
+        <Block key={index} block={block} isMarkdown={isMarkdown} />
       ))}
     </>
   );
 }
 
+function Words({
+  text,
+  class: name = "",
+  isMarkdown,
+}: {
+  text: string;
+  class?: string;
+  isMarkdown: boolean;
+}) {
+  return isMarkdown ? <Prose text={text} most={MOST} /> : <LongText class={`prose ${name}`} text={text} />;
+}
+
 /** Only files embedded in the message: showing a page must not send a request to another host. */
-function Block({ block }: { block: unknown }) {
-  if (typeof block === "string") return <LongText class="prose" text={block} />;
+function Block({ block, isMarkdown }: { block: unknown; isMarkdown: boolean }) {
+  if (typeof block === "string") return <Words text={block} isMarkdown={isMarkdown} />;
   if (!isRecord(block)) return <LongText class="code" text={jsonText(block)} />;
-  if (typeof block.text === "string") return <LongText class="prose" text={block.text} />;
+  if (typeof block.text === "string") return <Words text={block.text} isMarkdown={isMarkdown} />;
   const thought = block.thinking ?? block.reasoning;
   if (typeof thought === "string") {
     return (

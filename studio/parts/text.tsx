@@ -1,34 +1,49 @@
 /** Renders untrusted text with visible control characters; long text is expandable. */
 import { signal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { escapeControl } from "../../src/view/text.js";
 import { strings } from "../strings.js";
 
-const MOST = 10_000;
+/** Characters of a text that are shown initially. */
+export const MOST = 10_000;
 
 /** Escapes control characters. */
 export const visible = (text: string): string => escapeControl(text.replaceAll("\r\n", "\n"));
 
-export function LongText({
-  text,
-  class: name,
-  most = MOST,
-}: {
+interface CutProps {
   text: string;
-  class?: string;
-  most?: number;
-}) {
+  most: number;
+  children: (shown: string) => ComponentChildren;
+}
+
+/** Shows the start of a long text, with a button that shows all of it. */
+export function Cut({ text, most, children }: CutProps) {
   const [isWhole, setWhole] = useState(false);
   const isCut = text.length > most && !isWhole;
   return (
     <>
-      <pre class={`text ${name ?? ""}`}>{visible(isCut ? `${text.slice(0, most)}…` : text)}</pre>
+      {children(isCut ? `${text.slice(0, most)}…` : text)}
       {isCut && (
         <button type="button" class="link" onClick={() => setWhole(true)}>
           {strings.state.showAll(text.length)}
         </button>
       )}
     </>
+  );
+}
+
+interface LongTextProps {
+  text: string;
+  class?: string;
+  most?: number;
+}
+
+export function LongText({ text, class: name = "", most = MOST }: LongTextProps) {
+  return (
+    <Cut text={text} most={most}>
+      {(shown) => <pre class={`text ${name}`}>{visible(shown)}</pre>}
+    </Cut>
   );
 }
 

@@ -11,7 +11,7 @@ import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { expectCopied, ranThread, useBrowser, useServer } from "./open.js";
+import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const stepsOf = (page: Page, which: Parameters<Page["getByRole"]>[1] = {}) =>
   page.getByRole("listbox", { name: "Steps" }).getByRole("option", which);
@@ -188,6 +188,29 @@ describeWithChromium("the thread page", () => {
     await expect.poll(() => chosen.textContent()).toContain("two and three");
   });
 
+  it("renders messages as Markdown in Changes and Messages, but results of tools as they are", async () => {
+    const { service, url } = server();
+    const id = await ranThread(
+      service,
+      "agent",
+      ask("**two**\n\n- [three](javascript:alert(1)) <b>four</b>"),
+    );
+    const result = { role: "tool", content: "**5**", tool_call_id: "other" };
+    await service.state.update(id, { values: { messages: [result] }, as_node: "tools" });
+    const first = (await service.state.history(id, { limit: 100 })).at(-2)?.checkpoint?.checkpoint_id ?? "";
+    const { page, visit } = await open(url);
+    for (const place of [`${id}?tab=messages`, `${id}/at/${first}`]) {
+      await visit(`#/threads/${place}`);
+      const human = page.locator(".message.is-human");
+      await human.locator("strong").getByText("two", { exact: true }).waitFor();
+      expect(await human.locator("li").textContent()).toBe("three <b>four</b>");
+      expect(await human.locator("a, b").count()).toBe(0);
+      expect(await violationsOf(page)).toEqual([]);
+    }
+    await visit(`#/threads/${id}`);
+    await page.locator(".message.is-tool").getByText("**5**", { exact: true }).waitFor();
+  });
+
   it("matches messages by their content in the changes if they got new ids", async () => {
     const { service, url } = server();
     const messages = ["one", "two", "three"].map((content, index) => ({
@@ -300,7 +323,7 @@ describeWithChromium("the thread page", () => {
     const first = (await service.state.history(id, { limit: 100 })).at(-2)?.checkpoint?.checkpoint_id ?? "";
     await visit(`#/threads/${id}/at/${first}`);
     await page.getByRole("button", { name: "Show all 30,000 characters" }).click();
-    await expect.poll(async () => (await page.locator(".change .prose").innerText()).length).toBe(30_000);
+    await expect.poll(async () => (await page.locator(".change .markdown").innerText()).length).toBe(30_000);
   });
 });
 
