@@ -1,5 +1,5 @@
 /** Changes of a step by state key, with previous values and the nodes that wrote them. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { type Change, changesInSteps } from "../../src/view/changes.js";
@@ -8,9 +8,10 @@ import { strings } from "../strings.js";
 import { Waiting } from "./common.js";
 import { More } from "./end-of-list.js";
 import { Message } from "./message.js";
-import { inSlices, slice } from "./slices.js";
 import { Value, visible } from "./text.js";
 import { pathText } from "./tree-rows.js";
+import { useSliced } from "./use-sliced.js";
+import { ChangedText, isLong } from "./changed-text.js";
 
 /** Changes of a key that are shown initially, and that each click adds. */
 const MOST = 50;
@@ -69,24 +70,6 @@ export function Differences({ before, after }: { before: unknown; after: unknown
   );
 }
 
-/** Runs work in slices. Short work finishes before the first paint; until then the result is undefined. */
-function useSliced<T>(begin: () => Generator<void, T>, inputs: readonly unknown[]): T | undefined {
-  const first = useMemo(() => {
-    const work = begin();
-    return { work, done: slice(work) };
-  }, inputs);
-  const [later, setLater] = useState<{ of: object; value: T } | undefined>(undefined);
-  useEffect(() => {
-    if (first.done) return undefined;
-    let isGone = false;
-    void inSlices(first.work, () => isGone).then((value) => {
-      if (!isGone) setLater({ of: first, value: value as T });
-    });
-    return () => void (isGone = true);
-  }, [first]);
-  return first.done ? first.done.value : later?.of === first ? later.value : undefined;
-}
-
 function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefined): string {
   const isBare = !isRecord(values) || Object.keys(values).length === 0;
   if (isBare && metadata.source === "loop") return strings.thread.hidden;
@@ -143,15 +126,23 @@ function OneChange({ change: { op, path, old, new: now } }: { change: Change }) 
         <span class="dim">{SAID[op]}</span>
         {place !== "" && <code>{visible(place)}</code>}
       </p>
-      {op === "replace" ? (
-        <div class="before-after">
-          <Side label={strings.changes.before} value={old} />
-          <Side label={strings.changes.after} value={now} />
-        </div>
-      ) : (
-        <Shown value={op === "add" ? now : old} />
-      )}
+      {op === "replace" ? <Replaced old={old} now={now} /> : <Shown value={op === "add" ? now : old} />}
     </li>
+  );
+}
+
+function Replaced({ old, now }: { old: unknown; now: unknown }) {
+  const sides = (
+    <div class="before-after">
+      <Side label={strings.changes.before} value={old} />
+      <Side label={strings.changes.after} value={now} />
+    </div>
+  );
+  if (!isLong(old) || !isLong(now)) return sides;
+  return (
+    <ChangedText before={old} after={now}>
+      {sides}
+    </ChangedText>
   );
 }
 

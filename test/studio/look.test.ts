@@ -230,6 +230,38 @@ describeWithChromium("the thread page", () => {
     expect(changed).toEqual([0, 1, 2].map((at) => expect.stringContaining(`[${at}].id`) as string));
   });
 
+  it("marks the removed and added words of a long text, also for screen readers", async () => {
+    const { service, url } = server();
+    const filler = Array.from({ length: 500 }, (_, index) => `Clause ${index} stays.`).join(" ");
+    const before = `The customer pays within 30 days. ${filler} Sign here.`;
+    const after = `The customer pays within 45 working days. ${filler} Sign below.`;
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", id: "m", content: before }] });
+    const replace = (content: string) =>
+      service.state.update(id, {
+        values: { messages: [{ role: "user", id: "m", content }] },
+        as_node: "tools",
+      });
+    await replace(after);
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    const marks = page.locator(".changed-text :is(del, ins)");
+    await marks.first().waitFor();
+    const read = ["[removed: 30]", "[added: 45 working]", "[removed: here]", "[added: below]"];
+    expect(await marks.allTextContents()).toEqual(read);
+    // Readable without color.
+    const line = "getComputedStyle(document.querySelector('.changed-text del')).textDecorationLine";
+    expect(await page.evaluate(line)).toBe("line-through");
+    expect(await violationsOf(page)).toEqual([]);
+    const shown = () => page.locator(".changed-text").innerText();
+    expect((await shown()).length).toBeLessThan(2000);
+    await page.getByRole("button", { name: /^Show all \d+,\d+ characters$/ }).click();
+    await expect.poll(shown).toContain("Clause 250 stays.");
+    const other = Array.from({ length: 80 }, (_, index) => `entirely${index}`).join("-");
+    await replace(other);
+    await page.locator(".before-after").getByText(other).waitFor();
+    expect(await marks.count()).toBe(0);
+  });
+
   it("shows the writes, interrupts and errors of each task", async () => {
     const { service, url } = server();
     const waits = await ranThread(service, "hitl", { topic: "tea" });
