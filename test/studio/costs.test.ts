@@ -25,6 +25,8 @@ function asking(...models: BillingModel[]) {
 const cheap = () => new BillingModel("cheap", () => ({ input: 1000, output: 200 }));
 const free = () => new BillingModel("unpriced", () => ({ input: 30, output: 4 }));
 
+const FITS = `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector(".node-panel"))`;
+
 describeWithChromium("costs", () => {
   const open = useBrowser();
   const server = useServer({
@@ -75,6 +77,7 @@ describeWithChromium("costs", () => {
       await page.getByRole("button", { name: new RegExp(`^${node} .*ran$`) }).press("Enter");
       const panel = page.getByRole("complementary", { name: `Node ${node}` });
       await panel.locator(".node-calls li").waitFor();
+      expect(await page.evaluate(FITS)).toBe(true);
       return [
         (await panel.locator(".node-facts dd").allTextContents()).slice(1, 3),
         (await panel.locator(".node-ms").textContent())?.replace(/ · [\d.]+ m?s$/, ""),
