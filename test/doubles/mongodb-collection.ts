@@ -34,36 +34,55 @@ export interface FindOptions {
   projection?: Document;
 }
 
+/** Documents by the text of their `_id`, in the order of their insertion. */
+type Documents = Map<string, Document>;
+
+interface UniqueIndex {
+  fields: readonly string[];
+  /** `_id` of the document that has a key. */
+  owners: Map<string, string>;
+}
+
 export class Collection {
-  #documents: Document[] = [];
-  /** Key fields of each unique index. */
-  readonly #unique: string[][] = [["_id"]];
+  readonly #documents: Documents = new Map();
+  readonly #unique: UniqueIndex[] = [{ fields: ["_id"], owners: new Map() }];
+  /** Documents by the text in the first field of an index: queries for one thread would read all threads. */
+  readonly #byField = new Map<string, Map<string, Documents>>();
 
   addIndex(key: Document, { unique = false }: { unique?: boolean }): void {
-    if (unique) this.#unique.push(Object.keys(key));
+    const fields = Object.keys(key);
+    const index: UniqueIndex = { fields, owners: new Map() };
+    if (unique) this.#unique.push(index);
+    const [first = ""] = fields;
+    const isNew = !this.#byField.has(first);
+    if (isNew) this.#byField.set(first, new Map());
+    for (const [id, document] of this.#documents) {
+      if (unique) index.owners.set(keyIn(document, fields), id);
+      if (isNew) this.#bucket(first, document[first]).set(id, document);
+    }
   }
 
   find(filter: Document, { sort, skip = 0, limit = 0, projection = {} }: FindOptions = {}): Document[] {
-    const cursor = find<Document>(this.#documents, filter, projection);
+    const cursor = find<Document>(this.#candidates(filter), filter, projection);
     if (sort && Object.keys(sort).length > 0) cursor.sort(sort);
     const found = cursor.skip(skip).all();
     return limit > 0 ? found.slice(0, limit) : found;
   }
 
   aggregate(pipeline: Document[]): Document[] {
-    return aggregate(this.#documents, pipeline);
+    const { $match = {} } = (pipeline[0] ?? {}) as { $match?: Document };
+    return aggregate(this.#candidates($match), pipeline);
   }
 
   insert(document: Document): void {
     const stored: Document = { _id: new ObjectId(), ...document };
     this.#check(stored);
-    this.#documents.push(stored);
+    this.#add(stored);
   }
 
   delete(filter: Document, limit: number): Document[] {
     const found = this.find(filter, { limit });
-    const gone = new Set(found.map(({ _id }) => keyOf(_id)));
-    this.#documents = this.#documents.filter(({ _id }) => !gone.has(keyOf(_id)));
+    for (const { _id } of found) this.#remove(keyOf(_id));
     return found;
   }
 
@@ -77,8 +96,7 @@ export class Collection {
     for (const document of found) {
       const next = changed(copy(document), change);
       this.#check(next, document._id);
-      const index = this.#documents.findIndex(({ _id }) => keyOf(_id) === keyOf(document._id));
-      this.#documents[index] = next;
+      this.#replace(keyOf(document._id), next);
       Object.assign(result, { before: document, after: next, modified: result.modified + 1 });
     }
     if (found.length > 0 || !upsert) return result;
@@ -86,6 +104,50 @@ export class Collection {
     inserted._id ??= new ObjectId();
     this.insert(inserted);
     return { ...result, after: inserted, upserted: inserted._id };
+  }
+
+  /** The documents that a query may match. */
+  #candidates(filter: Document): Document[] {
+    for (const [field, byText] of this.#byField) {
+      const wanted: unknown = filter[field];
+      // Arrays contain the text that a query compares.
+      if (typeof wanted === "string" && !byText.has(OTHER))
+        return [...(byText.get(textKey(wanted))?.values() ?? [])];
+    }
+    return [...this.#documents.values()];
+  }
+
+  #bucket(field: string, value: unknown): Documents {
+    const byText = this.#byField.get(field) ?? new Map<string, Documents>();
+    const key = typeof value === "string" ? textKey(value) : value == null ? EMPTY : OTHER;
+    const bucket = byText.get(key) ?? new Map<string, Document>();
+    byText.set(key, bucket);
+    return bucket;
+  }
+
+  #add(document: Document): void {
+    const id = keyOf(document._id);
+    this.#documents.set(id, document);
+    for (const { fields, owners } of this.#unique) owners.set(keyIn(document, fields), id);
+    for (const field of this.#byField.keys()) this.#bucket(field, document[field]).set(id, document);
+  }
+
+  #remove(id: string): void {
+    const document = this.#documents.get(id);
+    if (!document) return;
+    this.#documents.delete(id);
+    for (const { fields, owners } of this.#unique) owners.delete(keyIn(document, fields));
+    for (const field of this.#byField.keys()) this.#bucket(field, document[field]).delete(id);
+  }
+
+  /** Keeps the place of the document. */
+  #replace(id: string, next: Document): void {
+    const before = this.#documents.get(id);
+    if (!before) return;
+    for (const { fields, owners } of this.#unique) owners.delete(keyIn(before, fields));
+    for (const field of this.#byField.keys())
+      if (before[field] !== next[field]) this.#bucket(field, before[field]).delete(id);
+    this.#add(next);
   }
 
   /** Applies the strictest server limits: field names must not begin with "$", and documents have a maximum size. */
@@ -97,18 +159,23 @@ export class Collection {
     if (size > MAX_DOCUMENT) {
       throw new CommandError(10334, `BSONObj size: ${size} is invalid. Size must be between 0 and 16793600`);
     }
-    for (const fields of this.#unique) {
-      const value = keyOf(fields.map((field) => document[field] as unknown));
-      const other = this.#documents.find(
-        (one) => keyOf(fields.map((field) => one[field] as unknown)) === value,
-      );
-      if (!other || (replacedId !== undefined && keyOf(other._id) === keyOf(replacedId))) continue;
+    for (const { fields, owners } of this.#unique) {
+      const key = keyIn(document, fields);
+      const owner = owners.get(key);
+      if (owner === undefined || (replacedId !== undefined && owner === keyOf(replacedId))) continue;
       const keyValue = Object.fromEntries(fields.map((field) => [field, document[field] as unknown]));
-      throw new CommandError(11000, `E11000 duplicate key error dup key: ${value}`, { keyValue });
+      throw new CommandError(11000, `E11000 duplicate key error dup key: ${key}`, { keyValue });
     }
   }
 }
 
+/** Buckets of documents without the field, and of those with another value than a text. */
+const EMPTY = "empty";
+const OTHER = "other";
+const textKey = (text: string): string => `text ${text}`;
+
+const keyIn = (document: Document, fields: readonly string[]): string =>
+  keyOf(fields.map((field) => document[field] as unknown));
 const keyOf = (value: unknown): string => JSON.stringify(value) ?? "undefined";
 const copy = (document: Document): Document => readDocument(serialize(document));
 
