@@ -47,7 +47,7 @@ describeWithFirefox("the Studio in Firefox", () => {
     await focusSteps(page);
     await page.type(KEYS.down);
     await seen("by write");
-    await seen("first words of **an answer** to gate firefox");
+    await seen("first words of an answer to gate firefox");
     await page.click("tab", "State");
     await expect.poll(() => page.text("[role=tree]")).toContain("messages");
     const address = await page.evaluate<string>("location.href");
