@@ -24,7 +24,9 @@ try {
   const clone = join(scratch, "graph-serve");
   const home = join(scratch, "home");
   mkdirSync(home);
-  const nodedir = run("npm", ["config", "get", "nodedir"]).trim().replace(/^(null|undefined)$/, "");
+  const nodedir = run("npm", ["config", "get", "nodedir"])
+    .trim()
+    .replace(/^(null|undefined)$/, "");
   run("git", ["clone", "--quiet", ROOT, clone], { cwd: scratch, env: process.env });
   const env = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => NETWORK.test(name))),
@@ -35,7 +37,11 @@ try {
     npm_config_loglevel: "warn",
   };
   const demo = run("bash", ["-ec", `${line("demo")} --ci`], { cwd: clone, env });
-  const warnings = demo.replace(ENGINE_OF_QUEUE, "").replace(OLDER_SDK, "").match(/^npm (warn|error).*$/gim) ?? [];
+  const warnings =
+    demo
+      .replace(ENGINE_OF_QUEUE, "")
+      .replace(OLDER_SDK, "")
+      .match(/^npm (warn|error).*$/gim) ?? [];
   if (warnings.length > 0) throw new Error(`npm printed warnings:\n${warnings.join("\n")}`);
   const scripts = Array.from(demo.matchAll(/^> graph-serve@\S+ (\S+)$/gm), ([, name]) => name);
   if (scripts.join() !== SCRIPTS.join())
