@@ -33,7 +33,7 @@ try {
     HOME: home,
     // Where Node.js has its headers is part of the machine: better-sqlite3 is compiled if its binary cannot be downloaded.
     ...(nodedir !== "" && { npm_config_nodedir: nodedir }),
-    // .npmrc hides the one warning that is allowed here.
+    // .npmrc hides the two warnings that are allowed here.
     npm_config_loglevel: "warn",
   };
   const demo = run("bash", ["-ec", `${line("demo")} --ci`], { cwd: clone, env });
