@@ -38,3 +38,14 @@ export function compared(figure: keyof Round, ours: readonly Round[], floor: rea
   ];
   return { ours: median(own), floor: median(base), unit: UNITS[figure], ratio: medianRatio(own, base) };
 }
+
+/** Median duration of `work` in milliseconds. A first call, which fills caches, is left out. */
+export async function medianTime(repeats: number, work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let repeat = 0; repeat <= repeats; repeat += 1) {
+    const start = performance.now();
+    await work();
+    if (repeat > 0) times.push(performance.now() - start);
+  }
+  return median(times);
+}

@@ -1,6 +1,5 @@
 /** items: searches of the store by query, compared in the server and in the database, against reading the same rows. */
 import { join } from "node:path";
-import { performance } from "node:perf_hooks";
 import { pathToFileURL } from "node:url";
 import type * as Indexes from "../../src/storage/item-index.js";
 import type * as Stores from "../../src/storage/item-store.js";
@@ -10,7 +9,7 @@ import type { Logger } from "../../src/support/log.js";
 import { createSchema } from "../postgres.js";
 import type { Stage } from "../processes.js";
 import { ratioRow, type Row } from "../report.js";
-import { median } from "../stats.js";
+import { medianTime } from "../rounds.js";
 
 const ITEMS = 10_000;
 const DIMS = 768;
@@ -83,7 +82,7 @@ export async function timesOf(
     for (let written = 0; written < count; written += WRITTEN_AT_ONCE) await exact.batch(puts(written));
     const searched = (store: typeof exact) => store.search(["notes"], { query: "any", limit: 10 });
     const times: Times = {
-      floor: await timed(rounds, async () => {
+      floor: await medianTime(rounds, async () => {
         const at = new Date().toISOString();
         const limit = Math.floor(PAGE_NUMBERS / dims);
         for (let after: { namespace: string; key: string } | undefined; ;) {
@@ -92,12 +91,12 @@ export async function timesOf(
           if (page.length < limit) return;
         }
       }),
-      exact: await timed(rounds, () => searched(exact)),
+      exact: await medianTime(rounds, () => searched(exact)),
     };
     if (!search || "reason" in search) return times;
     return {
       ...times,
-      inDatabase: await timed(rounds, () => searched(new ItemStore(table, undefined, index))),
+      inDatabase: await medianTime(rounds, () => searched(new ItemStore(table, undefined, index))),
     };
   } finally {
     await storage.close();
@@ -116,15 +115,4 @@ const puts = (first: number) =>
 function randomEmbedder(dims: number): Indexes.Embedder {
   const vector = () => Array.from({ length: dims }, () => Math.random() - 0.5);
   return { documents: async (texts) => texts.map(vector), query: async () => vector() };
-}
-
-async function timed(rounds: number, work: () => Promise<unknown>): Promise<number> {
-  const times: number[] = [];
-  for (let round = 0; round <= rounds; round += 1) {
-    const start = performance.now();
-    await work();
-    // The first fills caches.
-    if (round > 0) times.push(performance.now() - start);
-  }
-  return median(times);
 }

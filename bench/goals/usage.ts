@@ -1,9 +1,8 @@
 /** usage: `GET /usage` over a million rows on PostgreSQL, compared with counting them. */
-import { performance } from "node:perf_hooks";
 import { execute } from "../postgres.js";
 import type { Stage } from "../processes.js";
 import { ratioRow, type Row } from "../report.js";
-import { median } from "../stats.js";
+import { medianTime } from "../rounds.js";
 
 const ROWS = 1_000_000;
 const REPEATS = 5;
@@ -16,11 +15,11 @@ export async function usage(goal: string, stage: Stage): Promise<Row[]> {
   const rows = stage.scaled(ROWS, 1000);
   await execute(insertion(table, rows));
   await execute(`ANALYZE ${table}`);
-  const counted = await timed(() => execute(`SELECT count(*) FROM ${table}`));
+  const counted = await medianTime(REPEATS, () => execute(`SELECT count(*) FROM ${table}`));
   const measured: Row[] = [];
   for (const group of GROUPS) {
     const url = `${server.url}/usage?group_by=${group}`;
-    const ms = await timed(async () => void (await (await fetch(url)).json()));
+    const ms = await medianTime(REPEATS, async () => void (await (await fetch(url)).json()));
     measured.push(
       ratioRow(
         [goal, `usage of ${rows} rows by ${group}, against counting the rows`],
@@ -39,14 +38,3 @@ const insertion = (table: string, rows: number): string => `
     'model-' || n % 5, to_char(date '2026-01-01' + n % 90, 'YYYY-MM-DD'),
     to_char(date '2026-01-01' + n % 90, 'YYYY-MM-DD') || 'T12:00:00.000Z', 1, 900, 100, 300, 0, 20, 1500000, 0
   FROM generate_series(1, ${rows}) AS n`;
-
-async function timed(work: () => Promise<void>): Promise<number> {
-  const times: number[] = [];
-  for (let repeat = 0; repeat <= REPEATS; repeat += 1) {
-    const start = performance.now();
-    await work();
-    // The first fills the caches of the database.
-    if (repeat > 0) times.push(performance.now() - start);
-  }
-  return median(times);
-}

@@ -8,6 +8,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
+import { randomOf } from "../chaos/random.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer } from "../helpers/app.js";
 import { type Backend, keptStorage } from "../helpers/backends.js";
@@ -74,17 +75,6 @@ async function both(backend: Backend) {
   return { storage, fast: await start(storage), exact: await start(withoutVectorSearch(storage)) };
 }
 
-/** Numbers from 0 to 1 (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const ITEMS = 500;
 const QUERIES = 50;
 const NAMESPACES = [["a"], ["a", "b"], ["ab"], ["a", "b", "c"], ["a/"], ["b"], ["é", "\u{1F600}"], ["é"]];
@@ -94,7 +84,7 @@ onVectorSearch("vector search", (backend) => {
   const seed = newSeed();
   it(`${QUERIES} random searches of ${ITEMS} items have the results of the exact scan (seed ${seed})`, async () => {
     const { fast, exact } = await both(backend());
-    const random = seeded(seed);
+    const random = randomOf(seed);
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
     const root = newId();
     const keys = Array.from({ length: ITEMS }, (_, index) => `${pick(["x", "é", "\u{1F600}"])}${index}`);

@@ -91,6 +91,20 @@ export async function askHelper(
   };
 }
 
+/** A graph whose node `add_up` fails, because the order has no lines. */
+export const failingGraph = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ order: Annotation, total: Annotation });
+const readOrder = () => ({ order: { id: 4711 } });
+const addUp = ({ order }) => {
+  return { total: order.lines.length };
+};
+export const graph = new StateGraph(State)
+  .addNode("read", readOrder)
+  .addNode("add_up", addUp)
+  .addEdge(START, "read").addEdge("read", "add_up").addEdge("add_up", END)
+  .compile();
+`;
+
 /** Runs the graph on a new or existing thread and returns the ids after the run has ended. */
 export async function ran(
   url: string,

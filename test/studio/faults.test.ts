@@ -2,23 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { useBrowser } from "./open.js";
-import { askHelper, OWN, ran, useDev } from "./dev.js";
-
-const GRAPH = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
-const State = Annotation.Root({ order: Annotation, total: Annotation });
-const readOrder = () => ({ order: { id: 4711 } });
-const addUp = ({ order }) => {
-  return { total: order.lines.length };
-};
-export const graph = new StateGraph(State)
-  .addNode("read", readOrder)
-  .addNode("add_up", addUp)
-  .addEdge(START, "read").addEdge("read", "add_up").addEdge("add_up", END)
-  .compile();
-`;
+import { askHelper, failingGraph, OWN, ran, useDev } from "./dev.js";
 
 describe("a failed run", () => {
-  const dev = useDev(() => ({ "graph.ts": GRAPH }));
+  const dev = useDev(() => ({ "graph.ts": failingGraph }));
   const open = useBrowser();
 
   it("shows the node and the line of code, and runs the node again after a fix", async () => {
@@ -33,7 +20,7 @@ describe("a failed run", () => {
     expect(await page.locator(".graph-node.is-failed title").allTextContents()).toEqual(["add_up"]);
     expect(await page.locator(".graph-node.is-ran title").allTextContents()).toEqual(["read"]);
 
-    const fixed = GRAPH.replace("order.lines.length", "(order.lines ?? []).length");
+    const fixed = failingGraph.replace("order.lines.length", "(order.lines ?? []).length");
     await writeFile(join(dev.project.dir, "graph.ts"), fixed);
     await page.getByText(/^reloaded /).waitFor();
     await card.getByRole("button", { name: "Run this node again" }).click();
@@ -72,7 +59,7 @@ describe("a failed run", () => {
 });
 
 describe("a click on a node", () => {
-  const dev = useDev(() => ({ "graph.ts": GRAPH }));
+  const dev = useDev(() => ({ "graph.ts": failingGraph }));
   const open = useBrowser();
 
   it("shows what the node did, and Escape closes it", async () => {

@@ -4,26 +4,14 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { cli } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { useDev } from "./dev.js";
+import { failingGraph, useDev } from "./dev.js";
 import { useBrowser } from "./open.js";
 
-const GRAPH = `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
-const State = Annotation.Root({ order: Annotation, total: Annotation });
-const readOrder = () => ({ order: { id: 4711 } });
-const addUp = ({ order }) => {
-  return { total: order.lines.length };
-};
-export const graph = new StateGraph(State)
-  .addNode("read", readOrder)
-  .addNode("add_up", addUp)
-  .addEdge(START, "read").addEdge("read", "add_up").addEdge("add_up", END)
-  .compile();
-`;
 const MAX_ACTIONS = 10;
 const MAX_SECONDS = 60;
 
 describeWithChromium("the walk from a failed run to a case file", () => {
-  const dev = useDev(() => ({ "graph.ts": GRAPH }));
+  const dev = useDev(() => ({ "graph.ts": failingGraph }));
   const open = useBrowser();
 
   it(`takes at most ${MAX_ACTIONS} actions`, async () => {
@@ -45,7 +33,7 @@ describeWithChromium("the walk from a failed run to a case file", () => {
     await card.locator(".fault-file", { hasText: "graph.ts:5:" }).waitFor();
     expect(await card.locator(".code-line.is-marked").first().innerText()).toContain("order.lines.length");
 
-    const fixed = GRAPH.replace("order.lines.length", "(order.lines ?? []).length");
+    const fixed = failingGraph.replace("order.lines.length", "(order.lines ?? []).length");
     await act("save the fixed file", () => writeFile(join(dev.project.dir, "graph.ts"), fixed));
     await page.getByText(/^reloaded /).waitFor();
     await act("run this node again", () => button("Run this node again").click());
