@@ -2,13 +2,18 @@ import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, parseCLI, type TestSpecification } from "vitest/node";
 
+const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
+/** `vitest run` skips slow and browser tests unless files or projects are given. */
+const isAsked = filter.length > 0 || options.project !== undefined;
+
 /** Killed processes, database outages, threads with thousands of checkpoints, exhaustive searches. */
 const SLOW = ["test/{processes,faults,deployment}/**/*.test.ts", "test/**/*.slow.test.ts"];
 /** Tests that mock packages or add a browser's window to the global scope. */
 const ISOLATED = ["test/**/*.isolated.test.ts"];
 /** Browser tests, most of them of the Studio. */
 const BROWSER = ["test/studio/**/*.test.ts", "test/**/*.browser.test.ts"];
-const NEVER = [...configDefaults.exclude, "test/fixtures/**"];
+/** Vitest applies the flag --exclude to no project that excludes files of its own. */
+const NEVER = [...configDefaults.exclude, "test/fixtures/**", ...(options.exclude ?? [])];
 
 const quick = {
   extends: true as const,
@@ -22,13 +27,28 @@ const quick = {
   },
 };
 const isolated = { extends: true as const, test: { name: "isolated", include: ISOLATED, exclude: NEVER } };
-const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER } };
 
-const browser = { extends: true as const, test: { name: "browser", include: BROWSER, exclude: NEVER } };
+const cores = Math.max(2, availableParallelism());
+/** Slow and browser tests wait half of their time: for processes, databases and pages. They start after all others. */
+const waiting = {
+  // Files share modules, the schema of PostgreSQL and the browser.
+  isolate: false,
+  maxWorkers: Math.ceil(1.5 * cores),
+  sequence: { groupOrder: 1 },
+};
+const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER, ...waiting } };
+const browser = {
+  extends: true as const,
+  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting },
+};
 
 /** The slowest files: one that starts last keeps a worker busy after all others are done. */
-const LONG =
-  /\/(backends|mongodb|postgres|thread-writers|scopes|broken-graphs|url|shared-frames|dead-runs|webhooks)\.test\.ts$/;
+const LONG = [
+  /\/(backends|mongodb|postgres|thread-writers|scopes|broken-graphs|url|shared-frames|dead-runs|webhooks)\.test\.ts$/,
+  /\/(guides|large-values|many-runs|same-answers|every-command|unhandled|mongodb-outage|two-users)\.slow\.test\.ts$/,
+  /\/(resume|primary|stall|throwing-requests|storage-calls|odd-values|kill)\.test\.ts$/,
+];
+const isLong = (file: string): boolean => LONG.some((names) => names.test(file));
 
 /** Starts the slowest files of each project first; the rest are sorted by earlier duration or by size. */
 class LongFirst extends BaseSequencer {
@@ -36,14 +56,10 @@ class LongFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project.name))];
     const rank = ({ moduleId, project }: TestSpecification) =>
-      2 * projects.indexOf(project.name) + (LONG.test(moduleId) ? 0 : 1);
+      2 * projects.indexOf(project.name) + (isLong(moduleId) ? 0 : 1);
     return sorted.sort((a, b) => rank(a) - rank(b));
   }
 }
-
-/** `vitest run` skips slow and browser tests unless files or projects are given. */
-const { filter, options } = parseCLI(["vitest", ...process.argv.slice(2)]);
-const isAsked = filter.length > 0 || options.project !== undefined;
 
 export default defineConfig({
   test: {
@@ -51,7 +67,7 @@ export default defineConfig({
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },
-    maxWorkers: Math.max(2, availableParallelism()),
+    maxWorkers: cores,
     // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,

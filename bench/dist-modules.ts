@@ -1,17 +1,20 @@
-/** Loads modules of a compiled build, also of an older revision in which they had other paths. */
+/**
+ * Loads modules of a compiled build, also of an older revision in which they had other paths. The build of this revision
+ * has no files for single modules, so those that the package does not export are loaded from its sources.
+ */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Paths of a module: today's first, then those of earlier releases. */
+/** Paths of a module. */
 const PATHS = {
-  service: ["service/open.js", "service/service.js", "service.js"],
-  server: ["http/server.js"],
-  openStorage: ["storage/open.js"],
-  threadLocks: ["storage/locks/thread-locks.js", "storage/thread-locks.js"],
-  jsonBody: ["http/core/json-body.js"],
-  sqliteSchema: ["storage/sqlite/schema.js"],
-  sqliteSaver: ["storage/sqlite/saver.js"],
+  service: ["service/open.js", "service/service.js", "service.js", "index.js"],
+  server: ["http/server.js", "index.js"],
+  openStorage: ["storage/open.js", "index.js"],
+  threadLocks: ["storage/locks/thread-locks.js", "storage/thread-locks.js", "index.js"],
+  jsonBody: ["http/core/json-body.js", "../src/http/core/json-body.ts"],
+  sqliteSchema: ["storage/sqlite/schema.js", "../src/storage/sqlite/schema.ts"],
+  sqliteSaver: ["storage/sqlite/saver.js", "../src/storage/sqlite/saver.ts"],
 } as const;
 
 export type DistModule = keyof typeof PATHS;

@@ -21,10 +21,14 @@ export function buildRevision(root: string, revision: string): { dist: string; r
   try {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--declaration", "false"], {
-      cwd: folder,
-      stdio: ["ignore", "inherit", "inherit"],
-    });
+    execFileSync(
+      process.execPath,
+      [tsc, "-p", "tsconfig.build.json", "--declaration", "false", "--emitDeclarationOnly", "false"],
+      {
+        cwd: folder,
+        stdio: ["ignore", "inherit", "inherit"],
+      },
+    );
   } catch (error) {
     remove();
     throw error;

@@ -58,6 +58,11 @@ export class Stage {
     return created && this.#serve({ scheme: "postgres", ...more, ...created }, dist);
   }
 
+  /** What users run: `graph-serve` of the measured build. */
+  get bin(): string {
+    return join(this.options.dist, "../bin/graph-serve.js");
+  }
+
   get redisUri(): string {
     return process.env.GRAPH_SERVE_TEST_REDIS_URI ?? "redis://127.0.0.1:6379";
   }

@@ -1,5 +1,7 @@
 /** Converts a CPU profile to functions with their self time, each assigned to a part of the system. */
-import type { Profiler } from "node:inspector/promises";
+import { readFileSync } from "node:fs";
+import type { Profiler, Runtime } from "node:inspector/promises";
+import { fileURLToPath } from "node:url";
 
 export interface ProfileEntry {
   part: string;
@@ -8,7 +10,7 @@ export interface ProfileEntry {
   ms: number;
 }
 
-/** The first pattern that matches the URL of a function's file selects its part. */
+/** The first pattern that matches the file of a function selects its part. */
 const PARTS: readonly [RegExp, string][] = [
   [/langgraph-checkpoint/, "checkpoint savers"],
   [/@langchain\/langgraph\//, "langgraph"],
@@ -19,12 +21,12 @@ const PARTS: readonly [RegExp, string][] = [
   [/node_modules/, "other packages"],
   [/bench\/graphs/, "the graph"],
   [/bench\//, "the benchmark"],
-  [/\/dist\/http\//, "ours: http"],
-  [/\/dist\/storage\//, "ours: storage"],
-  [/\/dist\/graphs\//, "ours: graphs"],
-  [/\/dist\/(frames|delivery)\//, "ours: frames"],
-  [/\/dist\/(context|threads|runs|coordination|operations|service)\//, "ours: engine"],
-  [/\/dist\//, "ours: support, models"],
+  [/(^src|\/dist)\/http\//, "ours: http"],
+  [/(^src|\/dist)\/storage\//, "ours: storage"],
+  [/(^src|\/dist)\/graphs\//, "ours: graphs"],
+  [/(^src|\/dist)\/(frames|delivery)\//, "ours: frames"],
+  [/(^src|\/dist)\/(context|threads|runs|coordination|operations|service)\//, "ours: engine"],
+  [/(^src|\/dist)\//, "ours: support, models"],
   [/node:(_?http|net|stream|events|internal\/(stream|http|streams))/, "node: http and streams"],
   [/node:/, "node: other"],
 ];
@@ -34,6 +36,9 @@ const NATIVE: Record<string, string> = {
   "(idle)": "native code and idle",
 };
 
+const BUILT = /^file:(?!.*\/node_modules\/).*\/dist\/.*\.js$/;
+const COMMENT = /^\/\/ ((?:src|node_modules)\/\S+)$/;
+
 /** Functions by self time, descending; functions with the same name and location are merged. */
 export function readProfile({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ProfileEntry[] {
   const entries = new Map<string, ProfileEntry>();
@@ -42,7 +47,7 @@ export function readProfile({ nodes, samples = [], timeDeltas = [] }: Profiler.P
     const name = callFrame.functionName || "(anonymous)";
     const place = callFrame.url === "" ? "" : `${shortUrl(callFrame.url)}:${callFrame.lineNumber + 1}`;
     const key = `${name} ${place}`;
-    const entry = entries.get(key) ?? { part: partOf(name, callFrame.url), name, place, ms: 0 };
+    const entry = entries.get(key) ?? { part: partOf(name, sourceOf(callFrame)), name, place, ms: 0 };
     entries.set(key, entry);
     entryOf.set(id, entry);
   }
@@ -51,6 +56,34 @@ export function readProfile({ nodes, samples = [], timeDeltas = [] }: Profiler.P
     if (entry) entry.ms += (timeDeltas[index] ?? 0) / 1000;
   });
   return [...entries.values()].sort((a, b) => b.ms - a.ms);
+}
+
+/** The source file of a bundled function, relative to the repository; for other functions, the URL of their file. */
+function sourceOf({ url, lineNumber }: Runtime.CallFrame): string {
+  if (!BUILT.test(url)) return url;
+  return sourcesIn(url).findLast(({ line }) => line < lineNumber)?.source ?? url;
+}
+
+/** A source file in a bundled file, and the line before its code. */
+interface Source {
+  line: number;
+  source: string;
+}
+
+const known = new Map<string, readonly Source[]>();
+
+/** The bundler writes a comment before the code of each source file: `// src/http/server.ts`. */
+function sourcesIn(url: string): readonly Source[] {
+  let found = known.get(url);
+  if (!found) {
+    const lines = readFileSync(fileURLToPath(url), "utf8").split("\n");
+    found = lines.flatMap((text, line) => {
+      const source = COMMENT.exec(text)?.[1];
+      return source === undefined ? [] : [{ line, source }];
+    });
+    known.set(url, found);
+  }
+  return found;
 }
 
 function partOf(name: string, url: string): string {

@@ -12,7 +12,6 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   // Node 22.8 and newer keep the compiled code of all modules for the next start, unless NODE_DISABLE_COMPILE_CACHE is set.
   const { default: module } = await import("node:module");
   module.enableCompileCache?.();
-  const { main } = await import("../dist/cli/main.js");
-  const { exitProcess, processIo } = await import("../dist/cli/terminal/io.js");
+  const { exitProcess, main, processIo } = await import("../dist/cli/main.js");
   await exitProcess(await main(process.argv.slice(2), processIo()));
 }

@@ -19,12 +19,21 @@ const IN_THE_STUDIO = [
   "marked",
   "@dagrejs/dagre",
   "@dagrejs/graphlib",
+  "@codemirror/commands",
+  "@codemirror/state",
+  "@codemirror/view",
+  "@marijn/find-cluster-break",
+  "style-mod",
+  "w3c-keyname",
   ...["color", "dispatch", "drag", "ease", "interpolate", "selection", "timer", "transition", "zoom"].map(
     (name) => `d3-${name}`,
   ),
 ];
 
 const JSX = { jsx: { runtime: "automatic", importSource: "preact" } };
+
+/** CodeMirror's commands import its parsers, which the Studio does not use and which do not say that they can be left out. */
+const hasSideEffects = (id) => (/node_modules.@lezer./.test(id) ? false : undefined);
 
 const newest = (files) => Math.max(...files.map((file) => statSync(file).mtimeMs));
 
@@ -58,6 +67,7 @@ async function buildStudio() {
       // The content security policy forbids inlined assets: the page loads them itself.
       assetsInlineLimit: 0,
       modulePreload: false,
+      rolldownOptions: { treeshake: { moduleSideEffects: hasSideEffects } },
     },
   });
   const licenses = IN_THE_STUDIO.map((name) => {
@@ -68,9 +78,11 @@ async function buildStudio() {
 }
 
 /** Searches all module paths: some packages are not in this folder's own node_modules. */
-function licenseOf(name) {
+export function licenseOf(name) {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  const file = folders.map((folder) => join(folder, name, "LICENSE")).find((path) => existsSync(path));
+  const names = ["LICENSE", "LICENSE.md"];
+  const paths = folders.flatMap((folder) => names.map((license) => join(folder, name, license)));
+  const file = paths.find((path) => existsSync(path));
   if (file === undefined) throw new Error(`${name} has no LICENSE`);
   return file;
 }
@@ -78,7 +90,8 @@ function licenseOf(name) {
 /** Parts that need a server, with what each exports. The pages do not contain them. */
 const SERVER_ONLY = {
   "errors/attempts.tsx": ["Attempts", "RunAgain"],
-  "parts/dock.tsx": ["Dock"],
+  "components/dock.tsx": ["Dock"],
+  "components/json-editor.tsx": ["JsonEditor"],
   "screens/graphs.tsx": ["Graph", "Graphs"],
   "screens/inbox.tsx": ["Inbox"],
   "screens/memory.tsx": ["Memory"],

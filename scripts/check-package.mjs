@@ -17,6 +17,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import pg from "pg";
 
 /** Maximum size of the tarball, in bytes. */
 const MOST_BYTES = 2_000_000;
@@ -26,6 +27,26 @@ const INSTALL_LIMIT_MS = 900_000;
 const SDK = "@langchain/langgraph-sdk";
 const READY_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 20_000;
+const POSTGRES = process.env.GRAPH_SERVE_TEST_POSTGRES_URI ?? "postgresql://postgres@127.0.0.1:5432/test";
+const OPTIONAL = [
+  "@a2a-js/sdk",
+  "@langchain/langgraph-checkpoint-postgres",
+  "@modelcontextprotocol/sdk",
+  "@modelcontextprotocol/server",
+  "pg",
+  "pg-boss",
+];
+/** A node that blocks the event loop for four seconds. */
+const BLOCKING = `import { Annotation, START, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(Annotation.Root({ done: Annotation() }))
+  .addNode("block", () => {
+    const end = Date.now() + 4000;
+    while (Date.now() < end);
+    return { done: "yes" };
+  })
+  .addEdge(START, "block")
+  .compile();
+`;
 
 const { devDependencies, overrides, version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const scratch = mkdtempSync(join(tmpdir(), "graph-serve-package-"));
@@ -38,8 +59,10 @@ try {
   checkTypes(folder);
   checkTesting(folder);
   checkInit(folder);
+  checkCommands(folder);
   await checkServing(folder);
   await checkContainer(folder);
+  await checkOptional(folder);
   checkClone();
   say("the package installs, serves and stops");
 } finally {
@@ -63,8 +86,9 @@ function checkClone() {
 }
 
 /** Runs a command to its end and returns its output; throws if it fails. */
-function run(command, args, cwd, timeout = 180_000) {
-  const { status, signal, stdout, stderr } = spawnSync(command, args, { cwd, timeout, encoding: "utf8" });
+function run(command, args, cwd, timeout = 180_000, env = process.env) {
+  const options = { cwd, timeout, env, encoding: "utf8" };
+  const { status, signal, stdout, stderr } = spawnSync(command, args, options);
   assert.equal(
     status,
     0,
@@ -179,6 +203,18 @@ function checkInit(folder) {
   }
 }
 
+/** Commands whose code and files are loaded on demand. */
+function checkCommands(folder) {
+  const command = (...argv) => run("npx", ["--no-install", "graph-serve", ...argv], folder);
+  const db = ["--db", "./threads.db"];
+  command("run", "./graph.ts", "--message", "hello", ...db);
+  assert.match(command("threads", "list", ...db), /hello/);
+  assert.match(command("replay", "@last", "--format", "html", ...db), /<\/html>/);
+  assert.match(command("doctor", "--db", "memory"), /node/);
+  assert.match(command("config", "schema"), /checkpointer_uri/);
+  command("demo", "--ci", "--port", "0");
+}
+
 async function checkServing(folder) {
   const port = await freePort();
   const args = ["--no-install", "graph-serve", "dev", "./graph.ts", "--no-reload", "-p", String(port)];
@@ -237,6 +273,131 @@ async function checkContainer(folder) {
   say("the Dockerfile steps create a folder that serves and is healthy");
 }
 
+/** Code that is loaded only with optional packages, and the thread of the watchdog. */
+async function checkOptional(folder) {
+  const packages = OPTIONAL.map((name) => `${name}@${devDependencies[name]}`);
+  run("npm", ["install", "--no-audit", "--no-fund", ...packages], folder, INSTALL_LIMIT_MS);
+  writeFileSync(join(folder, "block.mjs"), BLOCKING);
+  await checkMcp(folder);
+  const database = await openPostgres();
+  try {
+    await checkStart(folder, database?.env ?? { GRAPH_SERVE_CHECKPOINTER_SCHEME: "memory" });
+    if (database) {
+      const list = ["--no-install", "graph-serve", "threads", "list", "--db", POSTGRES];
+      const env = { ...process.env, ...database.env };
+      assert.match(run("npx", list, folder, undefined, env), /hello package/);
+      say("runs are stored in PostgreSQL");
+    }
+  } finally {
+    await database?.drop();
+  }
+}
+
+/** The settings of a new schema, and a function that drops it; undefined without a server. */
+async function openPostgres() {
+  const client = new pg.Client({ connectionString: POSTGRES, connectionTimeoutMillis: 3000 });
+  try {
+    await client.connect();
+  } catch (error) {
+    const isRequired = (process.env.GRAPH_SERVE_REQUIRE_BACKENDS ?? "").split(",").includes("postgres");
+    if (isRequired) throw error;
+    say(`skipped: the storage in PostgreSQL (${error.message})`);
+    return undefined;
+  }
+  const schema = `check_package_${process.pid}`;
+  const env = {
+    GRAPH_SERVE_CHECKPOINTER_SCHEME: "postgres",
+    GRAPH_SERVE_CHECKPOINTER_URI: POSTGRES,
+    GRAPH_SERVE_CHECKPOINTER_OPTIONS: JSON.stringify({ schema }),
+    GRAPH_SERVE_QUEUE: "postgres",
+    GRAPH_SERVE_STREAM: "postgres",
+  };
+  const drop = async () => {
+    await client.query(`DROP SCHEMA IF EXISTS "${schema}", "${schema}_pgboss" CASCADE`);
+    await client.end();
+  };
+  return { env, drop };
+}
+
+/** Lists the tools over stdin and stdout. */
+async function checkMcp(folder) {
+  const { child, output } = serve(folder, ["mcp", "./graph.ts"], process.env);
+  const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "check", version } };
+  const send = (message) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  try {
+    send({ id: 1, method: "initialize", params });
+    send({ method: "notifications/initialized" });
+    send({ id: 2, method: "tools/list" });
+    const answer = await until("tools/list", child, () => lines(output.stdout).find(({ id }) => id === 2));
+    assert.deepEqual(
+      answer.result.tools.map(({ name }) => name),
+      ["agent", "resume_thread"],
+    );
+    const exited = once(child, "exit");
+    child.stdin.end();
+    assert.deepEqual(await exited, [0, null]);
+    say("mcp lists the graph as a tool");
+  } catch (error) {
+    say(output.stderr);
+    throw error;
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+/** Serves the graphs with the Studio and the Agent2Agent protocol, and blocks the event loop. */
+async function checkStart(folder, settings) {
+  const port = await freePort();
+  const own = {
+    GRAPH_SERVE_A2A: "true",
+    GRAPH_SERVE_STUDIO: "true",
+    GRAPH_SERVE_HEALTH_PORT: "0",
+    GRAPH_SERVE_STALL_WARNING_SECONDS: "1",
+  };
+  const args = ["start", "./graph.ts", "./block.mjs", "-p", String(port)];
+  const { child, output } = serve(folder, args, { ...process.env, ...own, ...settings });
+  const logged = (what, passes) => until(what, child, () => lines(output.stderr).find(passes));
+  try {
+    const { url, health } = await logged("listening", ({ msg }) => msg === "listening");
+    await talk(url);
+    assert.match(await (await fetch(`${url}/studio/`)).text(), /<script/);
+    const card = await (await fetch(`${url}/.well-known/agent-card.json`)).json();
+    assert.equal(card.supportedInterfaces[0].url, `${url}/a2a/agent`);
+    assert.equal((await fetch(health)).status, 200);
+    const body = JSON.stringify({ assistant_id: "block", input: {} });
+    const blocked = fetch(`${url}/runs/wait`, { method: "POST", body });
+    await logged(
+      "a stall in block.mjs",
+      ({ msg = "", at }) => /is stalled/.test(msg) && at === "block.mjs:5",
+    );
+    assert.equal((await (await blocked).json()).done, "yes");
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    assert.deepEqual(await exited, [0, null]);
+    say("start serves the Studio, an agent card and a health endpoint, and logs a stall");
+  } catch (error) {
+    say(output.stderr);
+    throw error;
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+/** Starts the installed command without npx, which does not forward signals. */
+function serve(folder, args, env) {
+  const bin = join(folder, "node_modules/graph-serve/bin/graph-serve.js");
+  const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env, stdio: "pipe" });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"]) child[name].on("data", (data) => (output[name] += data));
+  return { child, output };
+}
+
+/** The complete lines of an output that are JSON. */
+function lines(text) {
+  const complete = text.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}"));
+  return complete.map((line) => JSON.parse(line));
+}
+
 async function freePort() {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
@@ -246,14 +407,22 @@ async function freePort() {
   return port;
 }
 
-async function ready(url, npx) {
+async function ready(url, child) {
   const started = Date.now();
-  while (!(await answers(url))) {
-    assert.equal(npx.exitCode, null, "dev exited before it was ready");
-    assert.ok(Date.now() - started < READY_LIMIT_MS, `${url}/ok did not answer in ${READY_LIMIT_MS} ms`);
+  await until(`an answer of ${url}/ok`, child, () => answers(url));
+  say(`ready in ${Date.now() - started} ms`);
+}
+
+/** Resolves with what `find` returns once it is truthy. */
+async function until(what, child, find) {
+  const started = Date.now();
+  for (;;) {
+    const found = await find();
+    if (found) return found;
+    assert.equal(child.exitCode, null, `the process exited before ${what}`);
+    assert.ok(Date.now() - started < READY_LIMIT_MS, `no ${what} in ${READY_LIMIT_MS} ms`);
     await pause(50);
   }
-  say(`ready in ${Date.now() - started} ms`);
 }
 
 async function answers(url) {

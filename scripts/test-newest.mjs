@@ -1,9 +1,11 @@
 // Runs the tests of clients, storages and the service with the newest supported line of LangGraph, pinned in
-// test/newest, in a separate folder. Packages that test/newest does not list come from this checkout.
+// test/newest, in a separate folder. Packages that test/newest does not list come from this checkout. With --node24, they
+// run on Node 24 if it can be installed.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installNode24 } from "./node24.mjs";
 
 const ROOT = join(import.meta.dirname, "..");
 const NEWEST = "test/newest";
@@ -75,10 +77,12 @@ function test(tree) {
     if (version !== wanted) throw new Error(`${name} is ${version}, not ${wanted}`);
     process.stdout.write(`${name} ${version}\n`);
   }
+  const wanted = process.argv.includes("--node24") ? installNode24(join(scratch, "node24")) : undefined;
+  const { node, env } = wanted ?? { node: process.execPath, env: process.env };
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  return run("node", [vitest, "run", ...PROJECTS, ...TESTS], tree, TEST_LIMIT_MS).status ?? 1;
+  return run(node, [vitest, "run", ...PROJECTS, ...TESTS], tree, TEST_LIMIT_MS, env).status ?? 1;
 }
 
-function run(command, args, cwd, timeout) {
-  return spawnSync(command, args, { cwd, timeout, stdio: "inherit" });
+function run(command, args, cwd, timeout, env) {
+  return spawnSync(command, args, { cwd, timeout, env, stdio: "inherit" });
 }

@@ -18,7 +18,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { installPackage } from "../test/helpers/installed.ts";
+import { packageWith } from "../test/helpers/installed.ts";
+import { bundle } from "./bundle.mjs";
 
 const ROOT = join(import.meta.dirname, "..");
 const OLDEST = join(ROOT, "test/oldest");
@@ -66,7 +67,7 @@ async function install() {
   run("npm", ["ci", ...FLAGS], project);
   const packages = join(project, "node_modules");
   const own = join(packages, "graph-serve");
-  renameSync(await installPackage(), own);
+  renameSync(await packageWith(bundle), own);
   const others = join(own, "node_modules");
   rmSync(others);
   mkdirSync(others);

@@ -1,6 +1,6 @@
 /** Keyboard shortcuts of all screens. Single letters are ignored in text fields. */
 import { signal } from "@preact/signals";
-import { isPaletteShown } from "./parts/palette.js";
+import { isPaletteShown } from "./components/palette.js";
 import { go, href, place, withQuery } from "./router.js";
 import { drafts } from "./state/fork.js";
 import { hasSingleKeys } from "./state/layout.js";

@@ -1,6 +1,6 @@
 /** Answers requests of a saved page from the thread embedded in it. */
 import type { PageData } from "../src/view/replay-data.js";
-import { type Answerer, answererOf } from "./parts/answers.js";
+import { type Answerer, answererOf } from "./components/answers.js";
 
 /** Undefined on pages served by a server. */
 export function sharedThread(): { id: string; answer: Answerer } | undefined {

@@ -6,6 +6,12 @@ const plurals = new Intl.PluralRules("en");
 const count = (number: number, one: string, other = `${one}s`): string =>
   `${number.toLocaleString("en")} ${plurals.select(number) === "one" ? one : other}`;
 
+/** Singular of a kind of message. */
+function messageOf(type: string): string {
+  if (type === "ai") return "AI message";
+  return type === "tool" ? "tool result" : `${type} message`;
+}
+
 export const strings = {
   studio: "Studio",
   skip: "Skip to the content",
@@ -34,6 +40,7 @@ export const strings = {
   close: "Close",
   copy: "Copy",
   copied: "Copied",
+  notCopied: "Copying is not allowed here",
   refresh: "Refresh (r)",
   more: "Load more",
   theme: { title: "Theme", system: "System", light: "Light", dark: "Dark" },
@@ -125,6 +132,13 @@ export const strings = {
     empty: "No runs on this thread yet",
     emptyHint: "Run its graph:",
     wrote: "changed",
+    /** What happened to a list of messages; the state key unless it is the usual one. */
+    messages: (key: string, parts: readonly string[]) =>
+      `${key === "messages" ? "" : `${key}: `}${parts.join(", ")}`,
+    added: (number: number, type: string) => `+${count(number, messageOf(type))}`,
+    calls: (number: number) => count(number, "tool call"),
+    removed: (number: number) => `−${count(number, "message")}`,
+    replaced: (number: number) => `${count(number, "message")} replaced`,
     within: "Inside",
     root: "the whole graph",
     branch: "branch",

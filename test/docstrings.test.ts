@@ -1,6 +1,6 @@
 /** Everything that the package exports has a docstring with an example, and every example compiles and runs. */
 import { afterAll, describe, expect, it } from "vitest";
-import { ERROR_CODES } from "../src/support/errors.js";
+import { ERROR_CODES } from "../src/support/errors/codes.js";
 import { service } from "./fixtures/docstrings/service.js";
 import {
   compileExamples,

@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { itSqlite } from "./helpers/with-sqlite.js";
 import { NodeDatabase } from "../src/storage/sqlite/node-driver.js";
 import { Database } from "./helpers/sqlite-database.js";
 
@@ -25,7 +26,7 @@ describe("functions executed by an operation", () => {
   it("stay within the limit: stream", () => staysWithin("stream"));
 
   // The driver of Node.js adds functions of its own.
-  it.skipIf((Database as unknown) === NodeDatabase)("stay within the limit: inspect", () =>
+  itSqlite.skipIf((Database as unknown) === NodeDatabase)("stay within the limit: inspect", () =>
     staysWithin("inspect"),
   );
 });

@@ -7,7 +7,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
-import Database from "better-sqlite3";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -28,12 +27,14 @@ import {
   typeErrors,
   typeScriptFiles,
 } from "./helpers/guide-checks.js";
-import { installPackage } from "./helpers/installed.js";
+import { installPackage } from "./helpers/compiled.js";
 import { type Block, markedBlocks, ROOT } from "./helpers/markdown.js";
 import { type OpenAiApi, openAiApi } from "./helpers/openai-api.js";
 import { type TestPostgres, withPostgres } from "./helpers/postgres.js";
 import { stopProgram } from "./helpers/programs.js";
+import { Database } from "./helpers/sqlite-database.js";
 import { settled, Tour } from "./helpers/tour.js";
+import { describeSqlite } from "./helpers/with-sqlite.js";
 
 const GUIDES = readdirSync(join(ROOT, "docs/guides"))
   .sort()
@@ -101,6 +102,9 @@ function follows(document: string, open: () => Follower): void {
   );
 }
 
+/** Guides whose commands or servers keep threads in SQLite. */
+const ON_SQLITE = ["ci", "debug-wrong-answer", "from-langgraph-server", "nextjs", "upgrade"];
+
 /** Follows a guide. `addresses` returns servers of the test by the address that the guide shows. */
 function declareGuide(
   name: string,
@@ -108,7 +112,8 @@ function declareGuide(
   more?: (follower: () => Follower) => void,
   addresses?: () => Promise<Record<string, string>>,
 ): void {
-  describe(`${guide(name)}, step by step`, () => {
+  const declare = ON_SQLITE.includes(name) ? describeSqlite : describe;
+  declare(`${guide(name)}, step by step`, () => {
     let follower: Follower | undefined;
     const current = () => follower ?? expect.fail("the guide was not opened");
     beforeAll(async () => {
@@ -133,17 +138,22 @@ describe("the packages that the guides install", () => {
 });
 
 describe("the TypeScript of the guides", () => {
+  const checked: string[] = [];
   for (const document of GUIDES) {
     const files = typeScriptFiles(document);
     if (files.length === 0) continue;
     const imported = files.flatMap(({ text }) => importedPackages(text));
     const missing = imported.filter((name) => name !== "graph-serve" && !isInstalled(name));
     if (missing.length > 0) skip(`types of ${document}`, `no package ${missing.join(", ")}`);
-    else
-      it(`has no type errors in ${document}`, async () => {
-        expect(await typeErrors(document)).toEqual([]);
-      });
+    else checked.push(document);
   }
+  let errors = new Map<string, string[]>();
+  beforeAll(async () => {
+    errors = await typeErrors(checked);
+  });
+  it.each(checked)("has no type errors in %s", (document) => {
+    expect(errors.get(document)).toEqual([]);
+  });
 });
 
 /** A model server that counts requests instead of OpenAI. */

@@ -31,7 +31,7 @@ describe("the first screen of README.md", () => {
       expect(printed).toBe(line);
       const script = await text(".ci/run");
       expect(script).toContain(`${name}="$(node scripts/readme-line.mjs ${name})"`);
-      expect(script).toMatch(new RegExp(`^step .*bash -euc "\\$${name} `, "m"));
+      expect(script).toMatch(new RegExp(`^step .*(bash -euc|first-minute.mjs) "\\$${name} `, "m"));
     },
   );
 });

@@ -7,6 +7,7 @@ import { loadConfig } from "../src/config/load.js";
 import { newId } from "../src/support/ids.js";
 import { createProject, type Project } from "./cli/harness.js";
 import { startTestServer } from "./helpers/app.js";
+import { SAVER_VERSION } from "./helpers/sqlite-saver.js";
 import { anchors, DOCUMENTS, markedBlocks, namedPaths, relativeLinks, ROOT } from "./helpers/markdown.js";
 
 let project: Project;
@@ -111,7 +112,7 @@ describe("docs/compatibility.md", () => {
       `\`client.threads.stream()\` of SDK ${pinned} and ${newest}`,
       `\`${sdk}\` ${pinned}, ${newest} and [${line2}]`,
       `\`${svelte}\` ${of(svelte)} with its own SDK ${of(`${svelte}/node_modules/${sdk}`)}`,
-      `\`@langchain/langgraph-checkpoint-sqlite\` ${of("@langchain/langgraph-checkpoint-sqlite")}`,
+      `\`@langchain/langgraph-checkpoint-sqlite\` ${SAVER_VERSION}`,
       `\`@ag-ui/langgraph\` ${of("@ag-ui/langgraph")} with \`@ag-ui/client\` ${of("@ag-ui/client")}`,
     ])
       expect(text).toContain(line);
@@ -119,6 +120,16 @@ describe("docs/compatibility.md", () => {
     const suite = devDependencies["@modelcontextprotocol/conformance"] ?? "none";
     expect(await textOf("docs/mcp.md")).toContain(`modelcontextprotocol/conformance) ${suite}`);
     expect(await textOf("docs/mcp.md")).toContain(`Client ${of("@modelcontextprotocol/client")} is tested`);
+  });
+});
+
+describe("docs/storage.md", () => {
+  it("better-sqlite3 is optional in a clone too: no dependency requires it", async () => {
+    expect(await textOf("docs/storage.md")).toContain("`better-sqlite3` is an optional dependency");
+    const { packages } = JSON.parse(await textOf("package-lock.json")) as {
+      packages: Record<string, { optional?: boolean }>;
+    };
+    expect(packages["node_modules/better-sqlite3"]?.optional).toBe(true);
   });
 });
 

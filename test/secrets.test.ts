@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MASK, maskPasswords, maskSecrets, namesSecret } from "../src/support/secrets.js";
+import { cpuMs } from "./helpers/cpu-time.js";
 
 const SECRET =
   "key Key apiKey openaiApiKey OPENAI_API_KEY APIKey x-api-key apikey api_keys token accessToken access_tokens " +
@@ -56,14 +57,14 @@ describe("masked values", () => {
   });
 
   it.each(["a", "a://", "a://:", "a://u:p@", "a://u:p", "a://:@/", "?token=", "1", "A", "aA"])(
-    "a megabyte of %s is masked in under two seconds",
+    "a megabyte of %s is masked in under two seconds of CPU time",
     (part) => {
       const text = part.repeat(1_000_000 / part.length);
-      const start = performance.now();
+      const start = cpuMs();
       maskPasswords(text);
       namesSecret(text);
       namesSecret(text.slice(0, 256));
-      expect(performance.now() - start).toBeLessThan(2_000);
+      expect(cpuMs() - start).toBeLessThan(2_000);
     },
   );
 });

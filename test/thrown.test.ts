@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { pino } from "pino";
 import { expect, it } from "vitest";
-import { causesOf, errorMessage, errorName } from "../src/support/errors.js";
+import { causesOf, errorMessage, errorName } from "../src/support/errors/thrown.js";
 import { safeLogger } from "../src/support/log.js";
 import { isTransient } from "../src/runs/network-retry.js";
 import { thrownValues } from "./helpers/odd-values.js";

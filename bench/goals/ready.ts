@@ -37,7 +37,9 @@ const CASES: readonly Case[] = [
 export async function ready(goal: string, stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
   for (const one of CASES) {
-    const command = [join(stage.options.dist, "cli/main.js"), "start", `./${one.graph}:graph`, "--port", "0"];
+    const command = [stage.bin, "start", `./${one.graph}:graph`, "--port", "0"];
+    // Node 22.8 and newer store the compiled code when the process exits, but not when it is killed.
+    await start(command, "SIGTERM");
     const [own, ours, sizes]: [number[], number[], number[]] = [[], [], []];
     for (let turn = 0; turn < stage.scaled(15, 5); turn += 1) {
       own.push((await start(["--input-type=module", "-e", one.importing])).ms);
@@ -55,15 +57,18 @@ export async function ready(goal: string, stage: Stage): Promise<Row[]> {
   return rows;
 }
 
-/** Runs Node until it prints that it listens. */
-async function start(args: readonly string[]): Promise<{ ms: number; megabytes: number }> {
+/** Runs Node until it prints that it listens, then ends it with `signal`. */
+async function start(
+  args: readonly string[],
+  signal: NodeJS.Signals = "SIGKILL",
+): Promise<{ ms: number; megabytes: number }> {
   const begin = performance.now();
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   await said(child, "listening");
   const ms = performance.now() - begin;
   const megabytes = residentMegabytes(child);
   const exited = once(child, "exit");
-  child.kill("SIGKILL");
+  child.kill(signal);
   await exited;
   return { ms, megabytes };
 }

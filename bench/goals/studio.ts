@@ -1,17 +1,13 @@
 /** studio: page performance in Chromium, compared with an empty page, a short thread and an idle page. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { layoutOf } from "../../studio/graph/layout.js";
 import type { Stage } from "../processes.js";
 import { ratioRow, type Row, type Target, valueRow } from "../report.js";
 import { median, medianRatio, percentile } from "../stats.js";
+import { lists } from "../studio/lists.js";
+import { LONG, ranThread, startServer } from "../studio/server.js";
 
-const GRAPHS = join(import.meta.dirname, "../studio/graphs.mjs");
 const SHORT = 50;
-const LONG = 10_000;
 /** Frame time of a 60 Hz screen. */
 const FRAME_MS = 1000 / 60;
 
@@ -23,7 +19,7 @@ interface Scene {
 }
 
 export async function studio(goal: string, stage: Stage): Promise<Row[]> {
-  const server = await start(stage, true);
+  const server = await startServer(stage, true);
   const browser = await launch();
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
@@ -33,6 +29,8 @@ export async function studio(goal: string, stage: Stage): Promise<Row[]> {
       ...(await longThread(scene)),
       ...(await largeStates(scene)),
       ...(await tokens(scene)),
+      ...(await lists(goal, stage, page)),
+      layout(goal, stage),
       ...(await starts(scene)),
     ];
   } finally {
@@ -46,57 +44,6 @@ const launch = (): Promise<Browser> =>
     executablePath: process.env.GRAPH_SERVE_TEST_CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
   });
-
-// Server processes, started with `start`.
-
-interface Server {
-  url: string;
-  ms: number;
-  end: () => Promise<void>;
-}
-
-async function start({ options }: Stage, isOn: boolean): Promise<Server> {
-  const folder = await mkdtemp(join(tmpdir(), "graph-serve-bench-"));
-  const graphs = Object.fromEntries(["counter", "wide", "fast"].map((id) => [id, `${GRAPHS}:${id}`]));
-  const settings = { graphs, studio: isOn, checkpointer_scheme: "memory", list_all_assistants: true };
-  await writeFile(join(folder, "graph-server.config.json"), JSON.stringify(settings));
-  const begin = performance.now();
-  const args = [join(options.dist, "cli/main.js"), "start", "--port", "0"];
-  const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-  const url = await listening(child);
-  const ms = performance.now() - begin;
-  const end = async () => {
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
-    await rm(folder, { recursive: true });
-  };
-  return { url, ms, end };
-}
-
-function listening(child: ChildProcess): Promise<string> {
-  let text = "";
-  return new Promise((resolve, reject) => {
-    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      text += chunk;
-      const url = /http:\/\/[\d.]+:\d+/.exec(text)?.[0];
-      if (url !== undefined && text.includes("listening")) resolve(url);
-    });
-    child.once("exit", () => reject(new Error(`it exited before it was ready: ${text}`)));
-  });
-}
-
-async function ranThread(url: string, graph: string, input: object): Promise<string> {
-  const post = async (path: string, body: object) => {
-    const answer = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return (await answer.json()) as Record<string, string>;
-  };
-  const { thread_id = "" } = await post("/threads", {});
-  const config = { recursion_limit: 2 * LONG };
-  await post(`/threads/${thread_id}/runs`, { assistant_id: graph, input, config });
-  return thread_id;
-}
 
 // Measurements.
 
@@ -272,6 +219,21 @@ async function tokens({ goal, url, page }: Scene): Promise<Row[]> {
   ];
 }
 
+/** 100 nodes in ten branches that join; the page lays them out in slices. */
+function layout(goal: string, stage: Stage): Row {
+  const nodes = Array.from({ length: 100 }, (_, id) => ({ id: `n${id}` }));
+  const edges = nodes.slice(1).map(({ id }, index) => ({
+    ...{ source: `n${Math.max(0, index + 1 - 10)}`, target: id, conditional: index % 3 === 0, labels: [] },
+  }));
+  const times: number[] = [];
+  for (let turn = 0; turn <= stage.scaled(9, 3); turn += 1) {
+    const begin = performance.now();
+    layoutOf({ nodes, edges });
+    if (turn > 0) times.push(performance.now() - begin);
+  }
+  return valueRow([goal, "a graph of 100 nodes is laid out"], median(times), "ms", { atMost: 150 });
+}
+
 async function starts({ stage, goal }: Scene): Promise<Row[]> {
   const [off, on]: [number[], number[]] = [[], []];
   for (let turn = 0; turn < stage.scaled(9, 3); turn += 1) {
@@ -279,7 +241,7 @@ async function starts({ stage, goal }: Scene): Promise<Row[]> {
       [off, false],
       [on, true],
     ] as const) {
-      const server = await start(stage, isOn);
+      const server = await startServer(stage, isOn);
       list.push(server.ms);
       await server.end();
     }

@@ -10,6 +10,16 @@ export const counter = new StateGraph(Count)
   .addConditionalEdges("step", ({ n, to }) => (n < to ? "step" : END), ["step", END])
   .compile();
 
+/** Ten steps of two seconds, as an agent that waits for its model. */
+export const slow = new StateGraph(Annotation.Root({ n: Annotation() }))
+  .addNode("step", async ({ n }) => {
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    return { n: n + 1 };
+  })
+  .addEdge(START, "step")
+  .addConditionalEdges("step", ({ n }) => (n < 10 ? "step" : END), ["step", END])
+  .compile();
+
 /** A megabyte in 6,000 rows; every row changes with each step. */
 const rows = (round) =>
   Array.from({ length: 6000 }, (_, id) => ({

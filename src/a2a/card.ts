@@ -1,6 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import type { Assistant } from "../models/assistant.js";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 
 const MODES = ["text/plain", "application/json"];
 

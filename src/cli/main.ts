@@ -1,14 +1,15 @@
 /** Entry point of the command line. A command is imported only when it is called. */
 import { realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 import { exitProcess, processIo, type CliIo } from "./terminal/io.js";
 
 /** Increased when a field of any `--json` output is removed, renamed or changes its type; not when one is added. */
 const JSON_VERSION = 1;
 const VERSION_FLAGS = new Set(["--version", "-V"]);
 
-export type { CliIo } from "./terminal/io.js";
+// For bin/graph-serve.js.
+export { exitProcess, processIo, type CliIo } from "./terminal/io.js";
 
 /** Runs one command; `argv` excludes the program name. Reports errors and never throws. */
 export async function main(argv: readonly string[], io: CliIo): Promise<number> {

@@ -2,10 +2,11 @@
 import type { Command as TypedCommand } from "@commander-js/extra-typings";
 import { CommanderError } from "commander";
 import { nearest } from "../support/nearest.js";
-import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { errorMessage, errorName } from "../support/errors/thrown.js";
 import { currentRun } from "../support/event-loop.js";
 import { guardExit, type ProcessExit } from "../support/exit-guard.js";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 import { settingOption } from "./session/options.js";
 import { withCommandPrefix } from "./terminal/called-as.js";
 import { type CliIo, columnsOf, endProcess } from "./terminal/io.js";

@@ -2,7 +2,8 @@ import type { JsonObject } from "../models/common.js";
 import type { Cron } from "../models/cron.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { Service } from "../service/service.js";
-import { GraphServeError, oneLine } from "../support/errors.js";
+import { GraphServeError } from "../support/errors.js";
+import { oneLine } from "../support/errors/thrown.js";
 import { type Client, foundOnly, type HiddenReason, graphIdOf, RUN_DEFAULTS } from "./client.js";
 import type { RunEvent } from "./run-events.js";
 

@@ -7,7 +7,9 @@ import { listUsage } from "../storage/usage-list.js";
 import { type OpenOptions, openRows } from "../storage/open.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import { searchRuns } from "../storage/run-search.js";
-import type { RowStorage, RunRow, ThreadRow } from "../storage/contract/storage.js";
+import type { RunRow } from "../storage/contract/runs.js";
+import type { RowStorage } from "../storage/contract/storage.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError } from "../support/errors.js";
 
 export { sqliteFault } from "../storage/open.js";

@@ -1,12 +1,7 @@
 /** Sends requests of a remote client and turns error responses back into the server's errors. */
-import {
-  ERROR_CODES,
-  errorMessage,
-  GraphServeError,
-  InvalidRequestError,
-  type ErrorCode,
-  type Issue,
-} from "../support/errors.js";
+import { GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { ERROR_CODES, type ErrorCode, type Issue } from "../support/errors/codes.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
 
 /** Address of a server, from flags and variables. */

@@ -1,5 +1,5 @@
 /** Path of a value inside a configuration file. */
-import type { SourceLocation } from "../support/errors.js";
+import type { SourceLocation } from "../support/errors/codes.js";
 
 export type SettingPath = readonly (string | number)[];
 

@@ -1,9 +1,11 @@
 /** Finds the configuration file and reads it in any supported format. */
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, dirname, extname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import { ConfigError, errorMessage } from "../support/errors.js";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { ConfigError } from "../support/errors.js";
+import { errorMessage, tryOr } from "../support/errors/thrown.js";
+import { entryFile } from "../support/own-package.js";
 import { documentAt, moduleDocument, type ConfigDocument } from "./document.js";
 import { jsonDocument } from "./json-document.js";
 
@@ -25,6 +27,23 @@ export function isLangGraphJson(file: string): boolean {
 
 /** Nearest configuration file from `cwd` upward; undefined if none exists. */
 export async function findConfig(cwd: string): Promise<ConfigDocument | undefined> {
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const found = mayConfigure(folder) ? await searchFolder(folder) : undefined;
+    if (found) return found;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+/** Whether a folder has a file that may be a configuration: most commands need not load cosmiconfig. */
+function mayConfigure(folder: string): boolean {
+  return SEARCH_PLACES.some((place) => {
+    const file = join(folder, place);
+    if (place !== "package.json") return existsSync(file);
+    return tryOr(() => mentionsUs(readFileSync(file, "utf8"))) ?? false;
+  });
+}
+
+async function searchFolder(folder: string): Promise<ConfigDocument | undefined> {
   const { cosmiconfig } = await import("cosmiconfig");
   const explorer = cosmiconfig(NAME, {
     searchPlaces: [...SEARCH_PLACES],
@@ -34,12 +53,11 @@ export async function findConfig(cwd: string): Promise<ConfigDocument | undefine
       [".json", ".yaml", ".yml", "noExt", ...MODULE_EXTENSIONS].map((key) => [key, loadFound]),
     ),
   });
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found = await explorer.search(folder);
-    if (found) return found.config as ConfigDocument;
-    if (dirname(folder) === folder) return undefined;
-  }
+  return (await explorer.search(folder))?.config as ConfigDocument | undefined;
 }
+
+/** Whether a package.json may contain settings. */
+const mentionsUs = (manifest: string): boolean => manifest.includes(`"${NAME}"`);
 
 /**
  * Reads the given configuration file.
@@ -58,7 +76,7 @@ export async function readConfig(file: string): Promise<ConfigDocument> {
 /** Loader for cosmiconfig, which selects our key from package.json itself. */
 async function loadFound(file: string, text: string): Promise<unknown> {
   if (basename(file) !== "package.json") return parseFile(file, text);
-  return text.includes(`"${NAME}"`) ? { [NAME]: await packageSection(file, text) } : {};
+  return mentionsUs(text) ? { [NAME]: await packageSection(file, text) } : {};
 }
 
 async function packageSection(file: string, text: string): Promise<ConfigDocument | undefined> {
@@ -102,6 +120,6 @@ function ownPackageAlias(file: string): Record<string, string> {
     createRequire(file).resolve("graph-serve");
     return {};
   } catch {
-    return { "graph-serve": fileURLToPath(new URL(`./define${extname(import.meta.url)}`, import.meta.url)) };
+    return { "graph-serve": entryFile("config/define") };
   }
 }

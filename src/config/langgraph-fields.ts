@@ -1,5 +1,5 @@
 /** Fields of langgraph.json that have no matching setting. Meaningful ones are reported. */
-import type { SourceLocation } from "../support/errors.js";
+import type { SourceLocation } from "../support/errors/codes.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 import type { Settings } from "./settings.js";
 

@@ -2,7 +2,8 @@
 import { contradiction } from "../support/budgets/budget.js";
 import { dirname, resolve } from "node:path";
 import { validate } from "uuid";
-import { ConfigError, type SourceLocation } from "../support/errors.js";
+import { ConfigError } from "../support/errors.js";
+import type { SourceLocation } from "../support/errors/codes.js";
 import { storageModule } from "../support/module-target.js";
 import { isUuidUrn } from "../support/ids.js";
 import { didYouMean } from "../support/nearest.js";

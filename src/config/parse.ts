@@ -14,7 +14,9 @@ import {
   visit,
 } from "yaml";
 import { codeFrame } from "../support/code-frame.js";
-import { ConfigError, errorMessage, type SourceLocation } from "../support/errors.js";
+import { ConfigError } from "../support/errors.js";
+import type { SourceLocation } from "../support/errors/codes.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { ConfigDocument, SettingPath } from "./document.js";
 
 /**

@@ -1,6 +1,6 @@
 /** Validates settings against the schema and words the errors. */
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
-import type { Issue } from "../support/errors.js";
+import type { Issue } from "../support/errors/codes.js";
 import type { SettingPath } from "./document.js";
 import {
   pointerKeys,

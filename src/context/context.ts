@@ -8,7 +8,8 @@ import type { ItemIndex } from "../storage/item-index.js";
 import { ItemStore } from "../storage/item-store.js";
 import { createMemoryItems } from "../storage/rows/items-in-memory.js";
 import type { Wakeups } from "../storage/contract/queue.js";
-import type { ItemTable, Storage } from "../storage/contract/storage.js";
+import type { ItemTable } from "../storage/contract/items.js";
+import type { Storage } from "../storage/contract/storage.js";
 import { newId } from "../support/ids.js";
 import type { Logger } from "../support/log.js";
 import type { Budgets } from "../support/budgets/budget.js";
@@ -176,7 +177,7 @@ export function createContext(parts: ContextParts): OpsContext {
     capabilities: { takeover: storage.runs.take !== undefined, usage: storage.usage !== undefined },
     wakeups: storage.wakeups ?? NO_WAKEUPS,
     ...{ checkpointer, registry },
-    timers: crons || delayed_runs || webhooks ? timersOf(settings, storage) : undefined,
+    timers: crons || delayed_runs || webhooks ? timersOf(settings, storage.timers) : undefined,
     logger,
     ownerId: newId(),
     recorder: storage.usage && new UsageRecorder(storage.usage, logger),

@@ -1,5 +1,6 @@
 /** Limits of request parts that cost more than their length: filters and metadata keys. */
-import { InvalidRequestError, type Issue } from "../support/errors.js";
+import { InvalidRequestError } from "../support/errors.js";
+import type { Issue } from "../support/errors/codes.js";
 import type { JsonObject } from "../models/common.js";
 
 /** Maximum values of a filter, nested ones included, and maximum characters of its keys and strings. */

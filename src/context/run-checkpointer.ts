@@ -18,10 +18,13 @@ import { nextTurn } from "../support/event-loop.js";
 import { isNeeded, type NeededChannels, ORIGIN_KEY, readingOf } from "../storage/saver/saver-parts.js";
 import { assertPlainData } from "../graphs/coerce.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { CheckpointSelector } from "../models/state.js";
+import type { ChangedMessages, CheckpointSelector } from "../models/state.js";
 import { InvalidRequestError, NotFoundError, ThreadChangedError } from "../support/errors.js";
 import { withKnownHead } from "../storage/saver/known-head.js";
-import type { Checkpointer, RunHolder, Storage, ThreadLease } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunHolder } from "../storage/contract/runs.js";
+import type { Checkpointer } from "../storage/contract/checkpointer.js";
+import { MessageCounter, storedCounts } from "./message-counter.js";
 import { ThreadHeads } from "./thread-heads.js";
 
 interface Watched {
@@ -42,6 +45,7 @@ interface WatchedRun extends Watched {
   /** Pending writes. */
   writes: Set<Promise<unknown>>;
   heads: ThreadHeads;
+  messages: MessageCounter;
   /** Superstep of the latest checkpoint of the root graph. */
   step?: number;
 }
@@ -52,6 +56,7 @@ interface Edit {
   /** The lease that covers it. */
   lease: ThreadLease;
   heads: ThreadHeads;
+  messages: MessageCounter;
   guard: unknown;
 }
 
@@ -75,7 +80,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
    */
   watch(runId: string, watched: Watched): void {
     const heads = new ThreadHeads(watched.threadId);
-    this.#watched.set(runId, { ...watched, writes: new Set(), heads });
+    this.#watched.set(runId, { ...watched, writes: new Set(), heads, messages: new MessageCounter() });
     if (watched.holder) this.#inner.hold?.(runId, watched.holder);
   }
 
@@ -96,13 +101,11 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     } while (writes.size > 0);
   }
 
-  /** Superstep of the run's latest checkpoint; undefined if it wrote none. */
-  stepOf(runId: string): number | undefined {
-    return this.#watched.get(runId)?.step;
-  }
-
-  unwatch(runId: string): void {
+  /** @returns the superstep of the run's latest checkpoint; undefined if it wrote none */
+  unwatch(runId: string): number | undefined {
+    const step = this.#watched.get(runId)?.step;
     this.#watched.delete(runId);
+    return step;
   }
 
   /**
@@ -121,7 +124,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       const head = await this.#inner.getTuple({ configurable: { thread_id, checkpoint_ns: namespace } });
       await heads.note(namespace, head?.checkpoint.id);
     }
-    this.#edits.set(thread_id, { origin, lease, heads, guard });
+    this.#edits.set(thread_id, { origin, lease, heads, guard, messages: new MessageCounter() });
     try {
       return await work();
     } finally {
@@ -131,8 +134,12 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const tuple = await this.#inner.getTuple(config);
-    const heads = this.#runOf(config)?.heads;
-    const noted = heads && this.#noteHead(heads, config, tuple);
+    const run = this.#runOf(config);
+    const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
+    const writer = run ?? this.#edits.get(String(thread_id));
+    // Other readers of the thread may read some channels only.
+    if (!readingOf(config).channels) writer?.messages.note(String(checkpoint_ns), tuple?.checkpoint);
+    const noted = run && this.#noteHead(run.heads, config, tuple);
     if (noted) await noted;
     return tuple && hideOrigin(tuple);
   }
@@ -160,7 +167,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     if (options?.filter && ORIGIN_KEY in options.filter) return;
     const { channels, onRead } = readingOf(config);
     for await (const tuple of this.#inner.list(config, options)) {
-      onRead?.(tuple.checkpoint);
+      onRead?.(tuple);
       yield hideOrigin(channels ? withoutUpdates(tuple, channels) : tuple);
     }
   }
@@ -172,11 +179,12 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const run = this.#runOf(config);
-    const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
+    const { thread_id, checkpoint_ns = "", checkpoint_id } = (config.configurable ?? {}) as JsonObject;
     const edit = run ? undefined : this.#edits.get(String(thread_id));
     if (run && checkpoint_ns === "") run.step = metadata.step;
-    const { origin, heads } = run ?? edit ?? {};
-    const stored = origin ? withOrigin(metadata, origin) : metadata;
+    const { origin, heads, messages } = run ?? edit ?? {};
+    const counts = messages?.next(String(checkpoint_ns), checkpoint_id, checkpoint);
+    const stored = origin ? withOrigin(metadata, origin, counts) : metadata;
     const write = () => {
       const known = heads?.advance(String(checkpoint_ns), checkpoint.id);
       const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
@@ -297,11 +305,21 @@ export function withoutOrigin<T extends object>(metadata: T): T {
   return rest as T;
 }
 
-/** The metadata with its origin replaced. */
-export const withOrigin = <T extends object>(metadata: T, { graphs, scope }: Origin): T => ({
+/** The metadata with its origin replaced, and the counts of its messages. */
+export const withOrigin = <T extends object>(
+  metadata: T,
+  { graphs, scope }: Origin,
+  messages: ChangedMessages | undefined = countsOf(metadata),
+): T => ({
   ...metadata,
-  [ORIGIN_KEY]: { graphs: [...graphs], scope },
+  [ORIGIN_KEY]: { graphs: [...graphs], scope, ...(messages && { messages }) },
 });
+
+/** The counts that were stored with a checkpoint; undefined if there are none. */
+export function countsOf(metadata: object | undefined): ChangedMessages | undefined {
+  const origin = (metadata as Record<string, unknown> | undefined)?.[ORIGIN_KEY];
+  return isRecord(origin) && origin.messages !== undefined ? storedCounts(origin.messages) : undefined;
+}
 
 // Checkpoint selectors of requests -> the `configurable` that LangGraph reads.
 
@@ -344,7 +362,7 @@ export function checkpointConfigurable(
  * @throws NotFoundError (`checkpoint_not_found`)
  */
 export async function requireCheckpoint(
-  { storage }: { storage: Pick<Storage, "checkpointer"> },
+  { storage }: { storage: { readonly checkpointer: Checkpointer } },
   selected: CheckpointConfigurable,
 ): Promise<void> {
   const { thread_id, checkpoint_ns, checkpoint_id } = selected;

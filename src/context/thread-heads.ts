@@ -1,6 +1,6 @@
 /** Tracks the newest checkpoint ids of a thread for one writer: a run or an edit. */
 import { timeOfCheckpoint } from "../storage/saver/known-head.js";
-import type { ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import { ClockBehindError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 

@@ -1,5 +1,5 @@
 /** Limits of stored timers, in total and per user, so that one user cannot exhaust the total. */
-import type { TimerKind, TimerTable } from "../storage/contract/storage.js";
+import type { TimerKind, TimerTable } from "../storage/contract/timers.js";
 import { GraphServeError } from "../support/errors.js";
 
 /** Maximum timers of a kind. */

@@ -1,5 +1,5 @@
 /** Stored timers of crons, delayed runs and webhooks, shared by operations and the scheduler. */
-import type { Storage, TimerKind, TimerQuery, TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { TimerKind, TimerQuery, TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { ConfigError } from "../support/errors.js";
 import { pagesOf } from "../support/read-ahead.js";
 
@@ -32,13 +32,16 @@ const kindsOf = (settings: TimerSettings): TimerKind[] =>
   Object.entries(SETTINGS).flatMap(([kind, setting]) => (settings[setting] ? [kind as TimerKind] : []));
 
 /** Undefined if no setting enables timers or the storage has no timers. */
-export function timersOf(settings: TimerSettings, { timers: table }: Storage): Timers | undefined {
+export function timersOf(settings: TimerSettings, table: TimerTable | undefined): Timers | undefined {
   const kinds = kindsOf(settings);
   return table && kinds.length > 0 ? { table, kinds, wake: () => undefined } : undefined;
 }
 
 /** @throws ConfigError if a setting requires timers and the storage has none (`config_invalid`) */
-export function assertTimers(settings: TimerSettings, { timers, scheme }: Storage): void {
+export function assertTimers(
+  settings: TimerSettings,
+  { timers, scheme }: { timers?: TimerTable; scheme: string },
+): void {
   const [kind] = kindsOf(settings);
   if (timers || kind === undefined) return;
   const setting = SETTINGS[kind as keyof typeof SETTINGS];

@@ -2,7 +2,7 @@
  * Stores the model calls of runs that have not ended, so that they are counted if the process is killed. The calls of
  * all runs are stored together, and a run that ends within `DELAY_MS` of a call stores it with its end instead.
  */
-import type { UsageRow, UsageTable } from "../storage/contract/storage.js";
+import type { UsageRow, UsageTable } from "../storage/contract/usage.js";
 import type { Logger } from "../support/log.js";
 
 /** The model calls of one attempt of a run. */

@@ -1,6 +1,6 @@
 /** Accepts runs: every new run passes through here. A queue decides where it executes (../runs/queue.ts). */
 import type { RunCreateRequest } from "../models/run.js";
-import type { RunKey } from "../storage/contract/storage.js";
+import type { RunKey } from "../storage/contract/runs.js";
 import { requireUuid } from "../support/ids.js";
 import { checkRequest } from "../runs/check-request.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";

@@ -1,14 +1,16 @@
 /** Cancels, rolls back and deletes runs. */
 import type { CancelManyRequest } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
-import type { RunKey, RunRow } from "../storage/contract/storage.js";
+import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { endOf, stopRemoteRuns } from "../delivery/run-ends.js";
-import type { EngineContext } from "../runs/live-runs.js";
+import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
-import { onEnd, removalOf } from "./stateless-runs.js";
+import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
+import { onEnd } from "./start-run.js";
+import { removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
 import { latestSnapshot, readerOf, restingStatus } from "../threads/thread-state.js";
 
@@ -45,15 +47,29 @@ export async function cancelRuns(
   const id = requireUuid(thread_id, ["body", "thread_id"]);
   const wanted = run_ids && new Set(run_ids.map((runId) => runId.toLowerCase()));
   if (context.caller && !(await ownThread(context, id))) return;
-  const rows = await context.storage.runs.list({ threadId: id, limit: MOST_RUNS, offset: 0 });
-  const chosen = rows.filter(
+  const { runs } = context.storage;
+  const rows = new Map<string, RunRow>();
+  // In this order, a run that starts in between is not missed.
+  for (const state of ["pending", "running"] as const)
+    for (const row of await runs.list({ threadId: id, status: state, limit: MOST_RUNS, offset: 0 }))
+      rows.set(row.run_id, row);
+  const chosen = [...rows.values()].filter(
     (row) =>
-      !isFinished(row) &&
       !(options.isTakeover && isDelayed(row)) &&
       (!wanted || wanted.has(row.run_id)) &&
       (status == null || status === "all" || status === row.status),
   );
   await Promise.all(chosen.map((row) => cancelRow(context, row, options)));
+}
+
+/** Stops the runs that are in flight or queued on the thread, or only these, according to the strategy of the new run. */
+export async function stopOthers(
+  context: EngineContext,
+  { threadId, request }: CheckedRequest,
+  run_ids?: string[],
+): Promise<void> {
+  const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
+  await cancelRuns(context, { thread_id: threadId, run_ids }, { action, isTakeover: true });
 }
 
 /**
@@ -88,21 +104,12 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
     return;
   }
   const live = context.live.find(row.run_id);
+  if (action === "rollback") return live ? rollBackHere(context, row, live) : rollBackRemote(context, row);
   if (live) live.stop(RunAborted.from("cancelled"));
   else await stopRemoteRuns(context, row);
-  // A rollback is completed even if its caller disconnects before the run has ended.
-  const leave = action === "rollback" ? undefined : signal;
-  let hasBegun = live?.hasBegun ?? true;
-  if (live) {
-    if (wait || action === "rollback") await live.answer(leave);
-    hasBegun = live.hasBegun;
-  } else if (wait || action === "rollback") {
-    hasBegun = (await cancelledEnding(context, row, leave))?.attempt !== 0;
-  }
-  if (action !== "rollback") return;
-  // A queued run has written nothing to its thread, on which another run is in flight.
-  if (!hasBegun) await deleteRow(context, row);
-  else await rollBack(context, row);
+  if (!wait) return;
+  if (live) await live.answer(signal);
+  else await cancelledEnding(context, row, signal);
 }
 
 /** Cancels a delayed run and deletes its temporary thread, if any. Returns false if the run is no longer delayed. */
@@ -129,19 +136,64 @@ async function deleteRow(context: EngineContext, { thread_id, run_id }: RunRow):
   context.live.logs.forget(run_id);
 }
 
-/** Deletes the run and its checkpoints. The status of the thread follows from the remaining checkpoints. */
-async function rollBack(context: EngineContext, run: RunRow): Promise<void> {
-  const { storage } = context;
-  const { thread_id, run_id } = run;
-  const lease = await storage.locks.acquire(thread_id, { wait: true, first: true });
+// Rollbacks. They are completed even if their caller disconnects before the run has ended.
+
+/** Rolls back a run of this process before its thread is free: the run behind it must not see its checkpoints. */
+async function rollBackHere(context: EngineContext, row: RunRow, live: LiveRun): Promise<void> {
+  let reverted: Promise<void> | undefined;
+  live.beforeRelease = () => (reverted = revert(context, row)).catch(() => undefined);
+  live.stop(RunAborted.from("cancelled"));
+  await live.answer();
+  // A queued run has written nothing to its thread, on which another run is in flight.
+  if (!live.hasBegun) return deleteRow(context, row);
+  if (!reverted) return rollBack(context, row);
+  await reverted;
+  context.live.logs.forget(row.run_id);
+}
+
+/** Rolls back a run of another process. Waits for its thread from the start, to get it before the run behind it. */
+async function rollBackRemote(context: EngineContext, row: RunRow): Promise<void> {
+  const { live, storage } = context;
+  const { thread_id, run_id, status } = row;
+  const options = { wait: true, first: true, signal: live.stopping };
+  const waiting = status === "running" ? storage.locks.acquire(thread_id, options) : undefined;
   try {
-    await storage.checkpointer.deleteRun(thread_id, run_id);
-    await deleteRow(context, run);
-    const row = await storage.threads.get(thread_id);
-    if (!row) return;
-    const status = restingStatus(await latestSnapshot(await readerOf(context, row), thread_id));
-    await storage.threads.update(thread_id, { updated_at: now(), status, error: null });
+    await stopRemoteRuns(context, row);
+  } catch (error) {
+    waiting?.then((lease) => lease?.release()).catch(() => undefined);
+    throw error;
+  }
+  const lease = await waiting;
+  try {
+    const last = lease && (await storage.runs.get(thread_id, run_id));
+    if (last && isFinished(last)) return await revert(context, row);
   } finally {
     await lease?.release();
   }
+  // The process of the run has died or left it to others, which need the thread to end it.
+  if (lease) await context.recover({ threadId: thread_id });
+  const ending = await cancelledEnding(context, row, undefined);
+  if (ending?.attempt === 0) await deleteRow(context, row);
+  else await rollBack(context, row);
+}
+
+async function rollBack(context: EngineContext, row: RunRow): Promise<void> {
+  const lease = await context.storage.locks.acquire(row.thread_id, { wait: true, first: true });
+  try {
+    await revert(context, row);
+  } finally {
+    await lease?.release();
+  }
+}
+
+/** Deletes the run and its checkpoints. The status of the thread follows from the remaining checkpoints. */
+async function revert(context: EngineContext, run: RunRow): Promise<void> {
+  const { storage } = context;
+  const { thread_id, run_id } = run;
+  await storage.checkpointer.deleteRun(thread_id, run_id);
+  await deleteRow(context, run);
+  const row = await storage.threads.get(thread_id);
+  if (!row) return;
+  const status = restingStatus(await latestSnapshot(await readerOf(context, row), thread_id));
+  await storage.threads.update(thread_id, { updated_at: now(), status, error: null });
 }

@@ -4,13 +4,10 @@ import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
 import type { Run } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
-import type { DeadRunTable, Resumption, RunRow, ThreadLease } from "../storage/contract/storage.js";
-import {
-  errorMessage,
-  GraphServeError,
-  StorageUnavailableError,
-  ThreadBusyError,
-} from "../support/errors.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { DeadRunTable, Resumption, RunRow } from "../storage/contract/runs.js";
+import { GraphServeError, StorageUnavailableError, ThreadBusyError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";

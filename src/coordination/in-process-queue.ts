@@ -1,6 +1,7 @@
 /** Each process executes the runs that it accepts. The engine of memory, SQLite and MongoDB, and of PostgreSQL without a queue. */
 import type { Run } from "../models/run.js";
-import type { ThreadLease, ThreadPatch } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { ThreadPatch } from "../storage/contract/threads.js";
 import { now } from "../storage/rows/rows.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
@@ -10,15 +11,7 @@ import type { Accepted, Queue } from "../runs/queue.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
-import {
-  beginQueued,
-  insertRun,
-  newLiveRun,
-  prepareRun,
-  requireThread,
-  stopOthers,
-  takesOverRow,
-} from "./start-run.js";
+import { beginQueued, insertRun, newLiveRun, prepareRun, requireThread, takesOverRow } from "./start-run.js";
 
 /** Runs wait for their threads in this process, and need no other capacity. */
 export class InProcessQueue implements Queue<EngineContext, LiveRun> {
@@ -65,6 +58,7 @@ async function tryLock(context: EngineContext, checked: CheckedRequest): Promise
   const lease = await context.storage.locks.acquire(threadId, { wait: false });
   if (lease || strategy === "enqueue") return lease;
   if (!takesOverRow(context, checked)) throw new ThreadBusyError(threadId);
+  const { stopOthers } = await import("./cancel.js");
   await stopOthers(context, checked);
   return undefined;
 }
@@ -79,12 +73,53 @@ async function waitForLock(
   const { storage, live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
   const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
+  const takeOver = () => live.takeOver(threadId, () => waitStopping(context, checked, leave));
   const report = setTimeout(reportWait, LONG_WAIT_MS, context, threadId).unref();
-  const lease = await (takesOverRow(context, checked) ? live.takeOver(threadId, wait) : wait()).finally(() =>
+  const lease = await (takesOverRow(context, checked) ? takeOver() : wait()).finally(() =>
     clearTimeout(report),
   );
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
+}
+
+/** How often a run that takes its thread over looks for late runs, in milliseconds. */
+const LATE_MS = 500;
+
+/**
+ * Waits for the thread, and stops late runs: those for which another process had locked the thread, but which were not
+ * stored yet when the runs of the thread were stopped.
+ */
+async function waitStopping(
+  context: EngineContext,
+  checked: CheckedRequest,
+  leave: AbortSignal,
+): Promise<ThreadLease | undefined> {
+  const { live, logger, storage } = context;
+  const { threadId } = checked;
+  const [since, stopped] = [now(), new Set<string>()];
+  const query = { threadId, status: "running", limit: 1, offset: 0 } as const;
+  for (let first = false; ; first = true) {
+    const late = new AbortController();
+    const look = async () => {
+      const [row] = await storage.runs.list(query);
+      if (!row || row.created_at > since || stopped.has(row.run_id) || live.find(row.run_id)) return;
+      late.abort(row.run_id);
+    };
+    const report = (error: unknown) =>
+      logger.warn({ err: error, thread_id: threadId }, "late runs could not be read");
+    const timer = setInterval(() => void look().catch(report), LATE_MS).unref();
+    try {
+      const signal = AbortSignal.any([leave, late.signal]);
+      return await storage.locks.acquire(threadId, { wait: true, first, signal });
+    } catch (error) {
+      if (!late.signal.aborted || error !== late.signal.reason) throw error;
+    } finally {
+      clearInterval(timer);
+    }
+    const runId = late.signal.reason as string;
+    stopped.add(runId);
+    await (await import("./cancel.js")).stopOthers(context, checked, [runId]);
+  }
 }
 
 function reportWait(context: EngineContext, thread_id: string): void {

@@ -1,7 +1,9 @@
 /** Recovers runs whose process died: a run never stays `running` without a process (docs/specification.md#states, 4). */
 import { isFinished, now } from "../storage/rows/rows.js";
-import type { RunKey, RunOutcome, RunRow, ThreadLease, UnfinishedRun } from "../storage/contract/storage.js";
-import { errorMessage, GraphServeError } from "../support/errors.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunKey, RunOutcome, RunRow, UnfinishedRun } from "../storage/contract/runs.js";
+import { GraphServeError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
 import { statusByState } from "../threads/thread-state.js";
@@ -110,20 +112,28 @@ class Recovery {
   async recoverUnder(threadId: string, lease: ThreadLease): Promise<void> {
     const { lost } = lease;
     const borrowed: ThreadLease = { lost, confirm: () => lease.confirm?.(), release: () => undefined };
-    const { ended } = await this.#recoverRun(new Map([[threadId, borrowed]]), lost !== undefined);
-    await ended;
+    // A process that has lost its lock may requeue its run while the run is claimed here. The run is still first.
+    for (let round = 0, recovered = -1; round < ROUNDS && recovered !== 0; round++) {
+      const { ended, count } = await this.#recoverRun(new Map([[threadId, borrowed]]));
+      await ended;
+      if (lost?.aborted) return;
+      recovered = count;
+    }
   }
 
-  /** Recovers runs on threads that are leased here. `ended` resolves when the resumed runs have ended. */
-  async #recoverRun(leases: Leases, isProof = false): Promise<{ ended: Promise<unknown> }> {
+  /**
+   * Recovers runs on threads that are leased here. `ended` resolves when the resumed runs have ended. `count` is the
+   * number of runs that were to be resumed.
+   */
+  async #recoverRun(leases: Leases): Promise<{ ended: Promise<unknown>; count: number }> {
     if (leases.size === 0) return NOTHING;
-    const dead = await this.#remainder(leases, isProof);
+    const dead = await this.#remainder(leases);
     if (dead.length === 0) return NOTHING;
     const { begun, ended, counts } = await this.recoverAll(dead, leases);
     await begun;
     await this.#forgetOwners(dead);
     this.#report(counts);
-    return { ended };
+    return { ended, count: counts.resumed };
   }
 
   /** Recovers the given runs. `begun` and `ended` never reject. */
@@ -154,24 +164,25 @@ class Recovery {
 
   /**
    * Queries the interrupted runs again: before the lease was acquired, a run may have ended, or its owner may have sent a
-   * heartbeat. If processes share their locks, the lease proves that no other process executes a run of the thread.
+   * heartbeat. If processes share their locks, a lease proves that no other process executes a run of its thread: one that
+   * is still `running` there has lost its lock, and resumes before the runs behind it.
    */
-  async #remainder(leases: Leases, isProof: boolean): Promise<UnfinishedRun[]> {
+  async #remainder(leases: Leases): Promise<UnfinishedRun[]> {
     const [threadId] = leases.size === 1 ? leases.keys() : [];
-    const dead = (await interruptedRuns(this.#context, { threadId })).filter(({ thread_id }) =>
-      leases.has(thread_id),
-    );
-    if (!isProof || threadId === undefined) return dead;
-    const { runs } = this.#context.storage;
-    const known = new Set(dead.map(({ run_id }) => run_id));
-    const others = (await runs.unfinished({ threadId })).filter(
-      ({ run_id, owner }) => !known.has(run_id) && owner?.id !== this.#context.ownerId,
-    );
-    for (const run of others) {
-      const row = await runs.get(threadId, run.run_id);
-      if (row?.status === "running") dead.push(run);
+    const { ownerId, queue, storage } = this.#context;
+    const isLeased = ({ thread_id }: UnfinishedRun) => leases.has(thread_id);
+    // With a shared queue, a process claims a run before it locks its thread.
+    if (queue.isShared) return (await interruptedRuns(this.#context, { threadId })).filter(isLeased);
+    const self = ownerOf(ownerId);
+    const remainder: UnfinishedRun[] = [];
+    for (const run of (await storage.runs.unfinished({ threadId })).filter(isLeased)) {
+      const { run_id, thread_id, owner } = run;
+      const isProof = leases.get(thread_id)?.lost !== undefined && owner?.id !== ownerId;
+      const isInterrupted =
+        isDead(owner, self) || (isProof && (await storage.runs.get(thread_id, run_id))?.status === "running");
+      if (isInterrupted) remainder.push(run);
     }
-    return dead;
+    return remainder;
   }
 
   /** Ids of the runs that were cancelled. */
@@ -272,7 +283,10 @@ class Recovery {
   }
 }
 
-const NOTHING = { ended: Promise.resolve() };
+const NOTHING = { ended: Promise.resolve(), count: 0 };
+
+/** How often a thread is searched for runs to resume before its caller uses it. */
+const ROUNDS = 5;
 
 type Resumed = Awaited<ReturnType<typeof resumeThread>>;
 

@@ -3,22 +3,16 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows/rows.js";
 import type { RunStatus } from "../models/run.js";
-import type {
-  Resumption,
-  RunKey,
-  RunLease,
-  RunPatch,
-  RunRow,
-  ThreadLease,
-  ThreadPatch,
-} from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { Resumption, RunKey, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
+import type { ThreadPatch } from "../storage/contract/threads.js";
 import {
-  errorMessage,
   GraphChangedError,
   GraphServeError,
   NotFoundError,
   StorageUnavailableError,
 } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { type OpsContext, withParts } from "../context/context.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { RunLog } from "../frames/run-log.js";
@@ -32,8 +26,8 @@ import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import { paused } from "../runs/run-results.js";
 import { claimed, ended, leaseOf, requeued } from "../runs/state.js";
-import { beginQueued, prepareRun } from "./start-run.js";
-import { onEnd, removalOf } from "./stateless-runs.js";
+import { beginQueued, onEnd, prepareRun } from "./start-run.js";
+import { removalOf } from "./stateless-runs.js";
 
 /** A run of a dead process that can be resumed. */
 export interface InterruptedRun {
@@ -108,10 +102,10 @@ export async function resumeThread(
     const live = await takeOver(run);
     if (!live) continue;
     const turn = lend(lease);
-    if (isWaiting) before = queue(run, live, turn, before);
+    if (begun) before = queue(run, live, turn, before);
     else {
       before = turn.returned;
-      begun ??= begin(run, live, turn);
+      begun = begin(run, live, turn);
     }
   }
   return { begun: begun ?? Promise.resolve(), ended: before.then(() => lease.release()) };
@@ -219,6 +213,9 @@ async function begin(run: InterruptedRun, live: LiveRun, lease: ThreadLease): Pr
   }
 }
 
+/** What the earlier attempts of a run that has not started have done. */
+const NOT_STARTED = { checkpointId: undefined, spentMs: 0 };
+
 /** The run has ended, another process owns it, or this process is stopping: no outcome is stored here. */
 class NotTaken extends Error {}
 
@@ -231,7 +228,6 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
   const live = liveOf(run);
   const { resumption } = live;
   const { ownerId } = context;
-  const earlier = { checkpointId: undefined, spentMs: 0 };
   let isTried = false;
   const takeAs = async (lease: RunLease, status: RunStatus, thread: ThreadPatch) => {
     isTried = true;
@@ -242,7 +238,7 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
   };
   try {
     await live.begin(turn, () =>
-      prepareRun(context, { ...checked, earlier }, live, turn, (patch) =>
+      prepareRun(context, { ...checked, earlier: NOT_STARTED }, live, turn, (patch) =>
         takeAs(claimed(ownerId, run.row), "running", patch),
       ),
     );
@@ -257,23 +253,22 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
 }
 
 /**
- * Queues a run that has not started behind the previous runs. Resolves when it has ended, or, if it left the queue, when
- * the previous runs have.
+ * Queues a run behind the previous runs of its thread. Resolves when it has ended, or, if it left the queue, when the
+ * previous runs have.
  */
-function queue(
-  { context, checked }: InterruptedRun,
-  live: LiveRun,
-  turn: Lent,
-  before: Promise<void>,
-): Promise<void> {
+function queue(run: InterruptedRun, live: LiveRun, turn: Lent, before: Promise<void>): Promise<void> {
   const leaving = new AbortController();
   const left = new Promise<never>((_, reject) => {
     leaving.signal.addEventListener("abort", () => reject(leaving.signal.reason as Error), { once: true });
   });
   live.queue(leaving);
   const waiting = Promise.race([before.then(() => turn), left]);
-  const earlier = { checkpointId: undefined, spentMs: 0 };
-  void beginQueued(context, { ...checked, earlier }, live, waiting, Promise.resolve());
+  void (run.row.status === "running"
+    ? waiting.then(
+        () => begin(run, live, turn),
+        (error: unknown) => live.fail(error),
+      )
+    : beginQueued(run.context, { ...run.checked, earlier: NOT_STARTED }, live, waiting, Promise.resolve()));
   return waiting.then(
     () => turn.returned,
     () => before,

@@ -1,13 +1,8 @@
 /** A run queue that all processes on a storage share. Each process executes as many runs as its capacity allows. */
-import type {
-  Acceptance,
-  Resumption,
-  RunLease,
-  RunQueue,
-  ThreadLease,
-  ThreadPatch,
-  ReadyRun,
-} from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { Acceptance, RunQueue, ReadyRun } from "../storage/contract/queue.js";
+import type { Resumption, RunLease } from "../storage/contract/runs.js";
+import type { ThreadPatch } from "../storage/contract/threads.js";
 import { now } from "../storage/rows/rows.js";
 import { GraphServeError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import type { LiveRun } from "../runs/live-runs.js";
@@ -20,14 +15,7 @@ import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { reportQueuedWait } from "./accept-run.js";
 import { Quarantine } from "./quarantine.js";
-import {
-  newLiveRun,
-  prepareRun,
-  registerRunWebhook,
-  requireThread,
-  stopOthers,
-  takesOverRow,
-} from "./start-run.js";
+import { newLiveRun, prepareRun, registerRunWebhook, requireThread, takesOverRow } from "./start-run.js";
 
 /** Poll interval in milliseconds: picks up runs whose notification was lost. */
 const POLL_MS = 1000;
@@ -94,7 +82,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     assertStorable(context, request, "queued runs are stored in a database without secrets");
     const waits = strategyOf(context, request) === "enqueue";
     const clears = takesOverRow(context, checked);
-    if (clears) await stopOthers(context, checked);
+    if (clears) await (await import("./cancel.js")).stopOthers(context, checked);
     const submitted = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
     const accepted = (await this.#startHere(context, submitted)) ?? (await this.#queue(context, submitted));
     if (!accepted.live && options.isAwaited) reportQueuedWait(context, accepted.run);

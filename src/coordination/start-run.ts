@@ -5,17 +5,10 @@ import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
-import type {
-  RunHolder,
-  RunKey,
-  RunLease,
-  RunPatch,
-  RunRow,
-  Storage,
-  ThreadLease,
-  ThreadPatch,
-  ThreadRow,
-} from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunHolder, RunKey, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
+import type { Storage } from "../storage/contract/storage.js";
+import type { ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/run-checkpointer.js";
@@ -37,17 +30,6 @@ import {
 import { claimed, queued, started } from "../runs/state.js";
 import { ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
 import { createThread, renewedTtl } from "../threads/thread-state.js";
-import { onEnd } from "./stateless-runs.js";
-
-/** Stops the runs that are in flight or queued on the thread, according to the strategy of the new run. */
-export async function stopOthers(
-  context: EngineContext,
-  { threadId, request }: CheckedRequest,
-): Promise<void> {
-  const { cancelRuns } = await import("./cancel.js");
-  const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
-  await cancelRuns(context, { thread_id: threadId }, { action, isTakeover: true });
-}
 
 /** Whether the run stops others that are in flight or queued on its thread. */
 export function takesOverRow(context: OpsContext, { request, takesOver }: CheckedRequest): boolean {
@@ -282,6 +264,19 @@ export async function registerRunWebhook(
   const { registerWebhook } = await import("../webhooks/webhooks.js");
   await registerWebhook(context, run, webhook);
 }
+
+/** Schedules the webhook of a run when it ends, then calls `atEnd`. */
+export const onEnd =
+  (
+    context: EngineContext,
+    run: RunKey,
+    atEnd: LiveRunOptions["atEnd"],
+  ): NonNullable<LiveRunOptions["atEnd"]> =>
+  async (isDead) => {
+    const { scheduleWebhook } = await import("../webhooks/webhooks.js");
+    // Until the end is recorded, the thread must stay; otherwise the sweep deletes it.
+    if (await scheduleWebhook(context, run)) await atEnd?.(isDead);
+  };
 
 /**
  * Stores that a queued run is running and its thread busy again.

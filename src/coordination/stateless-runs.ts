@@ -1,7 +1,6 @@
 /** Stateless runs: each gets a temporary thread, which is deleted before the end of the run is reported. */
 import type { RunCreateRequest } from "../models/run.js";
 import { MAX_TTL_MINUTES } from "../models/thread.js";
-import type { RunKey } from "../storage/contract/storage.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { Stateless } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
@@ -75,19 +74,6 @@ export const removalOf =
   (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
   async (isDead) =>
     isDead ? undefined : removed(context, thread_id, () => removeThread(context, thread_id));
-
-/** Schedules the webhook of a run when it ends, then calls `atEnd`. */
-export const onEnd =
-  (
-    context: EngineContext,
-    run: RunKey,
-    atEnd: LiveRunOptions["atEnd"],
-  ): NonNullable<LiveRunOptions["atEnd"]> =>
-  async (isDead) => {
-    const { scheduleWebhook } = await import("../webhooks/webhooks.js");
-    // Until the end is recorded, the thread must stay; otherwise the sweep deletes it.
-    if (await scheduleWebhook(context, run)) await atEnd?.(isDead);
-  };
 
 /** Never rejects: the sweep deletes a thread that could not be deleted here, and no client knows its id. */
 async function removed(

@@ -4,7 +4,8 @@ import type { Frame, FrameStream } from "../models/run-stream.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext, LiveRuns } from "../runs/live-runs.js";
 import { searchRuns } from "../storage/run-search.js";
-import type { RunRow, ThreadFilter, ThreadRow } from "../storage/contract/storage.js";
+import type { RunRow } from "../storage/contract/runs.js";
+import type { ThreadFilter, ThreadRow } from "../storage/contract/threads.js";
 import { GraphServeError } from "../support/errors.js";
 import { scopeFilter, scopeOf } from "../threads/thread-origin.js";
 

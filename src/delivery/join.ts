@@ -2,7 +2,7 @@
 import { attemptOf, type JoinedStream, type WaitingRun } from "../models/run-stream.js";
 import type { Run, StreamMode } from "../models/run.js";
 import { isFinished } from "../storage/rows/rows.js";
-import type { RunRow } from "../storage/contract/storage.js";
+import type { RunRow } from "../storage/contract/runs.js";
 import { NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pause } from "../support/pause.js";

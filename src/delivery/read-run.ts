@@ -6,7 +6,7 @@ import { attemptOf, firstIdOf, FramesLostError, type RunFrame } from "../models/
 import type { Run } from "../models/run.js";
 import type { FramePage } from "../storage/contract/frame-bus.js";
 import { isFinished } from "../storage/rows/rows.js";
-import type { RunRow } from "../storage/contract/storage.js";
+import type { RunRow } from "../storage/contract/runs.js";
 import { NotFoundError } from "../support/errors.js";
 import { nextAttempt, pollRow, retryWhileUnavailable, RECOVERY_MS, storedValues } from "./run-ends.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";

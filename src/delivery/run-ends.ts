@@ -2,7 +2,8 @@
 import type { JsonObject } from "../models/common.js";
 import type { Run } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
-import type { RunKey, RunRow, ThreadLease } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { NotFoundError, StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import type { OpsContext } from "../context/context.js";

@@ -468,8 +468,4 @@ export class RunLogs {
       this.forget(runId);
     }
   }
-
-  get count(): number {
-    return this.#ended.size;
-  }
 }

@@ -10,8 +10,9 @@ import {
   type HintName,
   OPEN_MS,
 } from "../storage/contract/frame-bus.js";
-import type { RunHolder } from "../storage/contract/storage.js";
-import { errorMessage, GraphServeError, StorageUnavailableError } from "../support/errors.js";
+import type { RunHolder } from "../storage/contract/runs.js";
+import { GraphServeError, StorageUnavailableError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
 import { withTimeout, pauseUntil } from "../support/pause.js";

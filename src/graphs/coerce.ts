@@ -1,11 +1,13 @@
 /** Client values -> graph values: the only input sanitizer. Messages become message objects; other values stay data. */
 import { coerceMessageLikeToMessage, type BaseMessage, type BaseMessageLike } from "@langchain/core/messages";
 import { Command, Send } from "@langchain/langgraph";
-import { errorMessage, InvalidRequestError, type Issue } from "../support/errors.js";
+import { InvalidRequestError } from "../support/errors.js";
+import type { Issue } from "../support/errors/codes.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { newId } from "../support/ids.js";
 import { UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { CommandRequest } from "../models/run.js";
+import type { CommandRequest } from "../models/command.js";
 import type { ServedGraph } from "./graph.js";
 import { declaredSchemas } from "./declared-schemas.js";
 import { isMessage } from "./serialize.js";
@@ -173,7 +175,7 @@ function coerceUpdate(
 }
 
 /**
- * Convert a command for a graph; undefined for an empty command.
+ * Convert a command for a graph; undefined for a command that does nothing.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function coerceCommand(
@@ -183,10 +185,13 @@ export function coerceCommand(
 ): Command | undefined {
   const { update, resume, goto } = command;
   if (resume !== undefined) assertPlainData(resume, [...loc, "resume"]);
+  // Like LangGraph, which fails for a command without any of the three.
+  const isUpdate = update != null && Object.keys(update).length > 0;
+  const isGoto = goto != null && !(Array.isArray(goto) && goto.length === 0);
   const parts = {
-    ...(update != null && { update: coerceUpdate(update, [...loc, "update"], rule) }),
+    ...(isUpdate && { update: coerceUpdate(update, [...loc, "update"], rule) }),
     ...(resume !== undefined && { resume }),
-    ...(goto != null && { goto: coerceGoto(goto, [...loc, "goto"], rule) }),
+    ...(isGoto && { goto: coerceGoto(goto, [...loc, "goto"], rule) }),
   };
   return Object.keys(parts).length > 0 ? new Command(parts) : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import type * as Schemas from "@langchain/langgraph/zod/schema";
 import type * as JsonSchemas from "@langchain/core/utils/json_schema";
-import { errorMessage } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { UNKNOWN } from "../models/assistant.js";
 import type { ServedGraph } from "./graph.js";

@@ -1,6 +1,6 @@
 /** Finds the task of a graph that threw. LangGraph stores the error of a task with the checkpoint before it. */
 import type { JsonObject } from "../models/common.js";
-import { tryOr, errorMessage } from "../support/errors.js";
+import { tryOr, errorMessage } from "../support/errors/thrown.js";
 import type { ServedGraph, SnapshotTask } from "./graph.js";
 import { readState } from "./snapshot.js";
 

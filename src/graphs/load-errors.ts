@@ -2,7 +2,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
 import { codeFrame } from "../support/code-frame.js";
-import { errorMessage, errorName, GraphLoadError, type SourceLocation } from "../support/errors.js";
+import { GraphLoadError } from "../support/errors.js";
+import type { SourceLocation } from "../support/errors/codes.js";
+import { errorMessage, errorName } from "../support/errors/thrown.js";
 import { parseStackLine, plainPath } from "../support/stack.js";
 import { createLoader, GraphTargetError, isTypeScript } from "./module-loader.js";
 

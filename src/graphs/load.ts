@@ -1,7 +1,9 @@
 /** Loads graphs from the exports of files. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type ErrorDetails, errorMessage, GraphLoadError } from "../support/errors.js";
+import { GraphLoadError } from "../support/errors.js";
+import type { ErrorDetails } from "../support/errors/codes.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { whileLoading } from "../support/exit-guard.js";
 import { duplicateCoreNotice } from "../support/user-langgraph.js";
 import { evaluated, settledExport } from "./awaited.js";

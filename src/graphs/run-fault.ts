@@ -1,6 +1,8 @@
 /** Converts an error of a run to the stored RunFault for the graph's developer: node, location, stack and causes. */
 import { codeFrame } from "../support/code-frame.js";
-import { tryOr, errorMessage, errorName, GraphServeError, type SourceLocation } from "../support/errors.js";
+import { GraphServeError } from "../support/errors.js";
+import type { SourceLocation } from "../support/errors/codes.js";
+import { tryOr, errorMessage, errorName } from "../support/errors/thrown.js";
 import type { RunFault } from "../support/run-fault.js";
 import { parseStackLine, isUserCode, type StackFrame } from "../support/stack.js";
 import { type FailedTask, likelyFailedTask, markedTask } from "./failed-tasks.js";

@@ -1,6 +1,6 @@
 /** Makes the server's logger available to graphs through `getLogger()` of @langchain/langgraph-sdk/logging. */
 import { getConfig } from "@langchain/langgraph";
-import { errorMessage } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { Logger } from "../support/log.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 

@@ -1,5 +1,5 @@
 /** Graph values -> client values: the only serializer, used by every endpoint, stream mode and command. */
-import { errorMessage, errorName } from "../support/errors.js";
+import { errorMessage, errorName } from "../support/errors/thrown.js";
 import { isRecord, type JsonObject, type SplitJson, withoutNul } from "../models/json.js";
 import { maskSecrets } from "../support/secrets.js";
 import {
@@ -44,7 +44,7 @@ export const MESSAGE_TYPES = new Set([
   "generic",
 ]);
 
-type MessageLike = JsonObject & { type: string; toDict(): { type: string; data: JsonObject } };
+export type MessageLike = JsonObject & { type: string; toDict(): { type: string; data: JsonObject } };
 
 /** True for a LangChain message object of any copy of the library. */
 export function isMessage(value: unknown): value is MessageLike {

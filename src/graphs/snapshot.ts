@@ -1,7 +1,9 @@
 /** Reads states from LangGraph, and converts them to the API's models. */
+import type { RunnableConfig } from "@langchain/core/runnables";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import type { CheckpointConfig, Interrupt, ThreadState, ThreadTask } from "../models/state.js";
 import type { GraphConfig, ServedGraph, Snapshot, SnapshotTask } from "./graph.js";
+import { hasWrites } from "./open-tasks.js";
 import type { OutputFilter } from "./output-filter.js";
 import { toWire } from "./serialize.js";
 import { withoutStateValues } from "./thrown.js";
@@ -16,13 +18,43 @@ export async function readState(
   config: GraphConfig,
   options?: { subgraphs?: boolean },
 ): Promise<Snapshot> {
+  let snapshot: Snapshot;
   try {
-    return await graph.getState(config, options);
+    snapshot = await graph.getState(config, options);
   } catch (error) {
     const latest = isConflict(error) ? await latestOf(graph, config) : undefined;
     if (!latest) throw error;
-    return graph.getState(latest, options);
+    snapshot = await graph.getState(latest, options);
   }
+  if (config.configurable?.checkpoint_id === undefined)
+    for (const task of snapshot.tasks) if (isOpen(task)) return withOpenTasks(graph, snapshot);
+  return snapshot;
+}
+
+const isOpen = ({ error, interrupts = [] }: SnapshotTask): boolean => error != null || interrupts.length > 0;
+
+/**
+ * Corrects what LangGraph derives from the stored writes of a superstep that has not ended. The answer to a question is
+ * such a write, so a node that asks a second question, or fails after an answer, would be missing in `next`. A task that
+ * has ended keeps its answered interrupts until the superstep ends.
+ */
+async function withOpenTasks(graph: ServedGraph, snapshot: Snapshot): Promise<Snapshot> {
+  const { checkpointer } = graph;
+  if (typeof checkpointer !== "object") return snapshot;
+  const tuple = await checkpointer.getTuple(snapshot.config as RunnableConfig);
+  const rest = [...snapshot.next];
+  const missing: string[] = [];
+  const tasks: SnapshotTask[] = [];
+  for (const task of snapshot.tasks) {
+    const { name, state } = task;
+    const hasEnded = tuple !== undefined && hasWrites(tuple, task);
+    const place = hasEnded ? -1 : rest.indexOf(name);
+    if (place >= 0) rest.splice(place, 1);
+    else if (!hasEnded && isOpen(task)) missing.push(name);
+    const nested = isSnapshot(state) ? { state: await withOpenTasks(graph, state) } : {};
+    tasks.push({ ...task, ...nested, ...(hasEnded && { interrupts: [] }) });
+  }
+  return { ...snapshot, next: [...snapshot.next, ...missing], tasks };
 }
 
 /** By name: it may come from another copy of LangGraph. */

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { SourceMap, type SourceMapPayload } from "node:module";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { tryOr } from "../support/errors.js";
+import { tryOr } from "../support/errors/thrown.js";
 import { createLoader, isAsLoaded, isTypeScript } from "./module-loader.js";
 
 export interface SourcePosition {

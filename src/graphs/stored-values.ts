@@ -1,6 +1,7 @@
 /** Stored checkpoints in exported files: filters their values for export, and validates them on import. */
 import { MemorySaver } from "@langchain/langgraph-checkpoint";
-import { InvalidRequestError, type Issue } from "../support/errors.js";
+import { InvalidRequestError } from "../support/errors.js";
+import type { Issue } from "../support/errors/codes.js";
 import { INTERRUPT, isStateChannel, SENDS } from "../models/channels.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { mapSends, type StoredCheckpoint } from "../models/thread-file.js";

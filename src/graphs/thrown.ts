@@ -1,5 +1,5 @@
 /** Error messages of graphs as clients may see them: LangGraph puts state values into some of its messages. */
-import { errorMessage } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { isRecord } from "../models/common.js";
 
 /** Errors for two nodes that write one key, and for a packet that is not a `Send`. The values may contain brackets. */

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress } from "node:zlib";
 import express, { type Request, type RequestHandler, type Response, type Router } from "express";
+import { packageFile } from "../support/own-package.js";
 
 // All paths are relative, so that the page works under any mount prefix.
 const PAGE = `<!DOCTYPE html>
@@ -155,7 +156,7 @@ function sendAsset(req: Request, res: Response, name: string, root: string): voi
 
 /** A build contains a copy; an unbuilt checkout uses the files of the package. */
 function assetFolder(): string {
-  const { resolve } = createRequire(import.meta.url);
-  const copy = join(dirname(resolve("graph-serve/package.json")), "dist/swagger-ui");
-  return existsSync(copy) ? copy : dirname(resolve("swagger-ui-dist/package.json"));
+  const copy = packageFile("dist/swagger-ui");
+  if (existsSync(copy)) return copy;
+  return dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 }

@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConfigError, errorMessage } from "../support/errors.js";
+import { ConfigError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 
 /**
  * Starts listening and returns the port.

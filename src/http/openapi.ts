@@ -1,8 +1,8 @@
 /** Builds the OpenAPI 3.1 document from the same route table and schemas that serve the requests. */
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { ErrorResponse, type JsonObject } from "../models/common.js";
-import { ERROR_CODES, type ErrorCode } from "../support/errors.js";
-import { VERSION } from "../support/version.js";
+import { ERROR_CODES, type ErrorCode } from "../support/errors/codes.js";
+import { VERSION } from "../support/own-package.js";
 import { PATH_PARAMETERS, pathParameters, type ResponseSpec, type Route, type Tag } from "./core/route.js";
 
 interface OpenApiDocument {

@@ -1,10 +1,11 @@
 /** Serves the Studio on this machine and proxies its requests to a remote server. */
 import { Readable } from "node:stream";
 import express, { type Express, type Request as ExpressRequest, type RequestHandler } from "express";
-import { errorMessage, GraphServeError } from "../support/errors.js";
+import { GraphServeError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { silentLogger } from "../support/log.js";
 import { keyGuard } from "./middleware/api-keys.js";
-import { hostGuard } from "./app.js";
+import { hostGuard } from "./middleware/origins.js";
 import { errorHandler } from "./middleware/error-handler.js";
 import { sendResponse, toRequest } from "./in-process/fetch-bridge.js";
 import { WriteBudget } from "./core/response-writer.js";

@@ -14,7 +14,8 @@ import type {
 } from "@modelcontextprotocol/server";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Service } from "../service/service.js";
-import { InvalidRequestError, tryOr } from "../support/errors.js";
+import { InvalidRequestError } from "../support/errors.js";
+import { tryOr } from "../support/errors/thrown.js";
 import type { ModernMcpSdk } from "../support/mcp-sdk.js";
 import { type Question, questionsText } from "../view/outcome.js";
 import { callTool, type ToolCall } from "./call.js";

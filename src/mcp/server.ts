@@ -11,7 +11,7 @@ import type { Caller } from "../models/caller.js";
 import type { CallerService, Service } from "../service/service.js";
 import { asServiceError, publicMessage } from "../support/errors.js";
 import type { McpSdk } from "../support/mcp-sdk.js";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 import { callTool, type ToolCall } from "./call.js";
 import type { Form } from "./questions.js";
 import { listThreads, readThreadResource, THREAD_TEMPLATE } from "./resources.js";

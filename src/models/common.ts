@@ -66,7 +66,10 @@ export const Limit = Type.Integer({
   default: DEFAULT_LIMIT,
   description: "Maximum number of items to return.",
 });
-export const Offset = Type.Integer({ minimum: 0, default: 0, description: "Number of items to skip." });
+export const Offset = Type.Integer({
+  ...{ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
+  description: "Number of items to skip.",
+});
 
 /** One page of a list. `next` is the offset of the next page, or null on the last one. */
 export interface Page<T> {

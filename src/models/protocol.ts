@@ -2,7 +2,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import { AnyObject, Opt, StringEnum } from "./common.js";
-import { CommandModel } from "./run.js";
+import { CommandModel } from "./command.js";
 
 export const CHANNELS = [
   "values",

@@ -189,27 +189,57 @@ export interface ThreadState {
 
 export const STATE_FIELDS = fieldsOf(ThreadStateModel);
 
+/** Fields that a history only has if they are selected. */
+export const CHANGE_FIELDS = ["changed_keys", "changed_messages"] as const;
+
 /** Only included in a history on request. */
 const ChangedKeys = Nullable(Type.Array(Type.String()), {
   description:
     "Visible state keys written since the previous checkpoint, sorted; all keys if there is no previous checkpoint, null if it has been deleted. Only included if `select` contains it.",
 });
 
+const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
+const MessageCounts = Type.Object(
+  {
+    added: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
+      description: "Added messages by type, such as `ai`, `human` or `tool`.",
+    }),
+    tool_calls: Count("Tool calls of the added messages."),
+    removed: Count("Removed messages."),
+    replaced: Count("Messages that kept their id and got another content."),
+  },
+  { title: "MessageCounts", description: "How a step changed a list of messages." },
+);
+/** How a step changed a list of messages. */
+export type MessageCounts = Static<typeof MessageCounts>;
+
+/** By state key. */
+export type ChangedMessages = Record<string, MessageCounts>;
+
+/** Only included in a history on request. */
+const ChangedMessages = Type.Record(Type.String(), MessageCounts, {
+  description:
+    "Messages added, removed and replaced since the previous checkpoint, by visible state key. Counted when the server stores the checkpoint: empty if no list of messages changed, and for checkpoints stored by other programs or before version 0.2. Only included if `select` contains it.",
+});
+
 export const SelectedState = Type.Object(
   {
     ...Selected(ThreadStateModel, "").properties,
     changed_keys: Type.Optional(ChangedKeys),
+    changed_messages: Type.Optional(ChangedMessages),
   },
   {
     title: "SelectedState",
-    description: "The selected fields of a ThreadStateModel, and `changed_keys`.",
+    description: "The selected fields of a ThreadStateModel, `changed_keys` and `changed_messages`.",
   },
 );
 export interface SelectedState extends Partial<ThreadState> {
   changed_keys?: string[] | null;
+  changed_messages?: ChangedMessages;
 }
 
-export const StateSelection = Selection([...STATE_FIELDS, "changed_keys"]);
+export const StateSelection = Selection([...STATE_FIELDS, ...CHANGE_FIELDS]);
 
 const writtenValues = Type.Union([AnyObject(), Type.Array(Type.Unknown()), Type.Null()], {
   description: "Values to write, passed through the graph's reducers; null forks without a change.",
@@ -255,7 +285,7 @@ export const ThreadStateSearchRequest = Type.Object(
     }),
     select: Opt(StateSelection, {
       description:
-        "Fields of each state to return. Default: all except `changed_keys`. Omit `values` for faster reads from a storage that stores them separately.",
+        "Fields of each state to return. Default: all except `changed_keys` and `changed_messages`. Omit `values` for faster reads from a storage that stores them separately.",
     }),
   },
   { title: "ThreadStateSearchRequest", description: "Filters of a history." },

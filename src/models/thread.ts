@@ -15,7 +15,7 @@ import {
   Uuid,
 } from "./common.js";
 import { MAX_PATH_LENGTH } from "./value-path.js";
-import { CommandModel } from "./run.js";
+import { CommandModel } from "./command.js";
 import { InterruptModel } from "./state.js";
 
 export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;

@@ -1,5 +1,5 @@
 /** Periodic work of the service: heartbeat, deferred writes, expired threads, dead runs. */
-import type { ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import { now } from "../storage/rows/rows.js";
 import { ClockWatch } from "../context/clock.js";
 import { asServiceError } from "../support/errors.js";

@@ -10,7 +10,7 @@ import { DEFAULT_LIMIT } from "../models/common.js";
 import { assertFilter } from "../context/request-limits.js";
 import { requireTimerRoom } from "../context/timer-limits.js";
 import { contains, now } from "../storage/rows/rows.js";
-import type { TimerTable } from "../storage/contract/storage.js";
+import type { TimerTable } from "../storage/contract/timers.js";
 import { GraphServeError, InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { canonicalUuid, newId } from "../support/ids.js";
 import { isStorable } from "../runs/resumption.js";

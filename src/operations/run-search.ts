@@ -3,7 +3,7 @@ import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import { type Run, RUN_FIELDS, type RunSearchRequest } from "../models/run.js";
 import { containing } from "../storage/rows/rows.js";
 import { searchRuns } from "../storage/run-search.js";
-import type { RunRow, RunSearch } from "../storage/contract/storage.js";
+import type { RunRow, RunSearch } from "../storage/contract/runs.js";
 import { canonicalUuid, requireUuid } from "../support/ids.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";

@@ -22,15 +22,15 @@ import {
 import type { EngineContext } from "../runs/live-runs.js";
 import { type AwaitedRun, awaitedRun } from "../delivery/awaited-run.js";
 import { findRuns } from "./run-search.js";
-import { disconnectOf, isDelayed, type KnownRun } from "../runs/run-request.js";
+import { disconnectOf, isDelayed } from "../runs/run-request.js";
+import type { AcceptOptions, KnownRun } from "../runs/run-options.js";
 import { runRow, visibleThread } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
-import type { RunKey, RunRow } from "../storage/contract/storage.js";
+import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { collect, inPagesByOffset } from "../support/read-ahead.js";
 import { acceptRun } from "../coordination/accept-run.js";
-import type { AcceptOptions } from "../runs/run-options.js";
 import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
 import { selectFields } from "../threads/thread-search.js";
 

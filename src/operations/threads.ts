@@ -21,7 +21,7 @@ import type {
   ThreadSearchRequest,
 } from "../models/thread.js";
 import { collect } from "../support/read-ahead.js";
-import type { ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/errors.js";
 import { dueYield } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
@@ -266,7 +266,7 @@ async function copyThread(
   await requireCheckpoint(context, selected);
   const fresh = newThreadRow(context, {});
   try {
-    const namespaces = await liveNamespaces(reader, source.thread_id, checkpointId);
+    const namespaces = await liveNamespaces(context, reader, source.thread_id, checkpointId);
     await storage.checkpointer.copyLatest(source.thread_id, fresh.thread_id, namespaces, checkpointId);
     const snapshot = await latestSnapshot(reader, fresh.thread_id);
     const preview = previewOfState(snapshot, await reader.filter());
@@ -291,6 +291,6 @@ async function copyThread(
 
 /** Deletes all checkpoints of a thread except the latest. The caller holds its lock. */
 export async function keepLatest(context: OpsContext, row: ThreadRow): Promise<void> {
-  const namespaces = await liveNamespaces(await readerOf(context, row), row.thread_id);
+  const namespaces = await liveNamespaces(context, await readerOf(context, row), row.thread_id);
   await context.storage.checkpointer.keepLatest(row.thread_id, namespaces);
 }

@@ -16,9 +16,12 @@ import {
   type VersionProblem,
 } from "../models/version.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
-import { errorMessage, GraphChangedError } from "../support/errors.js";
+import { GraphChangedError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { searchRuns } from "../storage/run-search.js";
-import type { RunRow, ThreadLease, ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunRow } from "../storage/contract/runs.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import { configOf, latestSnapshot, readerOf } from "../threads/thread-state.js";
 import type { PlannedMigration } from "../threads/thread-migration.js";
 import { scopeFilter, visibleThread, writersWith } from "../threads/thread-origin.js";

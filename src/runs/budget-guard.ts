@@ -3,7 +3,7 @@ import { Command, GraphInterrupt } from "@langchain/langgraph";
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { OpsContext } from "../context/context.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { openInterrupts } from "../graphs/snapshot.js";
+import { openInterrupts, readState } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { ModelCalls } from "../models/model-calls.js";
 import type { Run } from "../models/run.js";
@@ -11,7 +11,7 @@ import { type Budget, type Budgets, budgetText, parseBudget } from "../support/b
 import { InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import type { UsageSource } from "../context/usage-recorder.js";
-import type { UsageQuery } from "../storage/contract/storage.js";
+import type { UsageQuery } from "../storage/contract/usage.js";
 
 /** The value of the interrupt. */
 const TYPE = "budget_exceeded";
@@ -124,7 +124,7 @@ export async function withoutBudgetAnswers(
   configurable: JsonObject,
 ): Promise<unknown> {
   if (!(input instanceof Command) || input.resume === undefined) return input;
-  const open = Object.values(openInterrupts(await graph.getState({ configurable }))).flat();
+  const open = Object.values(openInterrupts(await readState(graph, { configurable }))).flat();
   const asked = open.filter(isQuestion);
   if (asked.length === 0) return input;
   const { update, goto, resume } = input as Command<unknown, JsonObject>;

@@ -14,7 +14,8 @@ import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import type { ModelUsage } from "../models/model-calls.js";
 import type { StoredPreview } from "../models/thread.js";
 import { now } from "../storage/rows/rows.js";
-import type { RunHolder, ThreadLease } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunHolder } from "../storage/contract/runs.js";
 import { RunTakenError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
 import type { RunFault } from "../support/run-fault.js";
@@ -62,6 +63,8 @@ const reported = new WeakSet<object>();
 export class Execution {
   /** True once the row of the run has status `running`. */
   hasStarted = false;
+  /** True once the storage rejected a write because another process owns the run. */
+  isTaken = false;
   /** The answer for a waiting caller, unless the run fails. */
   answer: JsonObject = {};
   readonly usage: UsageSource;
@@ -69,7 +72,8 @@ export class Execution {
   readonly #context: OpsContext;
   readonly #options: ExecutionOptions;
   readonly #modes: readonly StreamMode[];
-  readonly #subgraphs: boolean;
+  /** Whether chunks carry the namespace of their graph. */
+  readonly #withNamespaces: boolean;
   readonly #frames: StreamFrames;
   readonly #usage: RunUsage;
   readonly #controller = new AbortController();
@@ -79,7 +83,6 @@ export class Execution {
   #isOver = false;
   /** True while the graph may write. */
   #isWatched = false;
-  #isTaken = false;
   /** Superstep of its latest checkpoint. */
   #step: number | undefined;
   /** True if some output of the graph cannot be sent. */
@@ -97,11 +100,12 @@ export class Execution {
     this.#usage = new RunUsage(context.priceOf);
     const allModes = log?.capturesAllModes ?? false;
     this.#modes = !log ? [] : allModes ? [...new Set([...request.modes, ...ALL_MODES])] : request.modes;
-    this.#subgraphs = allModes || request.subgraphs;
+    const subgraphs = allModes || request.subgraphs;
+    this.#withNamespaces = subgraphs && this.#modes.length > 0;
     this.#frames = new StreamFrames(
       {
         modes: this.#modes,
-        subgraphs: this.#subgraphs,
+        subgraphs,
         checkpointIds: allModes,
         filter: request.bound.filter,
         unfilteredEvents: allow_unfiltered_events,
@@ -144,11 +148,6 @@ export class Execution {
       const writing = this.#context.recorder?.leave(this.usage);
       if (writing) await writing;
     }
-  }
-
-  /** True once the storage rejected a write because another process owns the run. */
-  get isTaken(): boolean {
-    return this.#isTaken;
   }
 
   tokens(): TokenUsage {
@@ -218,7 +217,7 @@ export class Execution {
 
   /** Another process owns the run. This process must not report its end. */
   #lose(): void {
-    this.#isTaken = true;
+    this.isTaken = true;
     this.#loseThread();
   }
 
@@ -258,8 +257,7 @@ export class Execution {
       throw error;
     } finally {
       this.#isWatched = false;
-      this.#step = checkpointer.stepOf(run.run_id);
-      checkpointer.unwatch(run.run_id);
+      this.#step = checkpointer.unwatch(run.run_id);
       storage.checkpointer.unfence(run.run_id);
     }
   }
@@ -368,11 +366,6 @@ export class Execution {
     return guard ? guardModelCalls(callbacks, guard) : callbacks;
   }
 
-  /** Whether chunks carry the namespace of their graph. */
-  get #withNamespaces(): boolean {
-    return this.#subgraphs && this.#modes.length > 0;
-  }
-
   #takeChunk(chunk: unknown): void {
     const [namespace, mode, payload] = (this.#withNamespaces ? chunk : [[], ...(chunk as unknown[])]) as [
       string[],
@@ -424,7 +417,7 @@ export class Execution {
   }
 
   #report({ status, thrown, fault }: Ending): void {
-    if (this.#isTaken) return;
+    if (this.isTaken) return;
     const { run_id, thread_id, metadata } = this.#options.run;
     const fields = { run_id, thread_id, graph_id: metadata.graph_id, status, err: thrown, fault };
     if (thrown !== undefined) return this.#context.logger.warn(fields, "the run failed");

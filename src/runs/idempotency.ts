@@ -4,11 +4,12 @@ import { v5 } from "uuid";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { JsonObject } from "../models/common.js";
 import { now } from "../storage/rows/rows.js";
-import type { RunKey, TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { RunKey } from "../storage/contract/runs.js";
+import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { InvalidRequestError, StorageUnavailableError, UnsupportedOptionError } from "../support/errors.js";
 import { newId, requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";
-import type { KnownRun } from "./run-request.js";
+import type { KnownRun } from "./run-options.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 

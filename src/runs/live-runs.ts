@@ -5,7 +5,8 @@ import type { RunWatch } from "../graphs/stream/run-watch.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunTasks } from "../models/run.js";
 import type { Interrupt } from "../models/state.js";
-import type { Resumption, ThreadLease } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { Resumption } from "../storage/contract/runs.js";
 import { GraphServeError, ShuttingDownError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
@@ -65,6 +66,8 @@ interface End {
 export class LiveRun {
   /** The run as it was accepted, with status `pending`. */
   readonly run: Run;
+  /** See `scopeOf`. */
+  readonly scope: string | null;
   readonly log: RunLog | undefined;
   /** Observes the run; undefined if there is no observer. */
   readonly watch: RunWatch | undefined;
@@ -72,6 +75,8 @@ export class LiveRun {
   readonly resumption: Resumption | null;
   /** Set if the run was requeued and this process has taken it up again. */
   readonly next = new NextAttempt<LiveRun>();
+  /** Called when the run has ended and still holds its thread. Must not reject. */
+  beforeRelease: (() => Promise<void>) | undefined;
 
   readonly #context: EngineContext;
   readonly #isStateless: boolean;
@@ -102,6 +107,7 @@ export class LiveRun {
     resumption: Resumption | null,
   ) {
     this.#context = context;
+    this.scope = scopeOf(context);
     this.resumption = resumption;
     this.run = run;
     this.#since = since;
@@ -110,11 +116,6 @@ export class LiveRun {
     this.#isStateless = stateless !== undefined;
     this.#atEnd = atEnd;
     this.#ifLost = ifLost;
-  }
-
-  /** See `scopeOf`. */
-  get scope(): string | null {
-    return scopeOf(this.#context);
   }
 
   get state(): "queued" | "running" | "ended" {
@@ -240,6 +241,7 @@ export class LiveRun {
       const ended = { ending, usage: execution.tokens(), models, isTaken: execution.isTaken };
       const result = await this.#context.live.results.end({ ...own, ...ended });
       if (result.became === "requeued") await this.#expectNext();
+      if (this.beforeRelease && result.became === "ended" && !result.isLost) await this.beforeRelease();
       return result;
     } finally {
       await lease.release();
@@ -355,22 +357,26 @@ export class LiveRuns {
   /** Memory limit for the logs of all runs and threads together. */
   readonly budget: FrameBudget;
   readonly requeued = new RequeuedRuns<LiveRun>();
+  readonly results: RunResults;
+  /** Logs of ended runs. */
+  readonly logs = new RunLogs();
   /** Callers that wait for runs of other processes. */
   readonly callers = new WaiterGroup();
 
-  #results: RunResults | undefined;
-  #logs: RunLogs | undefined;
   readonly #context: OpsContext;
   /** By run id. At most one run of a thread is running. */
   readonly #runs = new Map<string, LiveRun>();
   readonly #stopping = new AbortController();
+  /** Aborts when the process stops accepting runs. */
+  readonly stopping: AbortSignal = this.#stopping.signal;
   /** Threads that callers wait to take over, with the number of these callers. */
   readonly #takeovers = new Map<string, number>();
 
   constructor(context: OpsContext) {
     this.#context = context;
+    this.results = new RunResults(context);
     // Every caller that waits for a thread adds a listener.
-    setMaxListeners(0, this.#stopping.signal);
+    setMaxListeners(0, this.stopping);
     const { logger, settings } = context;
     const { max_kept_frame_bytes, max_active_runs } = settings;
     this.active = new ActiveRuns(max_active_runs);
@@ -382,23 +388,9 @@ export class LiveRuns {
     );
   }
 
-  get results(): RunResults {
-    return (this.#results ??= new RunResults(this.#context));
-  }
-
-  /** Logs of ended runs. */
-  get logs(): RunLogs {
-    return (this.#logs ??= new RunLogs());
-  }
-
   /** Accepts no more runs. Waiting callers are rejected. */
   stopAccepting(): void {
     this.#stopping.abort(new ShuttingDownError());
-  }
-
-  /** Aborts when the process stops accepting runs. */
-  get stopping(): AbortSignal {
-    return this.#stopping.signal;
   }
 
   /** Makes a run visible to other callers until it has ended. */
@@ -493,6 +485,6 @@ export class LiveRuns {
     for (const live of this.#runs.values()) live.stop(RunAborted.from("shutdown"));
     await ended();
     this.follower?.stop();
-    await this.#results?.flushAll();
+    await this.results.flushAll();
   }
 }

@@ -1,5 +1,5 @@
 /** Which failures of a run are retried, and when (docs/specification.md#streams, 7). */
-import { tryOr, causesOf, errorMessage } from "../support/errors.js";
+import { tryOr, causesOf, errorMessage } from "../support/errors/thrown.js";
 import { pause } from "../support/pause.js";
 
 export const MAX_ATTEMPTS = 3;
@@ -20,8 +20,6 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** Waits before the next attempt: 2 s, then 4 s. Rejects with the signal's reason when it aborts. */
-export const pauseBefore = (
-  attempt: number,
-  signal: AbortSignal,
-  firstPauseMs = FIRST_PAUSE_MS,
-): Promise<void> => pause(firstPauseMs * 2 ** (attempt - 2), signal);
+export function pauseBefore(attempt: number, signal: AbortSignal): Promise<void> {
+  return pause(FIRST_PAUSE_MS * 2 ** (attempt - 2), signal);
+}

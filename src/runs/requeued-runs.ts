@@ -1,6 +1,6 @@
 /** Links a requeued run to its next attempt in the same process, so that its clients can follow it there. */
 import { EventEmitter, once } from "node:events";
-import type { RunKey } from "../storage/contract/storage.js";
+import type { RunKey } from "../storage/contract/runs.js";
 import { pause } from "../support/pause.js";
 
 /** How long a requeued run remembers that its next attempt may execute here, in milliseconds. */

@@ -2,8 +2,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Caller } from "../models/caller.js";
 import type { RunCreateRequest } from "../models/run.js";
-import type { Resumption, RunRow } from "../storage/contract/storage.js";
-import { InvalidRequestError, tryOr } from "../support/errors.js";
+import type { Resumption, RunRow } from "../storage/contract/runs.js";
+import { InvalidRequestError } from "../support/errors.js";
+import { tryOr } from "../support/errors/thrown.js";
 import { maskSecrets } from "../support/secrets.js";
 import type { OpsContext } from "../context/context.js";
 import type { LiveRunOptions } from "./run-options.js";

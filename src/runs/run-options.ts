@@ -1,7 +1,6 @@
 /** Options of an accepted run, in addition to its request. */
-import type { KnownRun } from "./run-request.js";
 import type { RunLog, Stateless } from "../frames/run-log.js";
-import type { Resumption } from "../storage/contract/storage.js";
+import type { Resumption, RunHolder } from "../storage/contract/runs.js";
 
 export interface LiveRunOptions {
   /** Receives the frames of the run; undefined if the run is not streamed. */
@@ -17,6 +16,14 @@ export interface LiveRunOptions {
   unattended?: boolean;
   /** Set for a run that ends with its client's connection: what its row stores if it is requeued after losing its lock. */
   ifLost?: () => Resumption;
+}
+
+/** Properties of a run that are fixed before it is accepted. */
+export interface KnownRun {
+  run_id: string;
+  created_at?: string;
+  /** The current owner, if the run already has a row. */
+  from?: RunHolder;
 }
 
 /** Options of a run to accept. */

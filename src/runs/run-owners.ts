@@ -1,6 +1,7 @@
 /** Which runs were interrupted by the end of their process, and what remains to resume. */
 import { GraphChangedError, StorageUnavailableError } from "../support/errors.js";
-import type { Resumption, ThreadLease, UnfinishedQuery, UnfinishedRun } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { Resumption, UnfinishedQuery, UnfinishedRun } from "../storage/contract/runs.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
 import type { OpsContext } from "../context/context.js";
 import { isAborted, isShutDown } from "./run-aborted.js";

@@ -10,17 +10,18 @@ import {
 } from "../graphs/coerce.js";
 import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { openInterrupts } from "../graphs/snapshot.js";
+import { openInterrupts, readState } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
 import { maskSecrets } from "../support/secrets.js";
-import type { RunHolder, ThreadPatch } from "../storage/contract/storage.js";
+import type { ThreadPatch } from "../storage/contract/threads.js";
 import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { webhookSettingFor } from "../support/webhook-hint.js";
 import { now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
 import { checkpointConfigurable, type CheckpointConfigurable } from "../context/run-checkpointer.js";
+import type { KnownRun } from "./run-options.js";
 import { callerConfigurable, claim, stampScope } from "../threads/thread-origin.js";
 
 /** Call options of a run request, without the input: reading the input needs the graph. */
@@ -50,14 +51,6 @@ export interface CheckedRequest extends CallOptions {
   earlier?: EarlierAttempts;
   /** The span below which the run belongs; undefined without tracing. */
   traceParent?: string;
-}
-
-/** Properties of a run that are fixed before it is accepted. */
-export interface KnownRun {
-  run_id: string;
-  created_at?: string;
-  /** The current owner, if the run already has a row. */
-  from?: RunHolder;
 }
 
 /** Progress of the attempts in other processes. */
@@ -128,12 +121,14 @@ function streamModes(request: RunCreateRequest): StreamMode[] {
 }
 
 /**
- * The input of the graph. `command` takes precedence over `input`; an empty command is ignored.
+ * The input of the graph. `command` takes precedence over `input`; a command that does nothing is ignored beside an input.
  * @throws InvalidRequestError (`invalid_request`)
  */
 export async function graphInput({ input, command }: RunCreateRequest, graph: ServedGraph): Promise<unknown> {
   const rules = await messageRules(graph);
   const resumed = command ? coerceCommand(command, ["body", "command"], rules.write) : undefined;
+  if (command && !resumed && input == null)
+    throw InvalidRequestError.at(["body", "command"], "does nothing: give it a resume, an update or a goto");
   return resumed ?? coerceValues(input ?? null, ["body", "input"], rules.input);
 }
 
@@ -276,7 +271,7 @@ export async function addressedResume(
   configurable: JsonObject,
 ): Promise<unknown> {
   if (!isCommand(input) || input.resume === undefined || !isEmpty(input.resume)) return input;
-  const snapshot = await graph.getState({ configurable });
+  const snapshot = await readState(graph, { configurable });
   const [interrupt, ...others] = Object.values(openInterrupts(snapshot)).flat();
   if (!interrupt || others.length > 0) return input;
   const { update, goto, resume } = input;

@@ -9,21 +9,11 @@ import { NO_TOKENS, reportedTokens, UNITS_PER_USD } from "../models/token-counts
 import type { StoredPreview, ThreadStatus } from "../models/thread.js";
 import type { ModelUsage } from "../models/model-calls.js";
 import type { RunFault } from "../support/run-fault.js";
-import type {
-  Resumption,
-  RunHolder,
-  RunKey,
-  RunOutcome,
-  RunTable,
-  ThreadLease,
-  UsageRow,
-} from "../storage/contract/storage.js";
-import {
-  errorName,
-  GraphServeError,
-  StorageUnavailableError,
-  UnknownInterruptError,
-} from "../support/errors.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { Resumption, RunHolder, RunKey, RunOutcome, RunTable } from "../storage/contract/runs.js";
+import type { UsageRow } from "../storage/contract/usage.js";
+import { GraphServeError, StorageUnavailableError, UnknownInterruptError } from "../support/errors.js";
+import { errorName } from "../support/errors/thrown.js";
 import { isHeldBy, now } from "../storage/rows/rows.js";
 import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -229,14 +219,11 @@ export class RunResults {
     if (left) return { ...left, isLost: false };
     const dead = this.#remainderOf(own, hasBegun);
     const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead }));
+    const result = { ...ending, usage, stored: storedOf(run, outcome), isLost: false };
+    // The run may have failed to start because another process has taken it over: its end is not known here.
+    if (await this.#isTaken(own)) return { ...result, became: "taken" };
     if (!(await this.#store(outcome))) this.#defer(outcome);
-    return {
-      ...ending,
-      usage,
-      stored: storedOf(run, outcome),
-      isLost: false,
-      became: dead ? "dead" : "ended",
-    };
+    return { ...result, became: dead ? "dead" : "ended" };
   }
 
   /** Records a run that may have been stored although storing it failed. */

@@ -24,7 +24,7 @@
  * A queued run with a lease owner waits in that process for its thread: without a shared queue, each process executes
  * the runs that it accepts. A queued run whose status is `running` was requeued: it continues from its last checkpoint.
  */
-import type { Resumption, RunHolder, RunLease, RunPatch, RunRow } from "../storage/contract/storage.js";
+import type { Resumption, RunHolder, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
 
 /** Stored with a delay. */
 export const delayed: Readonly<RunLease> = { state: "delayed", owner: null, attempt: 0 };

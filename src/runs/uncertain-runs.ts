@@ -3,7 +3,7 @@
  * storage failed. Their rows would keep their threads busy forever.
  */
 import { isFinished, now } from "../storage/rows/rows.js";
-import type { RunKey } from "../storage/contract/storage.js";
+import type { RunKey } from "../storage/contract/runs.js";
 import type { OpsContext } from "../context/context.js";
 import { statusByState } from "../threads/thread-state.js";
 import { ended, isUnclaimed, leaseOf, requeued } from "./state.js";

@@ -3,7 +3,7 @@ import type { OpsContext } from "../context/context.js";
 import type { ModelUsage } from "../models/model-calls.js";
 import type { Run } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
-import type { UsageRow } from "../storage/contract/storage.js";
+import type { UsageRow } from "../storage/contract/usage.js";
 import { scopeOf } from "../threads/thread-origin.js";
 
 /** Undefined if no model was called, or the storage does not record usage. */

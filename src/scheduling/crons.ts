@@ -13,7 +13,7 @@ import {
 } from "../models/cron.js";
 import type { RunCreateRequest } from "../models/run.js";
 import { contains, now } from "../storage/rows/rows.js";
-import type { TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { GraphServeError, NotFoundError } from "../support/errors.js";
 import { derivedId, newId, requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";

@@ -3,16 +3,17 @@ import type { Caller } from "../models/caller.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
-import type { RunRow, TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { RunRow } from "../storage/contract/runs.js";
+import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import {
   asServiceError,
-  errorMessage,
   GraphChangedError,
   type GraphServeError,
   InvalidRequestError,
   NotFoundError,
   ThreadBusyError,
 } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { requireUuid } from "../support/ids.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { cancelRun } from "../coordination/cancel.js";
@@ -20,7 +21,8 @@ import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, died, ended, isDelayed } from "../runs/state.js";
 import { requireCheckpoint } from "../context/run-checkpointer.js";
-import { type KnownRun, newRun, readRequest, strategyOf } from "../runs/run-request.js";
+import { newRun, readRequest, strategyOf } from "../runs/run-request.js";
+import type { KnownRun } from "../runs/run-options.js";
 import { requireThread, stampOf } from "../coordination/start-run.js";
 import type { StatelessOptions } from "../coordination/stateless-runs.js";
 import { callAs } from "../threads/stored-assistants.js";

@@ -2,7 +2,7 @@
 import type { BoundGraph } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
-import type { RunHolder } from "../storage/contract/storage.js";
+import type { RunHolder } from "../storage/contract/runs.js";
 import { GraphServeError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";

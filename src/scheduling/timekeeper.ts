@@ -1,6 +1,6 @@
 /** Fires due timers. Servers on one storage share the work: a lease assigns each row to one server at a time. */
 import { now } from "../storage/rows/rows.js";
-import type { TimerKind, TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { TimerKind, TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { GraphServeError } from "../support/errors.js";
 import { pauseUntil } from "../support/pause.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";

@@ -4,7 +4,8 @@
  */
 import type { AuthEvent, AuthRequest, Caller, Identity } from "../models/caller.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
-import { ConfigError, errorMessage, GraphServeError, tryOr } from "../support/errors.js";
+import { ConfigError, GraphServeError } from "../support/errors.js";
+import { errorMessage, tryOr } from "../support/errors/thrown.js";
 import type { Logger } from "../support/log.js";
 import { withTimeout } from "../support/pause.js";
 

@@ -2,8 +2,8 @@
 import { graphSummary, type GraphOutline } from "../graphs/draw.js";
 import type { GraphRegistry } from "../graphs/registry.js";
 import type { ServerInfo } from "../models/info.js";
-import { oneLine } from "../support/errors.js";
-import { VERSION } from "../support/version.js";
+import { oneLine } from "../support/errors/thrown.js";
+import { VERSION } from "../support/own-package.js";
 
 /**
  * A graph as the startup banner and `validate` show it.

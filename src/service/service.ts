@@ -13,21 +13,21 @@ import { InProcessQueue } from "../coordination/in-process-queue.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
 import { graphSummaries, type GraphSummary, serverInfo } from "./info.js";
 import type { RecordingTable } from "../storage/contract/recordings.js";
-import type { Storage, StorageFinding, ThreadRow, UnfinishedRun } from "../storage/contract/storage.js";
+import type { UnfinishedRun } from "../storage/contract/runs.js";
+import type { Storage, StorageFinding } from "../storage/contract/storage.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import type { GraphLoadError } from "../support/errors.js";
 import type { Logger } from "../support/log.js";
 import type { Metrics } from "../support/metrics.js";
 import type { Tracing } from "../tracing/tracing.js";
 import { currentRun } from "../support/event-loop.js";
 import { langgraphVersion } from "../support/user-langgraph.js";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 import type { UserHooks } from "./user-hooks.js";
 
-export type { GraphSummary } from "./info.js";
-export type { RunActivity } from "../models/run-activity.js";
 export type { RecordingTable } from "../storage/contract/recordings.js";
-export type { StorageFinding, UnfinishedRun } from "../storage/contract/storage.js";
-export type { FrameStream, JoinedStream, RunFrame, RunStream, WaitingRun } from "../models/run-stream.js";
+export type { UnfinishedRun } from "../storage/contract/runs.js";
+export type { StorageFinding } from "../storage/contract/storage.js";
 
 interface InProcessRun {
   thread_id: string;
@@ -92,6 +92,9 @@ export class Service extends Operations {
   /** The SDK that serves /a2a; undefined while the setting a2a is off. @internal */
   readonly a2aSdk: object | undefined;
 
+  /** The storage of threads: scheme, and location without passwords. */
+  readonly storage: Pick<Storage, "scheme" | "durable" | "location">;
+
   readonly #context: EngineContext;
   /** Undefined until the first use of runs. */
   #live: LiveRuns | undefined;
@@ -130,6 +133,7 @@ export class Service extends Operations {
     const deadRuns = context.metrics && context.storage.deadRuns;
     if (deadRuns) context.metrics?.deadRunsKept(() => deadRuns.count());
     context.metrics?.framesKept(() => this.keptFrameBytes);
+    this.storage = context.storage;
     this.#hooks = hooks;
     this.authenticate = hooks?.authenticate;
     this.authorize = hooks?.authorize;
@@ -195,11 +199,6 @@ export class Service extends Operations {
   /** The setting welcome_message, and the version of this package. */
   initialMessage(): InitialMessage {
     return { message: this.settings.welcome_message, version: VERSION };
-  }
-
-  /** The storage of threads: scheme, and location without passwords. */
-  get storage(): Pick<Storage, "scheme" | "durable" | "location"> {
-    return this.#context.storage;
   }
 
   /** The recorded calls of runs; undefined if the storage cannot keep them. @internal */

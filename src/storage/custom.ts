@@ -3,20 +3,18 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Jiti } from "jiti";
-import { ConfigError, errorMessage, GraphServeError, StorageUnavailableError } from "../support/errors.js";
+import { ConfigError, GraphServeError, StorageUnavailableError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { ModuleTarget } from "../support/module-target.js";
-import type {
-  Checkpointer,
-  ItemTable,
-  OwnerTable,
-  RunTable,
-  Storage,
-  StorageOptions,
-  ThreadLocks,
-  ThreadTable,
-  TimerTable,
-  UsageTable,
-} from "./contract/storage.js";
+import type { ItemTable } from "./contract/items.js";
+import type { ThreadLocks } from "./contract/locks.js";
+import type { OwnerTable } from "./contract/owners.js";
+import type { RunTable } from "./contract/runs.js";
+import type { Storage, StorageOptions } from "./contract/storage.js";
+import type { Checkpointer } from "./contract/checkpointer.js";
+import type { ThreadTable } from "./contract/threads.js";
+import type { TimerTable } from "./contract/timers.js";
+import type { UsageTable } from "./contract/usage.js";
 import type { RecordingTable } from "./contract/recordings.js";
 
 /**

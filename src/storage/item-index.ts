@@ -1,6 +1,7 @@
 /** Semantic search in the long-term memory: embeds items and queries, and ranks items by cosine similarity. */
 import type { PutOperation } from "@langchain/langgraph-checkpoint";
-import { errorMessage, GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { GraphServeError, InvalidRequestError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { Logger } from "../support/log.js";
 import { withTimeout } from "../support/pause.js";
 import { inPages } from "../support/read-ahead.js";
@@ -11,7 +12,7 @@ import type {
   StoredItem,
   VectorFormat,
   VectorSearch,
-} from "./contract/storage.js";
+} from "./contract/items.js";
 import { textsAt } from "./item-texts.js";
 
 /** Embeds texts: one vector per text, in order. */

@@ -24,7 +24,7 @@ import {
 } from "../support/unserializable.js";
 import type { ItemIndex } from "./item-index.js";
 import { verdictOn } from "./saver/saver-parts.js";
-import type { ItemRow, ItemTable, StoredItem } from "./contract/storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "./contract/items.js";
 
 const now = (): string => new Date().toISOString();
 

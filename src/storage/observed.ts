@@ -1,5 +1,6 @@
 import { type Method, ownValue, wrapMethods } from "./driver/methods.js";
-import type { Checkpointer, Storage } from "./contract/storage.js";
+import type { Storage } from "./contract/storage.js";
+import type { Checkpointer } from "./contract/checkpointer.js";
 
 /** Called when a storage call settles, with its duration in seconds. */
 type OnCall = (operation: string, seconds: number) => void;

@@ -158,14 +158,6 @@ export async function sqliteFault(cwd: string): Promise<StorageUnavailableError 
   );
 }
 
-/**
- * Whether the scheme's storage uses this URI; if false, the URI is ignored.
- * @throws ConfigError if the scheme is unknown (`config_invalid`)
- */
-export function uriMatchesScheme(scheme: string, uri: string): boolean {
-  return backendOf(scheme).matches(uri);
-}
-
 function backendOf(scheme: string): Backend {
   const backend = Object.hasOwn(BACKENDS, scheme) ? BACKENDS[scheme] : undefined;
   if (backend) return backend;

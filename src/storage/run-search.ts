@@ -2,7 +2,8 @@
 import { dueYield } from "../support/event-loop.js";
 import { pagesOf } from "../support/read-ahead.js";
 import { matchesRun, runOrder } from "./rows/rows.js";
-import type { RunRow, RunSearch, Storage } from "./contract/storage.js";
+import type { RunRow, RunSearch } from "./contract/runs.js";
+import type { Storage } from "./contract/storage.js";
 
 /** Maximum number of threads that the fallback walks: the most recently updated ones. */
 const MAX_THREADS_WALKED = 1000;

@@ -3,7 +3,8 @@ import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { Usage, UsageFilter, UsageGroup } from "../models/usage.js";
 import { GraphServeError } from "../support/errors.js";
 import { UNITS_PER_USD } from "../models/token-counts.js";
-import type { Storage, UsageSum } from "./contract/storage.js";
+import type { Storage } from "./contract/storage.js";
+import type { UsageSum } from "./contract/usage.js";
 
 /**
  * @param scope only usage of users with this scope

@@ -9,9 +9,6 @@ import {
 import { oneLine, tryOr } from "./errors/thrown.js";
 import { didYouMean } from "./nearest.js";
 
-export * from "./errors/codes.js";
-export * from "./errors/thrown.js";
-
 /**
  * Base class of all errors that the service throws deliberately. `message` says what happened and
  * to which object; `code` decides the HTTP status.

@@ -88,7 +88,7 @@ export async function consume<T>(
     for await (const item of source) {
       if (signal?.aborted) break;
       taker.add(item);
-      if (taker.failed) break;
+      if (taker.failure) break;
     }
   };
   try {
@@ -96,7 +96,7 @@ export async function consume<T>(
   } finally {
     await taker.idle;
   }
-  taker.throwFailure();
+  if (taker.failure) throw taker.failure.error;
 }
 
 /** One race for all items: a race per item costs a listener and several promises each. */
@@ -124,14 +124,10 @@ class Taker<T> {
   readonly #take: (item: T) => void;
   #waiting: T[] = [];
   isBusy = false;
-  #failure: { error: unknown } | undefined;
+  failure: { error: unknown } | undefined;
 
   constructor(take: (item: T) => void) {
     this.#take = take;
-  }
-
-  get failed(): boolean {
-    return this.#failure !== undefined;
   }
 
   /** Items that arrive while others are pending wait behind them. */
@@ -140,7 +136,7 @@ class Taker<T> {
     try {
       this.#take(item);
     } catch (error) {
-      this.#failure = { error };
+      this.failure = { error };
       return;
     }
     const turn = dueYield();
@@ -149,15 +145,11 @@ class Taker<T> {
     this.idle = turn.then(() => this.#run());
   }
 
-  throwFailure(): void {
-    if (this.#failure) throw this.#failure.error;
-  }
-
   async #run(): Promise<void> {
     try {
       while (this.#waiting.length > 0) await this.#takeWaiting();
     } catch (error) {
-      this.#failure = { error };
+      this.failure = { error };
     } finally {
       this.isBusy = false;
     }

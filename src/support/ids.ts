@@ -1,5 +1,6 @@
 import { v5, v7 } from "uuid";
-import { InvalidRequestError, type Issue } from "./errors.js";
+import { InvalidRequestError } from "./errors.js";
+import type { Issue } from "./errors/codes.js";
 
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -1,4 +1,4 @@
-import { tryOr, causesOf, errorMessage, errorName, LONGEST_MESSAGE } from "./errors.js";
+import { tryOr, causesOf, errorMessage, errorName, LONGEST_MESSAGE } from "./errors/thrown.js";
 
 /**
  * The logger interface that the service uses; pino implements it. `fields` are logged as JSON.

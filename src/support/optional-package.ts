@@ -1,7 +1,8 @@
 /** Loads optional packages. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { ConfigError, errorMessage, tryOr } from "./errors.js";
+import { ConfigError } from "./errors.js";
+import { errorMessage, tryOr } from "./errors/thrown.js";
 import { managerOf, MANAGERS } from "./package-manager.js";
 
 interface Need {

@@ -76,8 +76,8 @@ export function callingVersion(manager: PackageManager, env: Variables): string 
  * The package manager of the project that contains a folder: by lock file, then the one that
  * started this process, then npm.
  */
-export function managerOf(folder: string, env: Variables = process.env): PackageManager {
-  return managerByLock(folder) ?? callingManager(env) ?? "npm";
+export function managerOf(folder: string): PackageManager {
+  return managerByLock(folder) ?? callingManager(process.env) ?? "npm";
 }
 
 function managerByLock(folder: string): PackageManager | undefined {

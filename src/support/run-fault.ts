@@ -1,4 +1,4 @@
-import type { SourceLocation } from "./errors.js";
+import type { SourceLocation } from "./errors/codes.js";
 import type { StackFrame } from "./stack.js";
 
 /**

@@ -1,7 +1,8 @@
 /** Parses stack traces and recognizes user code. */
-import { dirname, isAbsolute, sep } from "node:path";
+import { isAbsolute, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { tryOr } from "./errors.js";
+import { tryOr } from "./errors/thrown.js";
+import { CODE_FOLDER } from "./own-package.js";
 
 /**
  * One call in a stack trace of user code or of a library.
@@ -30,8 +31,7 @@ export interface StackFrame {
 
 /** Matches `at name (file:1:2)` and `at file:1:2`. */
 const FRAME = /^\s*at (?:async )?(?:(.*?) \((.*):(\d+):(\d+)\)|(.*):(\d+):(\d+))$/;
-/** `src` or `dist` of this package. */
-const OWN_PACKAGE = dirname(dirname(fileURLToPath(import.meta.url))) + sep;
+const OWN_CODE = CODE_FOLDER + sep;
 
 /** Parses a line of a stack trace; undefined if it is not a call. */
 export function parseStackLine(row: string): StackFrame | undefined {
@@ -44,7 +44,7 @@ export function parseStackLine(row: string): StackFrame | undefined {
 
 /** True for code of the user's project: not in a package, in Node or in graph-serve. */
 export const isUserCode = ({ file }: StackFrame): boolean =>
-  isAbsolute(file) && !/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(OWN_PACKAGE);
+  isAbsolute(file) && !/[\\/]node_modules[\\/]/.test(file) && !file.startsWith(OWN_CODE);
 
 /** Converts a path in a stack trace, which can be a URL with a version, to a file path. */
 export function plainPath(text: string): string {

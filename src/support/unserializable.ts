@@ -1,5 +1,6 @@
 /** Finds values that JSON cannot represent; they can be neither stored nor sent. */
-import { tryOr, errorMessage, errorName, InvalidRequestError } from "./errors.js";
+import { InvalidRequestError } from "./errors.js";
+import { tryOr, errorMessage, errorName } from "./errors/thrown.js";
 
 /** Maximum nesting depth of a value: reading a deeper one back would exhaust the stack. */
 export const MAX_SERIALIZABLE_DEPTH = 500;

@@ -1,7 +1,8 @@
 /** Smoke tests without a case file: the graph loads, draws, has schemas and runs once. */
 import { UNKNOWN } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
-import { errorMessage, GraphServeError } from "../support/errors.js";
+import { GraphServeError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { CaseFile } from "./cases/case-files.js";
 import type { Coverage } from "./coverage.js";
 import type { GraphsUnderTest, GraphUnderTest } from "./graphs.js";

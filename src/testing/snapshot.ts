@@ -2,7 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { ConfigError, errorMessage } from "../support/errors.js";
+import { ConfigError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { readIfExists } from "../support/read-text.js";
 import type { JsonObject } from "../models/common.js";
 import type { TokenUsage } from "../models/run.js";

@@ -1,12 +1,13 @@
 /** Reads only the channels that the selected fields of a history need. */
-import type { Checkpoint } from "@langchain/langgraph-checkpoint";
+import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
+import { countsOf } from "../context/run-checkpointer.js";
 import type { ServedGraph, Snapshot } from "../graphs/graph.js";
 import type { OutputFilter } from "../graphs/output-filter.js";
 import { isStateChannel } from "../models/channels.js";
 import type { JsonObject } from "../models/common.js";
-import type { ThreadStateSearchRequest } from "../models/state.js";
+import type { ChangedMessages, SelectedState, ThreadStateSearchRequest } from "../models/state.js";
 import { type NeededChannels, withReading } from "../storage/saver/saver-parts.js";
-import type { Checkpointer } from "../storage/contract/storage.js";
+import type { Checkpointer } from "../storage/contract/checkpointer.js";
 
 type Select = NonNullable<ThreadStateSearchRequest["select"]>;
 
@@ -26,21 +27,47 @@ export function neededChannels(
   return { own: true, results, keys: triggers.filter(isStateChannel) };
 }
 
-/** Finds the keys that a checkpoint changed, by comparing channel versions with its parent's. */
-export class ChangedKeys {
+/**
+ * Finds what a checkpoint changed: keys, by comparing channel versions with its parent's, and the numbers of messages that
+ * were stored with it.
+ */
+export class StepChanges {
   readonly #checkpointer: Pick<Checkpointer, "getTuple">;
+  readonly #select: Select;
   readonly #versions = new Map<string, Checkpoint["channel_versions"]>();
+  readonly #messages = new Map<string, ChangedMessages>();
 
-  constructor(checkpointer: Pick<Checkpointer, "getTuple">) {
+  constructor(checkpointer: Pick<Checkpointer, "getTuple">, select: Select) {
     this.#checkpointer = checkpointer;
+    this.#select = select;
   }
 
-  note({ id, channel_versions }: Pick<Checkpoint, "id" | "channel_versions">): void {
+  note({ checkpoint: { id, channel_versions }, metadata }: CheckpointTuple): void {
     this.#versions.set(id, channel_versions);
+    const counts = countsOf(metadata);
+    if (counts) this.#messages.set(id, counts);
   }
 
-  /** Changed keys of a checkpoint passed to `note`; null if its parent was deleted. */
-  async of({ config, parentConfig }: Snapshot, filter: OutputFilter): Promise<string[] | null> {
+  /** The selected changes of a checkpoint passed to `note`. */
+  async of(snapshot: Snapshot, filter: OutputFilter): Promise<SelectedState> {
+    return {
+      ...(this.#select.includes("changed_keys") && { changed_keys: await this.#keysOf(snapshot, filter) }),
+      ...(this.#select.includes("changed_messages") && {
+        changed_messages: this.#messagesOf(snapshot, filter),
+      }),
+    };
+  }
+
+  /** The counts of a copied checkpoint, or one whose parent was deleted, are not those of its first step here. */
+  #messagesOf({ config, parentConfig, metadata }: Snapshot, filter: OutputFilter): ChangedMessages {
+    const isFirst = ["input", "update"].includes(String(metadata?.source));
+    if (!parentConfig && !isFirst) return {};
+    const counts = this.#messages.get(idOf(config.configurable)) ?? {};
+    return Object.fromEntries(Object.entries(counts).filter(([key]) => filter.shows(key)));
+  }
+
+  /** Null if the parent was deleted. */
+  async #keysOf({ config, parentConfig }: Snapshot, filter: OutputFilter): Promise<string[] | null> {
     const now = this.#versions.get(idOf(config.configurable)) ?? {};
     const before = parentConfig ? await this.#versionsAt(parentConfig.configurable ?? {}) : {};
     if (!before) return null;
@@ -56,7 +83,7 @@ export class ChangedKeys {
     const parent = await this.#checkpointer.getTuple({
       configurable: withReading(configurable, { channels }),
     });
-    if (parent) this.note(parent.checkpoint);
+    if (parent) this.note(parent);
     return parent?.checkpoint.channel_versions;
   }
 }

@@ -6,6 +6,7 @@ import { checkpointRefOf, endedTasks, readState, threadStateOf } from "../graphs
 import { previewOfState } from "../graphs/thread-preview.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import {
+  CHANGE_FIELDS,
   type CheckpointLike,
   type CheckpointSelector,
   type SelectedState,
@@ -17,7 +18,9 @@ import {
   type UnfinishedStep,
 } from "../models/state.js";
 import { collect } from "../support/read-ahead.js";
-import type { RunRow, ThreadLease, ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
+import type { RunRow } from "../storage/contract/runs.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now } from "../storage/rows/rows.js";
 import { type Reading, withReading } from "../storage/saver/saver-parts.js";
@@ -28,7 +31,7 @@ import {
   type CheckpointConfigurable,
   requireCheckpoint,
 } from "../context/run-checkpointer.js";
-import { ChangedKeys, neededChannels, oneBehind } from "./history.js";
+import { neededChannels, oneBehind, StepChanges } from "./history.js";
 import { claim, noteWriter, scopeOf, visibleThread } from "./thread-origin.js";
 import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
 import { selectFields } from "./thread-search.js";
@@ -168,7 +171,7 @@ export class States {
     yield* this.#shown(snapshots({}), { reader, namespace, request });
   }
 
-  /** Like `walk`, with the fields in `select`. Without `select`, all fields except `changed_keys`. */
+  /** Like `walk`, with the fields in `select`. Without `select`, all fields except the changes. */
   async *walkSelected(threadId: string, request: ThreadStateSearchRequest): AsyncGenerator<SelectedState> {
     const { select } = request;
     if (!select?.length) {
@@ -177,16 +180,12 @@ export class States {
     }
     const { reader, namespace, snapshots } = await this.#openHistory(threadId, request);
     const channels = neededChannels(select, reader.graph, namespace);
-    const changed = new ChangedKeys(this.#context.checkpointer);
-    const selectsKeys = select.includes("changed_keys");
-    const read = snapshots({
-      channels,
-      ...(selectsKeys && { onRead: (checkpoint) => changed.note(checkpoint) }),
-    });
-    const changedKeys = (snapshot: Snapshot, filter: OutputFilter) => changed.of(snapshot, filter);
+    const selectsChanges = CHANGE_FIELDS.some((field) => select.includes(field));
+    const changes = selectsChanges ? new StepChanges(this.#context.checkpointer, select) : undefined;
+    const read = snapshots({ channels, ...(changes && { onRead: (tuple) => changes.note(tuple) }) });
     // The parent of a checkpoint is usually the next item.
-    const shown = selectsKeys ? oneBehind(read) : read;
-    const options = { reader, namespace, request, ...(selectsKeys && { changedKeys }) };
+    const shown = select.includes("changed_keys") ? oneBehind(read) : read;
+    const options = { reader, namespace, request, ...(changes && { changes }) };
     for await (const state of this.#shown(shown, options))
       yield selectFields<SelectedState>(state, select, STATE_FIELDS);
   }
@@ -213,7 +212,7 @@ export class States {
 
   async *#shown(
     snapshots: AsyncIterable<Snapshot>,
-    { reader, namespace, request, changedKeys }: ShownOptions,
+    { reader, namespace, request, changes }: ShownOptions,
   ): AsyncGenerator<ThreadState & SelectedState> {
     // One filter for all: it covers the writers of older states. Only the newest state can have an unfinished superstep.
     let filter: OutputFilter | undefined;
@@ -227,7 +226,7 @@ export class States {
       yield {
         ...threadStateOf(snapshot, filter),
         ...(unfinished_step && { unfinished_step }),
-        ...(changedKeys && { changed_keys: await changedKeys(snapshot, filter) }),
+        ...(await changes?.of(snapshot, filter)),
       };
     }
   }
@@ -241,7 +240,7 @@ interface ShownOptions {
   /** Empty for the root graph. */
   namespace: string;
   request: ThreadStateSearchRequest;
-  changedKeys?: (snapshot: Snapshot, filter: OutputFilter) => Promise<string[] | null>;
+  changes?: StepChanges;
 }
 
 /** Metadata of old checkpoints contains the writes of nodes: a search must not reveal hidden ones. */

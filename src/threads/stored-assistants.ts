@@ -2,7 +2,7 @@
 import type { Assistant, AssistantVersion } from "../models/assistant.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { RunCreateRequest } from "../models/run.js";
-import type { TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { NotFoundError } from "../support/errors.js";
 import { canonicalUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";

@@ -5,7 +5,8 @@
 import type { Caller } from "../models/caller.js";
 import { byKey, type JsonObject } from "../models/common.js";
 import { contains } from "../storage/rows/rows.js";
-import type { RunRow, ThreadFilter, ThreadPatch, ThreadRow } from "../storage/contract/storage.js";
+import type { RunRow } from "../storage/contract/runs.js";
+import type { ThreadFilter, ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
 import type { OpsContext } from "../context/context.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";

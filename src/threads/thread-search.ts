@@ -11,7 +11,7 @@ import {
 import { parsePath, type PathStep, valueAt } from "../models/value-path.js";
 import { readAhead } from "../support/read-ahead.js";
 import { containing } from "../storage/rows/rows.js";
-import type { ThreadFilter, ThreadQuery, ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadFilter, ThreadQuery, ThreadRow } from "../storage/contract/threads.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";

@@ -3,20 +3,20 @@ import { assertPlainData, clientConfigurable } from "../graphs/coerce.js";
 import type { ServedGraph, Snapshot } from "../graphs/graph.js";
 import { type OutputFilter, UNKEYED } from "../graphs/output-filter.js";
 import { toWire } from "../graphs/serialize.js";
-import { openInterrupts, readState } from "../graphs/snapshot.js";
+import { isSnapshot, openInterrupts, readState } from "../graphs/snapshot.js";
 import { thrownMessage } from "../graphs/thrown.js";
-import { byKey, isRecord, type JsonObject } from "../models/common.js";
+import { byKey, isRecord } from "../models/common.js";
 import type { Thread, ThreadCreateRequest, ThreadStatus, TtlRequest } from "../models/thread.js";
 import { maskSecrets } from "../support/secrets.js";
-import type { ThreadRow } from "../storage/contract/storage.js";
+import type { ThreadRow } from "../storage/contract/threads.js";
 import {
   GraphServeError,
   InvalidRequestError,
-  type Issue,
   NotFoundError,
   StorageUnavailableError,
   ThreadExistsError,
 } from "../support/errors.js";
+import type { Issue } from "../support/errors/codes.js";
 import { newId, requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
@@ -134,8 +134,12 @@ export function restingStatus(snapshot: Snapshot): ThreadStatus {
   return snapshot.next.length > 0 ? "interrupted" : "idle";
 }
 
-/** Namespaces that a state depends on: the root and its pending subgraphs. The latest state by default. */
+/**
+ * Namespaces that a state depends on: the root, its pending subgraphs, and those of failed tasks, which continue at the
+ * node that failed. The latest state by default.
+ */
 export async function liveNamespaces(
+  { storage: { checkpointer } }: OpsContext,
   { graph }: Pick<Reader, "graph">,
   threadId: string,
   checkpointId?: string,
@@ -151,15 +155,31 @@ export async function liveNamespaces(
     },
     { subgraphs: true },
   );
-  return ["", ...nestedNamespaces(root)];
+  const live = ["", ...nestedNamespaces(root)];
+  const failed = failedNamespaces(root);
+  if (failed.length === 0) return live;
+  const stored = await checkpointer.namespaces(threadId);
+  return [...live, ...stored.filter((each) => failed.some((top) => `${each}|`.startsWith(`${top}|`)))];
 }
 
 function nestedNamespaces(snapshot: Snapshot): string[] {
+  return nestedStates(snapshot).flatMap(([namespace, state]) => [namespace, ...nestedNamespaces(state)]);
+}
+
+/** Where subgraphs of failed tasks store: LangGraph does not read their states. */
+function failedNamespaces(snapshot: Snapshot, parent = ""): string[] {
+  const failed = snapshot.tasks.filter(({ error }) => error != null);
+  return [
+    ...failed.map(({ name, id }) => `${parent && `${parent}|`}${name}:${id}`),
+    ...nestedStates(snapshot).flatMap(([namespace, state]) => failedNamespaces(state, namespace)),
+  ];
+}
+
+/** The pending subgraphs of a state, with their namespaces. */
+function nestedStates(snapshot: Snapshot): [namespace: string, state: Snapshot][] {
   return snapshot.tasks.flatMap(({ state }) => {
-    const config = state as { config?: { configurable?: JsonObject } } | undefined;
-    const namespace = config?.config?.configurable?.checkpoint_ns;
-    if (typeof namespace !== "string") return [];
-    return [namespace, ...nestedNamespaces(state as Snapshot)];
+    const namespace = isSnapshot(state) ? state.config.configurable?.checkpoint_ns : undefined;
+    return isSnapshot(state) && typeof namespace === "string" ? [[namespace, state]] : [];
   });
 }
 

@@ -38,11 +38,14 @@ export const hasFailed = ({ status }: Pick<Run, "status">): boolean =>
  * The tree of spans of a stored run.
  * @param now end of a run that has not ended, in milliseconds since 1970
  */
-export function storedSpan(run: Run, tasks: RunTasks, now = Date.now()): TaskSpan {
+export function storedSpan(run: Run, tasks: RunTasks): TaskSpan {
   const { status, created_at, updated_at, attempt, metadata } = run;
   // The run may have waited for its thread.
   const from = Date.parse(tasks.tasks[0]?.started_at ?? created_at);
-  const to = Math.max(from, status === "pending" || status === "running" ? now : Date.parse(updated_at));
+  const to = Math.max(
+    from,
+    status === "pending" || status === "running" ? Date.now() : Date.parse(updated_at),
+  );
   return {
     key: "",
     name: `${OPERATION} ${String(metadata.graph_id)}`,

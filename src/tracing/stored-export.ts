@@ -1,7 +1,8 @@
 /** Sends stored runs to the collector of the environment, and reports what the collector answers. */
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import type { Run, RunTasks } from "../models/run.js";
-import { ConfigError, errorMessage, GraphServeError } from "../support/errors.js";
+import { ConfigError, GraphServeError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { isDisabled, loadSdk, SUCCESS, type Variables, variableOf } from "./provider.js";
 import { SpanIds } from "./span-ids.js";
 import { Tracing, type TraceSettings } from "./tracing.js";

@@ -5,7 +5,7 @@
 import type { Attributes, Context, Span, SpanContext, SpanOptions, Tracer } from "@opentelemetry/api";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunTasks } from "../models/run.js";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 import * as names from "./names.js";
 import { type OpenProvider, openProvider, type ProviderEvents } from "./provider.js";
 import { beginAttributes, endAttributes, hasFailed, storedSpan } from "./run-span.js";

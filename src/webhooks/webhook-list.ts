@@ -2,7 +2,7 @@
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { Webhook, WebhookFilter } from "../models/webhook.js";
 import { now } from "../storage/rows/rows.js";
-import type { TimerRow } from "../storage/contract/storage.js";
+import type { TimerRow } from "../storage/contract/timers.js";
 import { GraphServeError, NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";

@@ -3,12 +3,13 @@ import { Buffer } from "node:buffer";
 import { createHmac } from "node:crypto";
 import type { Caller } from "../models/caller.js";
 import type { JsonObject } from "../models/common.js";
-import type { TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { now } from "../storage/rows/rows.js";
-import { ConfigError, errorMessage } from "../support/errors.js";
+import { ConfigError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { post, OutboundPolicy } from "../support/outbound.js";
 import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
-import { VERSION } from "../support/version.js";
+import { VERSION } from "../support/own-package.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { WebhookSettings } from "../context/timers.js";
 

@@ -5,7 +5,8 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../models/common.js";
 import { isFinished, now } from "../storage/rows/rows.js";
-import type { RunKey, RunRow, TimerRow, TimerTable } from "../storage/contract/storage.js";
+import type { RunKey, RunRow } from "../storage/contract/runs.js";
+import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { type OpsContext, withParts } from "../context/context.js";
 import { storedValues } from "../delivery/run-ends.js";
 import type { EngineContext } from "../runs/live-runs.js";

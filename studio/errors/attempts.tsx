@@ -4,10 +4,10 @@ import { isRecord } from "../../src/models/json.js";
 import type { StudioNodeRun } from "../../src/models/studio.js";
 import { changesBetween } from "../../src/view/changes.js";
 import { isReadOnly } from "../api.js";
-import { Differences } from "../parts/changes.js";
-import { Fault } from "../parts/common.js";
-import { Problem } from "../parts/problems.js";
-import { jsonText, msText, visible } from "../parts/text.js";
+import { Differences } from "../components/changes.js";
+import { Fault } from "../components/common.js";
+import { Problem } from "../components/problems.js";
+import { jsonText, msText, visible } from "../components/text.js";
 import { live, run } from "../state/conversation.js";
 import { hello } from "../state/hello.js";
 import {

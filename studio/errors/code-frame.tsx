@@ -1,5 +1,5 @@
 /** Source lines around an error, with the line of the error marked. */
-import { visible } from "../parts/text.js";
+import { visible } from "../components/text.js";
 
 interface FrameLine {
   number: string;

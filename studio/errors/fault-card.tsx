@@ -2,8 +2,8 @@
 import { useEffect, useState } from "preact/hooks";
 import type { StudioFault } from "../../src/models/studio.js";
 import { isReadOnly, type ApiError } from "../api.js";
-import { shortFile } from "../parts/problems.js";
-import { Copy, Value, visible } from "../parts/text.js";
+import { shortFile } from "../components/problems.js";
+import { Copy, Value, visible } from "../components/text.js";
 import { hello } from "../state/hello.js";
 import { openInEditor } from "../state/helper.js";
 import { faultNode, faultOfRun } from "../state/run-fault.js";

@@ -3,7 +3,7 @@ import { memo } from "./memo.js";
 import { type Diagram, wayKey } from "../../src/view/diagram.js";
 import { isStoppable } from "../state/breakpoints.js";
 import { strings } from "../strings.js";
-import { visible } from "../parts/text.js";
+import { visible } from "../components/text.js";
 import { pathOf } from "./geometry.js";
 import type { GraphViewProps } from "./graph-view.js";
 import type { DrawnBox, DrawnEdge, DrawnNode, GraphLayout } from "./layout.js";

@@ -2,8 +2,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { NodeUsage, NodeUsageSums } from "../../src/models/usage.js";
 import type { Diagram } from "../../src/view/diagram.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { visible } from "../parts/text.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { visible } from "../components/text.js";
 import { go, href, withQuery } from "../router.js";
 import { SINCE } from "../state/all-runs.js";
 import { onChange, throttled } from "../state/changes.js";

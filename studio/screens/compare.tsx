@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { changesInSteps } from "../../src/view/changes.js";
 import { ApiError } from "../api.js";
-import type { Pair } from "../parts/aligned.js";
-import { Differences } from "../parts/changes.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { CopyAs } from "../parts/copy-as.js";
-import { inSlices } from "../parts/slices.js";
-import { msText, visible } from "../parts/text.js";
+import type { Pair } from "../components/aligned.js";
+import { Differences } from "../components/changes.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { CopyAs } from "../components/copy-as.js";
+import { inSlices } from "../components/slices.js";
+import { msText, visible } from "../components/text.js";
 import { go, href } from "../router.js";
 import {
   compare,

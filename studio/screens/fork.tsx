@@ -4,10 +4,11 @@ import { useEffect } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { messageLine } from "../../src/view/text.js";
-import { Fault, Section } from "../parts/common.js";
-import { CopyAs } from "../parts/copy-as.js";
-import type { MessageLike } from "../parts/message.js";
-import { jsonText, LongText, visible } from "../parts/text.js";
+import { Fault, Section } from "../components/common.js";
+import { CopyAs } from "../components/copy-as.js";
+import { JsonEditor } from "../components/json-editor.js";
+import type { MessageLike } from "../components/message.js";
+import { jsonText, LongText, visible } from "../components/text.js";
 import { href } from "../router.js";
 import { drawing, drawThread } from "../state/drawing.js";
 import {
@@ -143,15 +144,13 @@ function Editor({ name, text }: { name: string; text: string }) {
   const id = `draft-${name}`;
   return (
     <div>
-      <textarea
-        class="code"
-        rows={Math.min(16, Math.max(3, text.split("\n").length + 1))}
-        spellcheck={false}
-        aria-label={strings.fork.valueOf(visible(name))}
-        aria-invalid={fault !== undefined}
-        aria-describedby={fault ? id : undefined}
-        value={text}
-        onInput={({ currentTarget }) => setDraft(name, currentTarget.value)}
+      <JsonEditor
+        text={text}
+        label={strings.fork.valueOf(visible(name))}
+        isInvalid={fault !== undefined}
+        fault={fault}
+        faultId={id}
+        onText={(next) => setDraft(name, next)}
       />
       {fault && (
         <p id={id} class="bad small-text" role="alert">

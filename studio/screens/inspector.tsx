@@ -6,27 +6,18 @@ import type { ThreadState, ThreadTask } from "../../src/models/state.js";
 import { userNodes } from "../../src/view/diagram.js";
 import { errorLine } from "../../src/view/text.js";
 import { isReadOnly, shared } from "../api.js";
-import { Changes } from "../parts/changes.js";
-import { Fault, Section, Waiting } from "../parts/common.js";
-import { openCase } from "../parts/case-dialog.js";
+import { Changes } from "../components/changes.js";
+import { Fault, Section, Waiting } from "../components/common.js";
+import { openCase } from "../components/case-dialog.js";
 import { Attempts, RunAgain } from "../errors/attempts.js";
 import { FaultCard } from "../errors/fault-card.js";
-import { Copy, jsonText, LongText, Value, visible } from "../parts/text.js";
-import { findStep } from "../parts/step-finder.js";
-import { Tree } from "../parts/tree.js";
+import { Copy, jsonText, LongText, Value, visible } from "../components/text.js";
+import { findStep } from "../components/step-finder.js";
+import { Tree } from "../components/tree.js";
 import { go, href, place, withQuery } from "../router.js";
 import { conditionText } from "../state/condition.js";
-import {
-  chosenId,
-  chosenStep,
-  type Looked,
-  looked,
-  namespace,
-  row,
-  stepHref,
-  steps,
-  threadId,
-} from "../state/thread.js";
+import { chosenId, chosenStep, looked, namespace, row, stepHref, steps, threadId } from "../state/thread.js";
+import type { Looked } from "../state/steps-view.js";
 import { hello } from "../state/hello.js";
 import { graphOf } from "../state/threads.js";
 import { keyOf, watched } from "../state/node-reruns.js";

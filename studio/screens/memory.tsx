@@ -2,11 +2,11 @@
 import { useEffect } from "preact/hooks";
 import type { StoreItem } from "../../src/models/store.js";
 import { isReadOnly } from "../api.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { EndOfList } from "../parts/end-of-list.js";
-import { ItemEditor } from "../parts/item-editor.js";
-import { FactsField } from "../parts/list-head.js";
-import { Ago, visible } from "../parts/text.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { EndOfList } from "../components/end-of-list.js";
+import { ItemEditor } from "../components/item-editor.js";
+import { FactsField } from "../components/list-head.js";
+import { Ago, visible } from "../components/text.js";
 import { go, place, withQuery } from "../router.js";
 import {
   hasMoreItems,

@@ -1,17 +1,17 @@
 /** Runs a graph and shows the run in its drawing and conversation. */
 import { useEffect } from "preact/hooks";
-import { Asking } from "../parts/asking.js";
-import { Beside, BesidePicker } from "../parts/beside.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { Composer } from "../parts/composer.js";
+import { Asking } from "../components/asking.js";
+import { Beside, BesidePicker } from "../components/beside.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { Composer } from "../components/composer.js";
 import { GraphView } from "../graph/graph-view.js";
 import { NodePanel } from "../graph/node-panel.js";
 import type { Progress as GraphProgress } from "../graph/marks.js";
-import { Scene } from "../parts/scene.js";
-import { Splitter } from "../parts/splitter.js";
-import { visible } from "../parts/text.js";
-import { ThreadHead } from "../parts/thread-head.js";
-import { VersionNote } from "../parts/version-note.js";
+import { Scene } from "../components/scene.js";
+import { Splitter } from "../components/splitter.js";
+import { visible } from "../components/text.js";
+import { ThreadHead } from "../components/thread-head.js";
+import { VersionNote } from "../components/version-note.js";
 import { go, href, place } from "../router.js";
 import { breakpoints, toggle } from "../state/breakpoints.js";
 import {
@@ -106,12 +106,19 @@ function Head() {
           <Picker />
         </>
       ) : (
-        <ThreadHead id={id} thread={thread}>
-          {thread && graphOf(thread) === "" && <Picker />}
+        <ThreadHead
+          id={id}
+          thread={thread}
+          main={
+            <>
+              {thread && graphOf(thread) === "" && <Picker />}
+              <a class="button small" href={href(["run"], { graph: graphId.value })}>
+                {strings.runs.fresh}
+              </a>
+            </>
+          }
+        >
           <BesidePicker />
-          <a class="button small" href={href(["run"], { graph: graphId.value })}>
-            {strings.runs.fresh}
-          </a>
         </ThreadHead>
       )}
       {thread && <VersionNote id={thread.thread_id} updatedAt={thread.updated_at} />}

@@ -2,14 +2,14 @@ import { useEffect, useState } from "preact/hooks";
 import type { RunStatus } from "../../src/models/run.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
 import { type ApiError, isReadOnly } from "../api.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { CopyAs } from "../parts/copy-as.js";
-import { RunActions, useRecordings } from "../parts/run-actions.js";
-import { EndOfList } from "../parts/end-of-list.js";
-import { runCostText } from "../parts/costs.js";
-import { Table, TableRow } from "../parts/table.js";
-import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
-import { Ago, msText, visible } from "../parts/text.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { CopyAs } from "../components/copy-as.js";
+import { RunActions, useRecordings } from "../components/run-actions.js";
+import { EndOfList } from "../components/end-of-list.js";
+import { runCostText } from "../components/costs.js";
+import { Table, TableRow } from "../components/table.js";
+import { ListHead, MetaField, StatusChoices } from "../components/list-head.js";
+import { Ago, msText, visible } from "../components/text.js";
 import { go, href, place, withQuery } from "../router.js";
 import {
   cancelRun,

@@ -1,9 +1,9 @@
 /** The results of the last `shadow --studio`: the runs that differ by class, and what differs. */
 import { useEffect } from "preact/hooks";
 import type { StudioShadow, StudioShadowResult } from "../../src/models/studio.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { ListHead } from "../parts/list-head.js";
-import { Ago, visible } from "../parts/text.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { ListHead } from "../components/list-head.js";
+import { Ago, visible } from "../components/text.js";
 import { href, place, withQuery } from "../router.js";
 import { hello } from "../state/hello.js";
 import { readShadow } from "../state/helper.js";

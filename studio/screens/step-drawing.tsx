@@ -1,13 +1,14 @@
 /** The graph at one step: nodes that ran, nodes that run next, and the edges between them. */
 import { useSignalEffect } from "@preact/signals";
 import type { ThreadTask } from "../../src/models/state.js";
-import { Fault, Waiting } from "../parts/common.js";
+import { Fault, Waiting } from "../components/common.js";
 import { GraphView, waysHint } from "../graph/graph-view.js";
-import { takenEdges } from "../parts/history-diagram.js";
+import { takenEdges } from "../components/history-diagram.js";
 import type { Progress } from "../graph/marks.js";
-import { visible } from "../parts/text.js";
+import { visible } from "../components/text.js";
 import { drawing, drawingError, drawThread } from "../state/drawing.js";
-import { chosenStep, type Looked, parentOf, ranIn, stepHref } from "../state/thread.js";
+import type { Looked } from "../state/steps-view.js";
+import { chosenStep, parentOf, ranIn, stepHref } from "../state/thread.js";
 import { strings } from "../strings.js";
 
 export function StepDrawing({ state, parent }: Looked) {

@@ -3,16 +3,16 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { userNodes } from "../../src/view/diagram.js";
 import { isReadOnly, shared } from "../api.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { Dock } from "../parts/dock.js";
-import { ReplayNote } from "../parts/replay-note.js";
-import { SavePage, ShownSwitch } from "../parts/thread-tools.js";
-import { VersionNote } from "../parts/version-note.js";
-import { movedBy, rowId, Rows } from "../parts/rows.js";
-import { FinderButton, StepFinder } from "../parts/step-finder.js";
-import { Splitter } from "../parts/splitter.js";
-import { msText, visible } from "../parts/text.js";
-import { ThreadHead } from "../parts/thread-head.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { Dock } from "../components/dock.js";
+import { ReplayNote } from "../components/replay-note.js";
+import { SavePage, ShownSwitch } from "../components/thread-tools.js";
+import { VersionNote } from "../components/version-note.js";
+import { movedBy, rowId, Rows } from "../components/rows.js";
+import { FinderButton, StepFinder } from "../components/step-finder.js";
+import { Splitter } from "../components/splitter.js";
+import { msText, visible } from "../components/text.js";
+import { ThreadHead } from "../components/thread-head.js";
 import { go, href, place } from "../router.js";
 import { concerns, onChange } from "../state/changes.js";
 import { live } from "../state/conversation.js";
@@ -51,7 +51,7 @@ import { shown } from "../state/shown.js";
 import { readKeys } from "../state/state-keys.js";
 import { graphOf } from "../state/threads.js";
 import { measure, measuredOf } from "../state/times.js";
-import { Lane } from "../parts/lane.js";
+import { Lane } from "../components/lane.js";
 import { path, placed, width } from "../state/branches.js";
 import { strings } from "../strings.js";
 import { Inspector } from "./inspector.js";
@@ -288,11 +288,27 @@ function countOf(nodes: readonly string[], name: string): string {
   return count > 1 ? ` ×${count}` : "";
 }
 
-function changedText({ changed, next, asks }: Step): string {
-  const wrote = changed && changed.length > 0 ? `${strings.thread.wrote} ${visible(changed.join(", "))}` : "";
+function changedText(step: Step): string {
+  const { next, asks } = step;
+  const wrote = visible(wroteText(step));
   // The badge describes the next tasks, so they come first.
   if (wrote !== "" && asks === 0) return wrote;
   const names = [...new Set(userNodes(next))];
   const then = names.length > 0 ? strings.thread.next(visible(names.join(", "))) : "";
   return [then, wrote].filter(Boolean).join(" · ");
+}
+
+/** `+1 AI message, 3 tool calls · plan`, or `changed plan` without numbers of messages. */
+function wroteText({ changed, messages }: Step): string {
+  const words = strings.thread;
+  const counted = Object.entries(messages).map(([key, { added, tool_calls, removed, replaced }]) => {
+    const parts = Object.entries(added).map(([type, number]) => words.added(number, type));
+    if (tool_calls > 0) parts.push(words.calls(tool_calls));
+    if (removed > 0) parts.push(words.removed(removed));
+    if (replaced > 0) parts.push(words.replaced(replaced));
+    return words.messages(key, parts);
+  });
+  const others = (changed ?? []).filter((key) => !Object.hasOwn(messages, key)).join(", ");
+  if (counted.length > 0) return [...counted, others].filter(Boolean).join(" · ");
+  return others === "" ? "" : `${words.wrote} ${others}`;
 }

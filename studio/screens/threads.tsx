@@ -1,10 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
 import { isReadOnly } from "../api.js";
-import { visible, Ago } from "../parts/text.js";
-import { Empty, Fault, Status, Waiting } from "../parts/common.js";
-import { EndOfList } from "../parts/end-of-list.js";
-import { Table, TableRow } from "../parts/table.js";
-import { ListHead, MetaField, StatusChoices } from "../parts/list-head.js";
+import { visible, Ago } from "../components/text.js";
+import { Empty, Fault, Status, Waiting } from "../components/common.js";
+import { EndOfList } from "../components/end-of-list.js";
+import { Table, TableRow } from "../components/table.js";
+import { ListHead, MetaField, StatusChoices } from "../components/list-head.js";
 import { go, href, place, withQuery } from "../router.js";
 import { onChange, throttled } from "../state/changes.js";
 import {

@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import type { RunTasks } from "../../src/models/run.js";
 import type { TokenCounts } from "../../src/models/token-counts.js";
-import { Dialog } from "../parts/dialog.js";
-import { costText } from "../parts/costs.js";
-import { type Cost, costOf, parsePrices, tokensIn } from "../parts/prices.js";
-import { visible } from "../parts/text.js";
-import { rootTasks } from "../parts/timeline.js";
+import { Dialog } from "../components/dialog.js";
+import { costText } from "../components/costs.js";
+import { type Cost, costOf, parsePrices, tokensIn } from "../components/prices.js";
+import { visible } from "../components/text.js";
+import { rootTasks } from "../components/timeline.js";
 import { chosenStep, namespace } from "../state/thread.js";
 import { prices, priceText } from "../state/prices.js";
 import { threadCost, threadTokens } from "../state/times.js";

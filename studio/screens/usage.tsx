@@ -1,10 +1,10 @@
 /** Usage of models: tokens and costs by model, user, graph or day, and a chart by day. */
 import { useEffect } from "preact/hooks";
 import type { Usage } from "../../src/models/usage.js";
-import { Empty, Fault, Waiting } from "../parts/common.js";
-import { ListHead } from "../parts/list-head.js";
-import { sumText } from "../parts/costs.js";
-import { dollars, visible } from "../parts/text.js";
+import { Empty, Fault, Waiting } from "../components/common.js";
+import { ListHead } from "../components/list-head.js";
+import { sumText } from "../components/costs.js";
+import { dollars, visible } from "../components/text.js";
 import { go, place, withQuery } from "../router.js";
 import { onUsage, throttled } from "../state/changes.js";
 import {

@@ -2,10 +2,10 @@
 import { useSignalEffect } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import type { RunTask, RunTasks } from "../../src/models/run.js";
-import { Fault, Waiting } from "../parts/common.js";
-import { movedBy, rowId, Rows } from "../parts/rows.js";
-import { dollars, msText, visible } from "../parts/text.js";
-import { graphAround, type TimedRow, timeline, type Timeline } from "../parts/timeline.js";
+import { Fault, Waiting } from "../components/common.js";
+import { movedBy, rowId, Rows } from "../components/rows.js";
+import { dollars, msText, visible } from "../components/text.js";
+import { graphAround, type TimedRow, timeline, type Timeline } from "../components/timeline.js";
 import { go } from "../router.js";
 import { namespace, stepHref, steps } from "../state/thread.js";
 import { chosenRun, readTimes, times } from "../state/times.js";

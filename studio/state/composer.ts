@@ -5,7 +5,7 @@ import type { Run } from "../../src/models/run.js";
 import { ask } from "../api.js";
 import { stops } from "./breakpoints.js";
 import type { RunWish } from "./copy-as.js";
-import type { FieldFaults } from "../parts/schema-form.js";
+import type { FieldFaults } from "../components/schema-form.js";
 import { picture, refusal, threadId } from "./conversation.js";
 import { Draft, messageOf } from "./draft.js";
 import { fileOf } from "./files.js";

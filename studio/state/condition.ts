@@ -1,6 +1,6 @@
 /** Conditions on a state, such as `messages[2].content = "yes"` or `total >= 10`. */
 import { parsePath, type PathStep, valueAt } from "../../src/models/value-path.js";
-import { entriesOf, pathText } from "../parts/tree-rows.js";
+import { entriesOf, pathText } from "../components/tree-rows.js";
 
 type Operator = "!=" | ">=" | "<=" | "==" | "=" | ">" | "<";
 

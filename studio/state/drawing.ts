@@ -4,7 +4,7 @@ import type { GraphDrawing } from "../../src/models/assistant.js";
 import { type Diagram, diagramOf } from "../../src/view/diagram.js";
 import { ApiError, ask } from "../api.js";
 import { withoutInnerEnds } from "../graph/tree.js";
-import { historyDiagram } from "../parts/history-diagram.js";
+import { historyDiagram } from "../components/history-diagram.js";
 import { load, loading } from "./loading.js";
 import { namespace, row, steps } from "./thread.js";
 import { graphOf } from "./threads.js";

@@ -2,8 +2,8 @@
 import { computed } from "@preact/signals";
 import type { NodeUsage, NodeUsageSums } from "../../src/models/usage.js";
 import { ask } from "../api.js";
-import { sumText } from "../parts/costs.js";
-import { dollars, msText } from "../parts/text.js";
+import { sumText } from "../components/costs.js";
+import { dollars, msText } from "../components/text.js";
 import { place } from "../router.js";
 import { SINCE } from "./all-runs.js";
 import { load, loading } from "./loading.js";

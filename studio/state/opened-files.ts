@@ -3,7 +3,7 @@ import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ThreadFile, threadFileFault } from "../../src/models/thread-file.js";
 import type { PageData } from "../../src/view/replay-data.js";
-import { type Answerer, answererOf, statesPage } from "../parts/answers.js";
+import { type Answerer, answererOf, statesPage } from "../components/answers.js";
 import { strings } from "../strings.js";
 
 export interface OpenedFile {

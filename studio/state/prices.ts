@@ -1,6 +1,6 @@
 /** The user's token prices, stored in this browser. */
 import { computed, effect, signal } from "@preact/signals";
-import { parsePrices } from "../parts/prices.js";
+import { parsePrices } from "../components/prices.js";
 
 const STORED = "graph-serve.prices";
 

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { Run, RunTask, RunTasks } from "../../src/models/run.js";
 import { ask } from "../api.js";
 import type { Mark, NodeFacts, Progress } from "../graph/marks.js";
-import { msText } from "../parts/text.js";
+import { msText } from "../components/text.js";
 import { strings } from "../strings.js";
 import { onProgress } from "./live-run.js";
 import { drawnNamespace, type NodeState, RunProgress } from "./run-progress.js";

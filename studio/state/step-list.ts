@@ -1,5 +1,5 @@
 /** Steps of a thread as rows, newest first. Some ranges may not be loaded. */
-import type { SelectedState } from "../../src/models/state.js";
+import type { ChangedMessages, SelectedState } from "../../src/models/state.js";
 
 /** A checkpoint as a row of the list. */
 export interface Step {
@@ -12,6 +12,8 @@ export interface Step {
   next: readonly string[];
   /** Changed state keys; null if the previous checkpoint no longer exists. */
   changed: readonly string[] | null;
+  /** Numbers of added, removed and replaced messages, by state key. */
+  messages: ChangedMessages;
   asks: number;
 }
 
@@ -24,6 +26,7 @@ export const STEP_FIELDS = [
   "next",
   "interrupts",
   "changed_keys",
+  "changed_messages",
 ] as const;
 const textOr = <T>(value: unknown, fallback: T): string | T => (typeof value === "string" ? value : fallback);
 
@@ -38,6 +41,7 @@ export function stepOf(state: SelectedState): Step {
     createdAt: created_at,
     next,
     changed: state.changed_keys ?? null,
+    messages: state.changed_messages ?? {},
     asks: state.interrupts?.length ?? 0,
   };
 }

@@ -3,7 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Run, RunTask, RunTasks } from "../../src/models/run.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
 import { ask } from "../api.js";
-import { added, type Cost, costOf } from "../parts/prices.js";
+import { added, type Cost, costOf } from "../components/prices.js";
 import { load, loading } from "./loading.js";
 import { prices } from "./prices.js";
 import type { Step } from "./step-list.js";

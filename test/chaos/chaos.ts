@@ -29,6 +29,8 @@ export interface ChaosOptions {
   isDeploy?: boolean;
   /** Time for all runs to end after the last fault, in seconds. */
   settleSeconds: number;
+  /** Arguments of node for the command line; that of the sources by default. */
+  program?: readonly string[];
   say?: (text: string) => void;
 }
 
@@ -43,7 +45,8 @@ export async function chaos(options: ChaosOptions): Promise<Verdict> {
   const roles = Array.from({ length: servers }, (_, index): Role =>
     workers === 0 ? "all" : index < servers - workers ? "api" : "worker",
   );
-  const fleet = await Fleet.start(roles, { ...stored, ...options.settings }, options.skewSeconds ?? 0);
+  const settings = { ...stored, ...options.settings };
+  const fleet = await Fleet.start(roles, settings, options.skewSeconds ?? 0, options.program);
   try {
     const random = randomOf(seed);
     const ms = seconds * 1000;

@@ -13,11 +13,11 @@ import type { ServedGraph } from "../../src/graphs/graph.js";
 import { freePort } from "../helpers/free-port.js";
 import type { Turn } from "./graph.js";
 
-const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const GRAPH = fileURLToPath(new URL("graph.ts", import.meta.url));
 const CONFIG = "graph-server.config.json";
 const SHIFT = new URL("../helpers/shift-clock.mjs", import.meta.url).href;
-const ARGUMENTS = ["--import", "tsx", "--import", SHIFT];
+/** Arguments of node for the command line from the sources. */
+const SOURCES = ["--import", "tsx", fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url))];
 /** Maximum time from start to the first response, in ms. */
 const READY_MS = 60_000;
 /** A server does not start without its database, so it is started up to this many times. */
@@ -119,11 +119,15 @@ export class Fleet {
     return this.servers.filter(({ role }) => role !== "worker");
   }
 
-  /** @param skewSeconds clock difference between the first and the last server */
+  /**
+   * @param skewSeconds clock difference between the first and the last server
+   * @param program arguments of node for the command line
+   */
   static async start(
     roles: readonly Role[],
     settings: Partial<Settings>,
     skewSeconds: number,
+    program: readonly string[] = SOURCES,
   ): Promise<Fleet> {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-chaos-"));
     const config = join(folder, CONFIG);
@@ -141,10 +145,14 @@ export class Fleet {
       const port = await freePort();
       const command = role === "worker" ? ["worker"] : ["start", "--role", role];
       const server = new Server(`http://127.0.0.1:${port}`, role, () =>
-        spawn(process.execPath, [...ARGUMENTS, CLI, ...command, "--config", config, "--port", String(port)], {
-          env: { ...process.env, CHAOS_LOG: join(folder, "turns.log"), SHIFT_MS },
-          stdio: ["ignore", "ignore", process.env.CHAOS_VERBOSE ? "inherit" : "ignore"],
-        }),
+        spawn(
+          process.execPath,
+          ["--import", SHIFT, ...program, ...command, "--config", config, "--port", String(port)],
+          {
+            env: { ...process.env, CHAOS_LOG: join(folder, "turns.log"), SHIFT_MS },
+            stdio: ["ignore", "ignore", process.env.CHAOS_VERBOSE ? "inherit" : "ignore"],
+          },
+        ),
       );
       servers.push(server);
     }

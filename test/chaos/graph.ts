@@ -15,7 +15,7 @@ export interface Turn {
   run: string;
   node: string;
   pid: number;
-  /** Epoch milliseconds on the server's clock. */
+  /** Epoch milliseconds on the clock of the machine, even if that of the server is shifted. */
   at: number;
   attempt: number;
 }
@@ -37,7 +37,7 @@ async function turn(node: string, tag: string, config: LangGraphRunnableConfig) 
       run: run_id,
       node,
       pid: process.pid,
-      at: Date.now(),
+      at: performance.timeOrigin + performance.now(),
       attempt,
     };
     appendFileSync(process.env.CHAOS_LOG ?? "", `${JSON.stringify(line)}\n`);

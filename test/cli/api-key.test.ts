@@ -2,7 +2,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, vi } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService } from "../../src/service/open.js";
 import { cli, type CliOptions, type CliResult } from "./harness.js";

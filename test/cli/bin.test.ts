@@ -5,8 +5,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { VERSION } from "../../src/support/version.js";
-import { installPackage } from "../helpers/installed.js";
+import { VERSION } from "../../src/support/own-package.js";
+import { installPackage } from "../helpers/compiled.js";
 import { createProject, echoGraph, type Project } from "./harness.js";
 
 let installed: string;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { cli, createProject, type Project } from "./harness.js";
 
 let project: Project;
@@ -33,7 +34,7 @@ describe("config print", () => {
     expect(stdout).toMatch(/host +127\.0\.0\.1 +default/);
   });
 
-  it("the storage is the one that the commands use", async () => {
+  itSqlite("the storage is the one that the commands use", async () => {
     await project.put("graph-server.config.json", {});
     const { stdout, stderr } = await run(["print", "--origin"]);
     expect(stdout).toMatch(/checkpointer_scheme +sqlite +default of dev and run; start uses memory/);

@@ -1,6 +1,7 @@
 /** `crons` and `webhooks`: directly on the storage, without settings or graphs, and through a server. */
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Cron } from "../../src/models/cron.js";
 import type { Webhook } from "../../src/models/webhook.js";
 import { graphs, says } from "../clients/open.js";

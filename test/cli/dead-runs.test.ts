@@ -1,6 +1,7 @@
 /** `runs dead` and `runs redrive`: directly on the storage, without graphs, and through a server. */
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { DeadRun } from "../../src/models/dead-run.js";
 import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";

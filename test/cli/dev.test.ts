@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describeSqlite, itSqlite } from "../helpers/with-sqlite.js";
 import {
   cli,
   createProject,
@@ -92,7 +93,7 @@ describe("dev", () => {
     expect(dev.stdout.text).toBe("");
   });
 
-  it("the banner on a terminal has 12 lines", async () => {
+  itSqlite("the banner on a terminal has 12 lines", async () => {
     const dev = await startDev(undefined, { isTTY: true, env: { NO_COLOR: "1" } });
     await dev.stderr.until(/quit\n/);
     const lines = dev.stderr.text.trimEnd().split("\n");
@@ -126,7 +127,7 @@ describe("dev", () => {
     });
   });
 
-  it("threads survive a restart", async () => {
+  itSqlite("threads survive a restart", async () => {
     const first = await startDev();
     const { thread_id } = await post<Answer>(first.url, "/threads", { metadata: { kept: true } });
     first.stop();
@@ -154,24 +155,29 @@ describe("dev", () => {
     }
   });
 
-  it.each([false, true])("dev warns if the default port is taken (on a terminal: %s)", async (isTTY) => {
-    const holder = createServer();
-    // Another program on this machine may already use it.
-    await new Promise<void>((resolve) =>
-      holder.once("error", () => resolve()).listen(2024, "127.0.0.1", resolve),
-    );
-    try {
-      const dev = await startDev(["./graph.ts"], { isTTY, env: { NO_COLOR: "1" } });
-      await dev.stderr.until(/storage sqlite|quit\n/);
-      const port = new URL(dev.url).port;
-      expect(port).not.toBe("2024");
-      expect(dev.stderr.text).toMatch(
-        new RegExp(`port 2024 on 127.0.0.1 is in use( by .+ \\(pid \\d+\\))?, using port ${port} instead\n`),
+  itSqlite.each([false, true])(
+    "dev warns if the default port is taken (on a terminal: %s)",
+    async (isTTY) => {
+      const holder = createServer();
+      // Another program on this machine may already use it.
+      await new Promise<void>((resolve) =>
+        holder.once("error", () => resolve()).listen(2024, "127.0.0.1", resolve),
       );
-    } finally {
-      holder.close();
-    }
-  });
+      try {
+        const dev = await startDev(["./graph.ts"], { isTTY, env: { NO_COLOR: "1" } });
+        await dev.stderr.until(/storage sqlite|quit\n/);
+        const port = new URL(dev.url).port;
+        expect(port).not.toBe("2024");
+        expect(dev.stderr.text).toMatch(
+          new RegExp(
+            `port 2024 on 127.0.0.1 is in use( by .+ \\(pid \\d+\\))?, using port ${port} instead\n`,
+          ),
+        );
+      } finally {
+        holder.close();
+      }
+    },
+  );
 
   it("a port changed in the configuration is used, or reported as taken", async () => {
     const config = (port: number) => ({ graphs: { agent: "./graph.ts" }, port });
@@ -215,7 +221,7 @@ withPostgres("dev with PostgreSQL", (postgres) => {
   });
 });
 
-describe("dev with a graph that does not exist", () => {
+describeSqlite("dev with a graph that does not exist", () => {
   it.each([
     ["./graph.ts:nope", 'error  export "nope" not found in ./graph.ts\n', "fix  write ./graph.ts:graph"],
     ["./grahp.ts", "error  graph file ./grahp.ts not found\n", "fix  did you mean"],
@@ -232,7 +238,7 @@ describe("dev with a graph that does not exist", () => {
     await expect(access(join(project.dir, ".graph-serve/dev.db"))).rejects.toThrow("ENOENT");
   });
 
-  it("one of several graphs, or one of the configuration, is enough", async () => {
+  itSqlite("one of several graphs, or one of the configuration, is enough", async () => {
     expect((await cli(["dev", "./graph.ts", "./gone.ts"], { cwd: project.dir })).code).toBe(2);
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts", other: "./graph.ts:no" },
@@ -327,7 +333,7 @@ describe("hot reload in dev", () => {
     expect(message).toMatchObject({ message: "./graph.ts" });
   });
 
-  it("a changed configuration is applied at the same address", async () => {
+  itSqlite("a changed configuration is applied at the same address", async () => {
     await project.put("graph-server.config.json", {
       graphs: { agent: "./graph.ts" },
       welcome_message: "one",

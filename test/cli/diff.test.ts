@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { diffPage } from "../../src/cli/diff/page.js";
 import { changeLines } from "../../src/view/change-lines.js";
 import { changesBetween, jsonPatch, type PatchOperation } from "../../src/view/changes.js";

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { isInRange, nodeCheck, queueChecks, tracingCheck } from "../../src/cli/doctor/check.js";
 import type { LoadedConfig } from "../../src/config/load.js";
 import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
@@ -30,7 +31,7 @@ async function checks(
 }
 
 describe("a healthy project", () => {
-  it("every check passes", async () => {
+  itSqlite("every check passes", async () => {
     const { code, items, of } = await checks();
     expect(code).toBe(0);
     // Node 20 is a warning.
@@ -51,7 +52,7 @@ describe("a healthy project", () => {
     expect(of("graph agent").detail).toContain("1 node");
   });
 
-  it("an existing database is checked", async () => {
+  itSqlite("an existing database is checked", async () => {
     await cli(["run", "--message", "hi"], { cwd: project.dir });
     const { of } = await checks();
     expect(of("storage").detail).toMatch(/^sqlite .*\.graph-serve\/dev\.db$/);
@@ -60,7 +61,7 @@ describe("a healthy project", () => {
     expect(of("stale runs")).toMatchObject({ status: "ok", detail: "none" });
   });
 
-  it("the embedding function of store_index is called", async () => {
+  itSqlite("the embedding function of store_index is called", async () => {
     await project.put("embed.ts", "export const embed = async (texts: string[]) => texts.map(() => [1, 2]);");
     const settings = (dims: number) =>
       project.put("graph-server.config.json", {
@@ -88,7 +89,7 @@ describe("a healthy project", () => {
     expect([code, of("store_index").detail]).toEqual([1, "store_index: ./embed.ts:embed failed: no quota"]);
   });
 
-  it("expired threads are counted before a sweep deletes them", async () => {
+  itSqlite("expired threads are counted before a sweep deletes them", async () => {
     const settings = { graphs: { agent: "./graph.ts:graph" }, ttl: { threads: { minutes: 0.0001 } } };
     await cli(["run", "--message", "hi"], { cwd: project.dir });
     expect((await checks()).of("ttl")).toMatchObject({
@@ -110,7 +111,7 @@ describe("a healthy project", () => {
     });
   });
 
-  it("lines in a pipe are aligned and uncoloured", async () => {
+  itSqlite("lines in a pipe are aligned and uncoloured", async () => {
     const { stdout, stderr } = await cli(["doctor"], { cwd: project.dir });
     expect(stdout).toMatch(/^(ok {2}|warn) {2}node {29}Node\.js /);
     expect(stdout + stderr).not.toContain("\u001b");
@@ -203,7 +204,7 @@ describe("problems in the project", () => {
     ]);
   });
 
-  it("tracing enabled by the environment is a warning", async () => {
+  itSqlite("tracing enabled by the environment is a warning", async () => {
     const { code, stdout, stderr } = await cli(["doctor"], {
       cwd: project.dir,
       env: { LANGSMITH_TRACING: "true" },

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { RunReport } from "../../src/cli/run/outcome.js";
 import type { ThreadState } from "../../src/models/state.js";
 import type { Thread } from "../../src/models/thread.js";

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { textWidth } from "../../src/view/text.js";
 import { cli, createProject, type Project } from "./harness.js";
 import { traceDrawing } from "./draw/trace.js";
@@ -125,7 +126,7 @@ describe("other formats", () => {
 });
 
 describe("progress of a thread", () => {
-  it("done and next nodes are marked", async () => {
+  itSqlite("done and next nodes are marked", async () => {
     const id = "0198c0de-0000-7000-8000-000000000001";
     const started = await run("run", ...STORAGE, "--thread", "new", "-i", '{"n":0}', "--json");
     const { thread_id } = JSON.parse(started.stdout) as { thread_id: string };
@@ -153,7 +154,7 @@ describe("progress of a thread", () => {
 });
 
 describe("a thread with several runs", () => {
-  it("nodes of all runs are marked, except those skipped by new input", async () => {
+  itSqlite("nodes of all runs are marked, except those skipped by new input", async () => {
     const first = await run("run", "ways", ...STORAGE, "-i", '{"n":1}', "--json");
     const { thread_id } = JSON.parse(first.stdout) as { thread_id: string };
     for (const n of [2, 3]) await run("run", ...STORAGE, "--thread", thread_id, "-i", `{"n":${n}}`, "--json");

@@ -1,7 +1,8 @@
 /** Runs the examples in `--help`, with the ids of an existing thread: on a template, and on the project of a server. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService } from "../../src/service/open.js";
 import { cli, createProject, type Project, startCli } from "./harness.js";

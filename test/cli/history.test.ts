@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { Lanes, type Node } from "../../src/view/lanes.js";
 import { cli, type CliOptions } from "./harness.js";
 import { openSeeded, seedProject, type Seeded } from "./seeded.js";

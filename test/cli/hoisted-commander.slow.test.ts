@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { installPackage } from "../helpers/installed.js";
+import { installPackage } from "../helpers/compiled.js";
 import { ROOT } from "../helpers/markdown.js";
 
 const MODULES = join(ROOT, "node_modules");

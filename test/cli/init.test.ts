@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { packageSource } from "../../src/cli/init/source.js";
-import { VERSION } from "../../src/support/version.js";
+import { VERSION } from "../../src/support/own-package.js";
 import { cli, createProject, type Project } from "./harness.js";
 
 const ROOT = process.cwd();

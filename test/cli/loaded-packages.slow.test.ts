@@ -3,8 +3,9 @@ import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { installPackage } from "../helpers/installed.js";
+import { afterAll, beforeAll, expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
+import { installPackage } from "../helpers/compiled.js";
 import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
 
 const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];

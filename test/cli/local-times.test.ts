@@ -1,5 +1,6 @@
 /** Times are local on a terminal, and UTC in all other output. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import { cli, type CliOptions } from "./harness.js";
 import { seedProject, type Seeded } from "./seeded.js";
 

@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { main } from "../../src/cli/main.js";
-import { VERSION } from "../../src/support/version.js";
-import { Capture, cli, startCli } from "./harness.js";
+import { VERSION } from "../../src/support/own-package.js";
+import { Capture, cli, createProject, echoGraph, startCli } from "./harness.js";
 
 const COMMANDS = ["dev", "start", "run", "validate", "init", "config", "config print", "openapi"];
 
@@ -135,6 +135,25 @@ describe("the error boundary", () => {
     };
     expect(await main(["config", "schema"], io(stdout, stderr))).toBe(0);
     expect(stderr.text).toBe("");
+  });
+
+  it("a file that cannot be written is an error of the user, with a fix", async () => {
+    const project = await createProject({ "echo.ts": echoGraph(), ".graph-serve": "a file" });
+    onTestFinished(() => project.remove());
+    const blocked = await cli(["run", "./echo.ts", "--message", "hi"], { cwd: project.dir });
+    expect(blocked.code).toBe(2);
+    expect(blocked.stderr).toMatch(/error {2}EEXIST: .*\.graph-serve'\n {2}fix {2}rename or remove it\n/);
+    const missing = await cli(["openapi", "--out", "no/folder.json", "--json"], { cwd: project.dir });
+    expect(missing.code).toBe(2);
+    expect(JSON.parse(missing.stdout)).toMatchObject({
+      error: { code: "config_invalid", hint: "create its folder first, or check the path" },
+    });
+  });
+
+  it("a day that does not exist is rejected", async () => {
+    const { code, stderr } = await cli(["threads", "prune", "--older-than", "2026-02-30", "--yes"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("--older-than must be a date, a time or a duration, got 2026-02-30");
   });
 
   it("an internal error exits with code 70 and hides its stack trace", async () => {

@@ -2,7 +2,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { StoragePlace } from "../../src/service/migration.js";
 import { cli, createProject, startCli, type Project } from "./harness.js";

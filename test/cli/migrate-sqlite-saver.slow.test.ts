@@ -6,12 +6,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Command, type StateSnapshot } from "@langchain/langgraph";
-import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import type { ThreadState } from "@langchain/langgraph-sdk";
-import Database from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { app, graph } from "../fixtures/graphs/sqlite-saver-app.js";
 import { openClient } from "../clients/open.js";
+import { Database } from "../helpers/sqlite-database.js";
+import { type OfficialSaver, type OfficialSaverClass, withSqliteSaver } from "../helpers/sqlite-saver.js";
 import { cli, createProject, type Project } from "./harness.js";
 
 const GRAPH = join(import.meta.dirname, "../fixtures/graphs/sqlite-saver-app.ts:graph");
@@ -27,6 +27,7 @@ const IDS = {
 const NAMED = "15abb2dd-1b16-55f2-aa7f-e7b261ac6659";
 
 let project: Project;
+let SqliteSaver: OfficialSaverClass;
 const file = () => join(project.dir, "app.db");
 const on = (thread_id: string) => ({ configurable: { thread_id } });
 const input = (log: string) => ({ log: [log], messages: [{ role: "user", content: "häl\u2028lo" }] });
@@ -40,7 +41,7 @@ async function inApp<T>(work: (compiled: ReturnType<typeof compile>) => Promise<
     saver.db.close();
   }
 }
-const compile = (checkpointer: SqliteSaver) => app.compile({ checkpointer });
+const compile = (checkpointer: OfficialSaver) => app.compile({ checkpointer });
 
 beforeEach(async () => {
   project = await createProject();
@@ -115,7 +116,9 @@ const served = () =>
     },
   });
 
-describe("migrate copy --from sqlite-saver://", () => {
+await withSqliteSaver("migrate copy --from sqlite-saver://", (official) => {
+  SqliteSaver = official;
+
   it("copies threads with their history and leaves the file unchanged", async () => {
     const before = hashes();
     const { report, stderr } = await copied();

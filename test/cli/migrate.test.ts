@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { MONGODB_SCHEMA_VERSION as MONGODB_VERSION } from "../../src/storage/mongodb/schema.js";
 import { POSTGRES_SCHEMA_VERSION as POSTGRES_VERSION } from "../../src/storage/postgres/schema.js";
 import { SQLITE_SCHEMA_VERSION as SQLITE_VERSION } from "../../src/storage/sqlite/schema.js";
@@ -33,7 +34,7 @@ describe("migrate on sqlite", () => {
   const at = ["--checkpointer-uri", "./threads.db"];
   const file = () => join(project.dir, "threads.db");
 
-  it("a missing file is created by up and not by status", async () => {
+  itSqlite("a missing file is created by up and not by status", async () => {
     expect(await asked("status", ...at)).toMatchObject([
       1,
       {
@@ -52,14 +53,14 @@ describe("migrate on sqlite", () => {
     expect(readdirSync(project.dir)).toEqual(expect.not.arrayContaining(["threads.db-wal"]));
   });
 
-  it("text output is a table", async () => {
+  itSqlite("text output is a table", async () => {
     const { stdout, stderr } = await migrate("status", ...at);
     expect(stdout).toMatch(/^PART +VERSION +REQUIRED +ACTION\ntables +missing +\d+ +create\n/);
     expect(stderr).toContain("apply: graph-serve migrate up");
     expect((await migrate("up", ...at)).stdout).toMatch(/BEFORE\ntables +\d+ +\d+ +0\n/);
   });
 
-  it("a file from a later release is rejected", async () => {
+  itSqlite("a file from a later release is rejected", async () => {
     await migrate("up", ...at);
     const db = new Database(file());
     db.exec(`UPDATE gs_schema SET version = ${SQLITE_VERSION + 1}`);
@@ -69,7 +70,7 @@ describe("migrate on sqlite", () => {
     expect((await migrate("up", ...at)).code).toBe(3);
   });
 
-  it("a command that opens the storage migrates it", async () => {
+  itSqlite("a command that opens the storage migrates it", async () => {
     await project.put("graph.ts", echoGraph());
     await cli(["run", "./graph.ts", "--message", "hi", "--checkpointer-scheme", "sqlite", ...at], {
       cwd: project.dir,

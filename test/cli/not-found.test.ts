@@ -1,5 +1,6 @@
 /** Errors for objects that do not exist name what was read and the command that lists what exists. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
 
 const MISSING = "0198c0de-0000-7000-8000-000000000000";

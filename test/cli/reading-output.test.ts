@@ -1,5 +1,6 @@
 /** Output for a terminal, a pipe and a program; control characters in data are escaped. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { main } from "../../src/cli/main.js";
 import { cli, createProject, echoGraph, startCli, type CliOptions, type Project } from "./harness.js";
 import { openSeeded, seedProject, type Seeded } from "./seeded.js";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";

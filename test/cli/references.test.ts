@@ -1,5 +1,6 @@
 /** `@last`, a choice on a terminal instead of a missing id, and the list of threads. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describeSqlite, itSqlite } from "../helpers/with-sqlite.js";
 import { cli, type CliResult, type Project, projectsWith, startCli, echoGraph } from "./harness.js";
 
 const projects = projectsWith(
@@ -27,7 +28,7 @@ afterAll(() => project.remove());
 
 const run = (...argv: string[]): Promise<CliResult> => cli(argv, { cwd: project.dir });
 
-describe("@last", () => {
+describeSqlite("@last", () => {
   it.each([
     ["inspect", "thread", "@last"],
     ["inspect", "state", "@last"],
@@ -44,7 +45,7 @@ describe("@last", () => {
     expect(byName.stdout).toBe((await run(...id, "--json")).stdout);
   });
 
-  it("names a checkpoint of the last thread, and the last checkpoint of a thread", async () => {
+  itSqlite("names a checkpoint of the last thread, and the last checkpoint of a thread", async () => {
     const path = ["--path", "messages[0].content"];
     expect(await run("inspect", "state", "@last@1", ...path)).toMatchObject({ stdout: "and my refund?\n" });
     const { stdout } = await run("inspect", "state", `${started.older.thread_id}@last`, ...path);
@@ -52,7 +53,7 @@ describe("@last", () => {
     expect(await run("diff", "@last@-2", "@last", "--exit-code")).toMatchObject({ code: 1 });
   });
 
-  it("names the newest run, of all threads or of one", async () => {
+  itSqlite("names the newest run, of all threads or of one", async () => {
     const found = async (...flags: string[]) =>
       (JSON.parse((await run("inspect", "run", "@last", ...flags, "--json")).stdout) as Record<"run", object>)
         .run;
@@ -62,7 +63,7 @@ describe("@last", () => {
     expect((JSON.parse(history.stdout) as { items: unknown[] }).items).toHaveLength(3);
   });
 
-  it("fails with a next command if there is nothing yet", async () => {
+  itSqlite("fails with a next command if there is nothing yet", async () => {
     const argv = ["inspect", "thread", "@last", "--db", "./empty.db"];
     await cli(["threads", "create", "--db", "./empty.db"], { cwd: project.dir });
     await cli(["threads", "delete", "@last", "--yes", "--db", "./empty.db"], { cwd: project.dir });
@@ -88,7 +89,7 @@ describe("without an id", () => {
   const onTerminal = (...argv: string[]) =>
     startCli(argv, { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } });
 
-  it("a thread is chosen from the newest ones on a terminal", async () => {
+  itSqlite("a thread is chosen from the newest ones on a terminal", async () => {
     const picking = onTerminal("inspect", "state", "--path", "messages[0].content");
     await picking.stderr.until(/thread \[1-2, default 1\]: /);
     expect(picking.stderr.text).toMatch(
@@ -101,7 +102,7 @@ describe("without an id", () => {
     expect(picking.stdout.text).toBe("where is my parcel?\n");
   });
 
-  it("an empty answer chooses the newest run", async () => {
+  itSqlite("an empty answer chooses the newest run", async () => {
     const picking = onTerminal("inspect", "run");
     await picking.stderr.until(/run \[1-3, default 1\]: /);
     picking.stdin.push("\n");
@@ -109,7 +110,7 @@ describe("without an id", () => {
     expect(picking.stdout.text).toContain(started.last.run_id);
   });
 
-  it("threads patch, state set and threads delete change the chosen thread", async () => {
+  itSqlite("threads patch, state set and threads delete change the chosen thread", async () => {
     const { project: own, details } = await projects();
     const { thread_id } = details.older;
     const choose = async (answers: [RegExp, string][], ...argv: string[]) => {
@@ -150,7 +151,7 @@ describe("without an id", () => {
     expect(stderr).toContain(`use @last for the newest, or an id from graph-serve ${what}s list`);
   });
 
-  it("says how to create a cron if there is none to choose from", async () => {
+  itSqlite("says how to create a cron if there is none to choose from", async () => {
     const picking = onTerminal("crons", "pause");
     expect(await picking.exit).toBe(2);
     expect(picking.stderr.text).toContain("there are no crons in sqlite");
@@ -169,7 +170,7 @@ describe("without an id", () => {
 });
 
 describe("threads list", () => {
-  it("shows graph, status and title, without loading the graph", async () => {
+  itSqlite("shows graph, status and title, without loading the graph", async () => {
     await project.put("graph.ts", "throw new Error('loaded');\n");
     const { stdout, stderr } = await run("threads", "list");
     await project.put("graph.ts", echoGraph());
@@ -180,7 +181,7 @@ describe("threads list", () => {
     expect(second).toMatch(/ agent +idle .* where is my parcel\?$/);
   });
 
-  it("shows relative times and colors on a terminal, and ISO times with --utc", async () => {
+  itSqlite("shows relative times and colors on a terminal, and ISO times with --utc", async () => {
     const options = { cwd: project.dir, isTTY: true, columns: 120, env: { FORCE_COLOR: "1" } };
     const { stdout } = await cli(["threads", "list"], options);
     expect(stdout).toContain("\u001b[32midle\u001b[39m");
@@ -188,7 +189,7 @@ describe("threads list", () => {
     expect((await cli(["threads", "list", "--utc"], options)).stdout).toMatch(/\d{4}-\d\d-\d\dT[\d:.]+Z/);
   });
 
-  it("uses the title in the metadata of a thread", async () => {
+  itSqlite("uses the title in the metadata of a thread", async () => {
     await run("threads", "patch", started.older.thread_id, "--metadata", "title=Parcel");
     expect((await run("threads", "list")).stdout).toMatch(/ Parcel$/m);
   });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { textWidth } from "../../src/view/text.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { cli, startCli } from "./harness.js";

@@ -1,6 +1,7 @@
 /** `runs tail` follows the runs of a server, of this project's dev server, and of a storage. */
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { freePort } from "../helpers/free-port.js";
 import {
   askingGraph,
@@ -22,6 +23,23 @@ export const graph = new StateGraph(MessagesAnnotation)
   .addNode("sums", agent.graph).addEdge(START, "sums").compile();
 `;
 
+/** Runs until it is cancelled. */
+const stayingGraph = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+export const graph = new StateGraph(Annotation.Root({ n: Annotation() }))
+  .addNode("stay", (_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", reject)))
+  .addEdge(START, "stay").compile();
+`;
+
+/** Two steps: the subgraph of the second has a node of its own. */
+const stepsGraph = `
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ n: Annotation() });
+const inner = new StateGraph(State).addNode("deep", () => ({})).addEdge(START, "deep").compile();
+export const graph = new StateGraph(State)
+  .addNode("one", () => ({})).addNode("two", inner).addEdge(START, "one").addEdge("one", "two").compile();
+`;
+
 let project: Project;
 const running = new Set<RunningCli>();
 beforeEach(async () => {
@@ -30,12 +48,18 @@ beforeEach(async () => {
     "ask.ts": askingGraph,
     "fail.ts": failingGraph,
     "team.ts": teamGraph,
+    "stay.ts": stayingGraph,
+    "steps.ts": stepsGraph,
     "graph-server.config.json": {
-      graphs: { echo: "./echo.ts", ask: "./ask.ts", fail: "./fail.ts", team: "./team.ts" },
+      graphs: {
+        ...{ echo: "./echo.ts", ask: "./ask.ts", fail: "./fail.ts", team: "./team.ts", stay: "./stay.ts" },
+        steps: "./steps.ts",
+      },
     },
   });
 });
 afterEach(async () => {
+  vi.useRealTimers();
   for (const one of [...running]) await stop(one);
   await project.remove();
 });
@@ -121,6 +145,36 @@ it("while a server reports no changes, tail does not search its runs, and a chan
   expect(tail.stdout.text).toContain(run.run_id);
 });
 
+it("runs of one millisecond are shown in the order in which they were accepted", async () => {
+  const { url } = await startDev("-p", "0", "--db", "memory");
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const accepted: string[] = [];
+  for (const n of [1, 2, 3]) {
+    const body = { assistant_id: "stay", input: { n } };
+    const response = await fetch(`${url}/runs`, { method: "POST", body: JSON.stringify(body) });
+    accepted.push(((await response.json()) as { run_id: string }).run_id);
+  }
+  vi.useRealTimers();
+  const tail = await startTail("--url", url);
+  await tail.stdout.until(/(stay  thread[^]+){3}/);
+  const shown = [...tail.stdout.text.matchAll(/^ {2}(\S+) {2}stay {2}thread/gm)].map(([, id]) => id);
+  expect(shown).toEqual(accepted);
+});
+
+it("nodes of one millisecond are shown in the order of their steps", async () => {
+  const { url } = await startDev("-p", "0", "--db", "memory");
+  const tail = await startTail("--url", url);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  const run = await runOn(url, "steps", { n: 1 });
+  await tail.stdout.until(/success in/);
+  vi.useRealTimers();
+  expect(linesOf(tail, run.run_id).slice(1, -1)).toEqual([
+    "    one  N ms",
+    "      two › deep  N ms",
+    "    two  N ms",
+  ]);
+});
+
 it("a failed run ends with its error and the next commands, an interrupted one with its question", async () => {
   const { url } = await startDev("-p", "0", "--db", "memory");
   const tail = await startTail("--url", url);
@@ -181,7 +235,7 @@ it("a stopped server is reported once, and followed again after its restart", as
   expect(tail.stderr.text.match(/retrying/g)).toHaveLength(1);
 });
 
-it("without --url, this project's dev server is followed, and its storage when none runs", async () => {
+itSqlite("without --url, this project's dev server is followed, and its storage when none runs", async () => {
   const { dev, url } = await startDev("-p", "0");
   const tail = await startTail();
   expect(tail.stderr.text).toContain(`following the runs of ${url}`);

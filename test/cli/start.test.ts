@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { createProject, echoGraph, startCli, type Project, type RunningCli } from "./harness.js";
 
 let project: Project;
@@ -112,7 +113,7 @@ describe("start", () => {
     expect(cli.stderr.text).not.toContain('"msg":"listening"');
   });
 
-  it("a storage that cannot be opened exits with code 3", async () => {
+  itSqlite("a storage that cannot be opened exits with code 3", async () => {
     await project.put("file", "no folder");
     const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./file/threads.db"];
     const cli = startCli(["start", "./graph.ts", ...flags], { cwd: project.dir });

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { client, startTestServer } from "../helpers/app.js";
 import { createProject, cli, echoGraph, type Project, type RunningCli, startCli } from "./harness.js";
@@ -50,7 +51,7 @@ async function statusOf(url: string, path: string, headers: Record<string, strin
   return response.statusCode ?? 0;
 }
 
-it("a storage with a graph that does not load is shown read-only", async () => {
+itSqlite("a storage with a graph that does not load is shown read-only", async () => {
   const ran = await cli(["run", "./graph.ts", "--message", "hello", "--json"], { cwd: project.dir });
   expect(ran.code).toBe(0);
   await project.put("graph.ts", "throw new Error('no key');\n");
@@ -82,7 +83,7 @@ it("a storage with a graph that does not load is shown read-only", async () => {
   expect((await request("POST", "/threads/search", {})).status).toBe(401);
 });
 
-it("a configured auth function is ignored, and only the page has access", async () => {
+itSqlite("a configured auth function is ignored, and only the page has access", async () => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   const configuration = { graphs: { agent: "./graph.ts" }, auth: "./none.ts" };
   await project.put("graph-server.config.json", JSON.stringify(configuration));
@@ -91,14 +92,14 @@ it("a configured auth function is ignored, and only the page has access", async 
   expect((await request("POST", "/threads/search", {})).status).toBe(401);
 });
 
-it("a database is shown without a configuration", async () => {
+itSqlite("a database is shown without a configuration", async () => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   const { ask } = await studio("--db", "./kept.db", "--cwd", project.dir);
   const { text } = await ask("POST", "/threads/search", {});
   expect(text).toContain("echo: hello");
 });
 
-it("only local host names are accepted, regardless of allowed_hosts", async () => {
+itSqlite("only local host names are accepted, regardless of allowed_hosts", async () => {
   await cli(["run", "./graph.ts", "--message", "hello", "--db", "./kept.db"], { cwd: project.dir });
   await project.put("graph-server.config.json", { allowed_hosts: ["*"], host: "evil.example" });
   const { url, key } = await studio("--db", "./kept.db");
@@ -155,7 +156,7 @@ it.each(["memory", "redis://127.0.0.1:1", "sqlite://:memory:"])(
   },
 );
 
-it.each([
+itSqlite.each([
   ["--db", "./kept.db"],
   ["--url", "http://127.0.0.1:1"],
 ])("an invalid port and a taken port are rejected with %s", async (...place) => {

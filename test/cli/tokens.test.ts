@@ -1,7 +1,8 @@
 /** Token usage of runs: tokens reported by models in a run are kept apart from those in a thread's messages. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { parse } from "yaml";
 import { newId } from "../../src/support/ids.js";
 import type { Run, TokenUsage } from "../../src/models/run.js";

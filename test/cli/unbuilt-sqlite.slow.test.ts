@@ -2,16 +2,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hasNodeDriver } from "../../src/storage/sqlite/node-driver.js";
+import { installPackage } from "../helpers/compiled.js";
 import { createProject, echoGraph, type Project } from "./harness.js";
 
-const MAIN = join(process.cwd(), "src/cli/main.ts");
 const UNBUILT = join(process.cwd(), "test/fixtures/storage/unbuilt-sqlite.mjs");
 const NEWER = join(process.cwd(), "test/fixtures/storage/newer-sqlite.mjs");
 const PNPM = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
+
+let installed: string;
+beforeAll(async () => {
+  installed = await installPackage();
+});
+afterAll(() => rm(installed, { recursive: true, force: true }));
 
 let project: Project;
 let children: ChildProcess[] = [];
@@ -30,7 +37,7 @@ function graphServe(env: Record<string, string>, ...argv: string[]) {
 
 function graphServeWith(fixture: string, env: Record<string, string>, ...argv: string[]) {
   const { npm_config_user_agent: _, ...inherited } = process.env;
-  const flags = ["--import", fixture, "--import", import.meta.resolve("tsx"), MAIN];
+  const flags = ["--import", fixture, join(installed, "bin/graph-serve.js")];
   const child = spawn(process.execPath, [...flags, ...argv], {
     cwd: project.dir,
     env: { ...inherited, ...env },

@@ -1,11 +1,13 @@
 /** Unhandled errors and calls of process.exit, in commands that run in their own process. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { client } from "../helpers/app.js";
+import { installPackage } from "../helpers/compiled.js";
 import { PATIENCE } from "../helpers/server-processes.js";
 import { createProject, type Project } from "./harness.js";
 
@@ -37,6 +39,12 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
+let installed: string;
+beforeAll(async () => {
+  installed = await installPackage();
+});
+afterAll(() => rm(installed, { recursive: true, force: true }));
+
 let project: Project;
 let children: ChildProcess[] = [];
 beforeEach(async () => {
@@ -48,10 +56,8 @@ afterEach(async () => {
   await project.remove();
 });
 
-const MAIN = join(process.cwd(), "src/cli/main.ts");
-
 function graphServe(...argv: string[]): ChildProcess {
-  const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), MAIN, ...argv], {
+  const child = spawn(process.execPath, [join(installed, "bin/graph-serve.js"), ...argv], {
     cwd: project.dir,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -87,7 +93,8 @@ class Started {
 
   constructor(command: string, ...argv: string[]) {
     this.child = graphServe(command, "./loose.ts", "-p", "0", ...argv);
-    this.exit = once(this.child, "exit");
+    // "close" comes after the last line of the log, "exit" can come before.
+    this.exit = once(this.child, "close");
     this.child.stderr!.on("data", (chunk) => (this.log += String(chunk)));
   }
 
@@ -101,6 +108,12 @@ class Started {
       .split("\n")
       .filter((line) => line.endsWith("}"))
       .map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** Resolves with the first matching line: a response can arrive before the log. */
+  async line(passes: (line: LogLine) => boolean): Promise<LogLine> {
+    await expect.poll(() => this.lines.some(passes), PATIENCE).toBe(true);
+    return this.lines.find(passes) as LogLine;
   }
 }
 
@@ -118,7 +131,7 @@ describe("an unhandled rejection", () => {
     expect(answer.body).toMatchObject({ status: "error", error: "never awaited" });
     expect((await other).body).toMatchObject({ done: "yes" });
     expect((await request("GET", `/threads/${thread}`)).body).toMatchObject({ status: "error" });
-    const logged = server.lines.find(({ msg }) => msg === "unhandled error in a graph");
+    const logged = await server.line(({ msg }) => msg === "unhandled error in a graph");
     const { run_id } = answer.body as { run_id: string };
     expect(logged).toMatchObject({ level: 50, run_id, err: { message: "never awaited" } });
     server.child.kill("SIGUSR2");
@@ -134,7 +147,7 @@ describe("an unhandled rejection", () => {
     const { run_id } = answer.body as { run_id: string };
     expect(answer.body).toMatchObject({ status: "success" });
     server.child.kill("SIGUSR2");
-    await expect.poll(() => server.lines.find((line) => line.err)?.run_id, PATIENCE).toBe(run_id);
+    expect(await server.line(({ err }) => err !== undefined)).toMatchObject({ run_id });
     const row = await request("GET", `/threads/${thread}/runs/${run_id}`);
     expect(row.body).toMatchObject({ status: "success", error: null });
   });
@@ -153,7 +166,7 @@ describe("an unhandled rejection", () => {
     const server = new Started("start");
     const { request } = await server.api();
     expect((await request("GET", "/ok")).status).toBe(200);
-    const logged = server.lines.find(({ err }) => err);
+    const logged = await server.line(({ err }) => err !== undefined);
     expect(logged).toMatchObject({ level: 50, err: { message: "at import" } });
     expect(logged).not.toHaveProperty("run_id");
   });
@@ -164,7 +177,7 @@ describe("an unhandled rejection", () => {
     const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "reject", waits: true }));
     expect(answer.body).toMatchObject({ status: "error", error: "never awaited" });
     expect((await request("GET", "/ok")).status).toBe(200);
-    expect(server.log).toContain("unhandled error in a graph");
+    await expect.poll(() => server.log, PATIENCE).toContain("unhandled error in a graph");
   });
 
   it("the run of the run command fails", async () => {
@@ -252,7 +265,7 @@ describe("process.exit in a graph", () => {
         expect(answer.body).toMatchObject({ status: "error", error: message });
       }
       expect((await request("GET", `/threads/${thread}/runs`)).body).toHaveLength(2);
-      expect(server.log).toContain(`loose.ts:${line}`);
+      await expect.poll(() => server.log, PATIENCE).toContain(`loose.ts:${line}`);
       server.child.kill("SIGTERM");
       expect(await server.exit).toEqual([0, null]);
     },

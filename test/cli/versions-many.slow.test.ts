@@ -1,7 +1,8 @@
 /** `versions check` reports 10,000 threads exactly, and its memory does not grow with their number. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import type { ThreadCheck } from "../../src/models/version.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import { openTestService } from "../helpers/service.js";

@@ -1,6 +1,7 @@
 /** Clients that join and leave a run without new frames are released immediately, not when the next frame arrives. */
 import { describe, expect, it } from "vitest";
-import type { RunStream, Service } from "../../src/service/service.js";
+import type { RunStream } from "../../src/models/run-stream.js";
+import type { Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";

@@ -5,12 +5,14 @@ import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from
 import { expect, it, onTestFinished } from "vitest";
 import { startTestServer } from "../helpers/app.js";
 import { bytesInUse } from "../helpers/heap.js";
+import { holdTimers } from "../helpers/held-timers.js";
 import { recordingLogger } from "../helpers/service.js";
 import { allEvents } from "../helpers/sse.js";
 
 const MB = 1024 * 1024;
 const READERS = 120;
 const FRAMES = 14;
+const TIMEOUT_SECONDS = 15;
 
 /** Writes as much as is stored of a run, in large chunks. */
 const graph = new StateGraph(Annotation.Root({ done: Annotation<boolean> }))
@@ -37,7 +39,8 @@ it(
   { timeout: 120_000 },
   async () => {
     const logger = recordingLogger();
-    const settings = { unread_timeout_seconds: 15 };
+    const timers = holdTimers(TIMEOUT_SECONDS * 1000);
+    const settings = { unread_timeout_seconds: TIMEOUT_SECONDS };
     const server = await startTestServer({ graphs: { large: graph }, settings, logger });
     const { thread_id } = await server.service.threads.create({});
     const run = { assistant_id: "large", input: { done: false }, stream_mode: ["custom" as const] };
@@ -54,6 +57,8 @@ it(
     expect(await follow()).toEqual(whole);
 
     const cut = () => logger.of("warn").filter((message) => message.includes("read nothing for 15 s")).length;
+    expect(cut()).toBe(0);
+    timers.fire();
     await expect.poll(cut, { timeout: 60_000 }).toBe(READERS);
     expect(logger.lines.find(({ level }) => level === "warn")?.fields).toMatchObject({ run_id });
   },

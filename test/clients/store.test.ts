@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { startTestServer } from "../helpers/app.js";
 
@@ -38,9 +39,10 @@ async function file(): Promise<string> {
 }
 
 describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
+  const test = scheme === "sqlite" ? itSqlite : it;
   const start = async () => open(scheme, scheme === "sqlite" ? await file() : undefined);
 
-  it("writes, reads, replaces and deletes items", async () => {
+  test("writes, reads, replaces and deletes items", async () => {
     const { store } = await start();
     await store.putItem(["users", "ann"], "prefs", { tone: "dry" });
     const first = await store.getItem(["users", "ann"], "prefs");
@@ -56,7 +58,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
     await store.deleteItem(["users", "ann"], "prefs");
   });
 
-  it("finds items below a namespace, filtered, in pages", async () => {
+  test("finds items below a namespace, filtered, in pages", async () => {
     const { store } = await start();
     for (const [namespace, key, n] of [
       [["a"], "x", 1],
@@ -84,7 +86,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
     expect(await keys([], { filter: { constructor: 1 } })).toEqual([]);
   });
 
-  it("lists namespaces by prefix, suffix and depth", async () => {
+  test("lists namespaces by prefix, suffix and depth", async () => {
     const { store } = await start();
     for (const namespace of [
       ["a", "x", "end"],
@@ -106,7 +108,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
     expect(await list({ limit: 1, offset: 2 })).toEqual([["b", "x"]]);
   });
 
-  it("expires items, and reading renews them", async () => {
+  test("expires items, and reading renews them", async () => {
     const { store } = await start();
     const minute = 1 / 60;
     await store.putItem(["t"], "short", { n: 1 }, { ttl: minute / 20 });
@@ -116,7 +118,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
       .toEqual(["long"]);
   });
 
-  it("rejects invalid namespaces, keys and values", async () => {
+  test("rejects invalid namespaces, keys and values", async () => {
     const { server } = await start();
     for (const namespace of [["a.b"], [""], []]) {
       const { status, body } = await server.request("PUT", "/store/items", {
@@ -135,7 +137,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
     expect((await server.request("GET", "/store/items?namespace=a")).status).toBe(422);
   });
 
-  it("is shared by graphs across threads", async () => {
+  test("is shared by graphs across threads", async () => {
     const { client, store } = await start();
     for (const visits of [1, 2]) {
       expect(await client.runs.wait(null, "remembering", { input: { user: "ann" } })).toMatchObject({
@@ -147,7 +149,7 @@ describe.each(["memory", "sqlite"])("the store on %s", (scheme) => {
 });
 
 describe("the store on disk", () => {
-  it("survives a restart", async () => {
+  itSqlite("survives a restart", async () => {
     const path = await file();
     const { server, store } = await open("sqlite", path);
     await store.putItem(["kept"], "k", { n: 1 });

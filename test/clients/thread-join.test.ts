@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { byHeader } from "../helpers/two-users.js";
@@ -106,7 +107,7 @@ describe("threads.joinStream", () => {
     expect(chunks.at(-1)?.data).toEqual({ run_id, status: "error" });
   });
 
-  it("contains runs of other processes on the same storage", async () => {
+  itSqlite("contains runs of other processes on the same storage", async () => {
     const folder = await mkdtemp(join(tmpdir(), "graph-serve-join-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const storage = { checkpointer_scheme: "sqlite", checkpointer_uri: join(folder, "a.db") } as const;

@@ -6,7 +6,7 @@ import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stopProgram } from "../helpers/programs.js";
-import { installPackage } from "../helpers/installed.js";
+import { installPackage } from "../helpers/compiled.js";
 import { markedBlocks, ROOT } from "../helpers/markdown.js";
 
 const START_MS = 120_000;

@@ -1,15 +1,16 @@
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import type { Thread } from "../../src/models/thread.js";
+import { forkServer } from "../helpers/compiled.js";
 
-const SERVER = fileURLToPath(new URL("../fixtures/serve-sqlite.ts", import.meta.url));
-const KILLS = 20;
+/** `GRAPH_SERVE_TEST_RUNS=100` takes minutes. */
+const KILLS = Number(process.env.GRAPH_SERVE_TEST_RUNS ?? 10);
 const CLIENTS = 6;
 const ACKNOWLEDGED_BEFORE_KILL = 60;
 
@@ -25,7 +26,7 @@ afterAll(async () => {
 });
 
 async function start(): Promise<string> {
-  child = fork(SERVER, [join(folder, "db.sqlite")], { execArgv: ["--import", "tsx"] });
+  child = await forkServer("serve-sqlite", [join(folder, "db.sqlite")]);
   const [url] = (await once(child, "message")) as [string];
   return url;
 }

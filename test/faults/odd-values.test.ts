@@ -6,7 +6,7 @@ import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { errorMessage } from "../../src/support/errors.js";
+import { errorMessage } from "../../src/support/errors/thrown.js";
 import { startServer, type RunningServer } from "../../src/http/server.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";

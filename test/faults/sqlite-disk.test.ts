@@ -1,20 +1,20 @@
 /** SQLite on a full or read-only disk, under a server in a separate process. */
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { openStorage } from "../../src/storage/open.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { client, startTestServer, type Answer } from "../helpers/app.js";
+import { forkServer } from "../helpers/compiled.js";
 import { allEvents } from "../helpers/sse.js";
 import { noDisk, TestDisk } from "../helpers/test-disk.js";
 import { threadRow } from "../storage/contract/rows.js";
 import { Database } from "../helpers/sqlite-database.js";
 
-const SERVER = fileURLToPath(new URL("../fixtures/serve-sqlite.ts", import.meta.url));
 const MEGABYTES = 4;
 const FULL = {
   status: 503,
@@ -49,7 +49,7 @@ describe.skipIf(noDisk)(title, () => {
   }
 
   async function serve(file: string) {
-    const child = fork(SERVER, [file], { execArgv: ["--import", "tsx"] });
+    const child = await forkServer("serve-sqlite", [file]);
     children.push(child);
     const [url] = (await once(child, "message")) as [string];
     return { child, ...client(url) };

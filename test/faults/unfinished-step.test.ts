@@ -2,17 +2,18 @@
  * A server is killed in the middle of a superstep and its successor does not resume runs: finished tasks are
  * shown as an unfinished superstep.
  */
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { cli, createProject, type Project } from "../cli/harness.js";
 import { client, type TestServer } from "../helpers/app.js";
+import { forkServer } from "../helpers/compiled.js";
 
-const SERVER = fileURLToPath(new URL("../fixtures/serve-sqlite.ts", import.meta.url));
 const GRAPH = fileURLToPath(new URL("../fixtures/graphs/halves.ts", import.meta.url));
 
 let project: Project;
@@ -32,9 +33,8 @@ afterAll(async () => {
 });
 
 async function start(): Promise<TestServer["request"]> {
-  child = fork(SERVER, [join(project.dir, "db.sqlite"), JSON.stringify({ resume_runs: false })], {
-    execArgv: ["--import", "tsx"],
-  });
+  const args = [join(project.dir, "db.sqlite"), JSON.stringify({ resume_runs: false })];
+  child = await forkServer("serve-sqlite", args);
   const [url] = (await once(child, "message")) as [string];
   return client(url).request;
 }

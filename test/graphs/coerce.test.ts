@@ -124,6 +124,7 @@ describe("coerceCommand", () => {
   it("returns undefined for an empty command", () => {
     expect(coerceCommand({}, LOC)).toBeUndefined();
     expect(coerceCommand({ update: null, goto: null }, LOC)).toBeUndefined();
+    expect(coerceCommand({ update: {}, goto: [] }, LOC)).toBeUndefined();
   });
 
   it("resumes with any value, including null", () => {

@@ -10,6 +10,7 @@ import type { Storage, StorageOptions } from "../../src/storage/contract/storage
 import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
 import { withRedis } from "./redis.js";
+import { describeSqlite } from "./with-sqlite.js";
 
 export type StorageSettings = Pick<
   StorageOptions,
@@ -73,9 +74,9 @@ export const onMongodb: OnBackends = (title, declare) =>
     declare(() => ({ name: "mongodb", durable: true, settings: mongodb().options(), cwd: "." })),
   );
 
-/** Declares tests for SQLite. */
+/** Declares tests for SQLite; without a driver they are skipped with the reason in their title. */
 export function withSqlite(title: string, declare: (backend: () => Backend) => void): void {
-  describe(title, () => {
+  describeSqlite(title, () => {
     let cwd = "";
     beforeAll(async () => {
       cwd = await mkdtemp(join(tmpdir(), "graph-serve-backend-"));

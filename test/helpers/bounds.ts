@@ -288,6 +288,12 @@ export const BOUNDS = {
       "outer frames are omitted",
     ),
     bound(
+      "Subgraphs of one run whose messages are counted at a time",
+      "context/message-counter.ts MOST_NAMESPACES",
+      "",
+      "the first steps of others have no `changed_messages`",
+    ),
+    bound(
       "Message chunks that `hold_messages` holds for a run",
       "graphs/held-messages.ts MAX_PARTS",
       "",

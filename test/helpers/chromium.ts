@@ -9,6 +9,8 @@ import { afterAll, beforeAll } from "vitest";
 import { browserAt } from "./browser-place.js";
 
 const { describe, path: executablePath } = browserAt("Chromium", "GRAPH_SERVE_TEST_CHROMIUM", [
+  // Without windows, a page takes a quarter of the CPU time.
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -31,17 +33,28 @@ export interface Tab {
   faults: string[];
 }
 
-/** One browser for the tests of a file. The returned function opens a blank page in a new context. */
+/** The browser of this process. Files share it, because it takes a second to start. */
+let shared: Promise<Browser> | undefined;
+
+async function theBrowser(): Promise<Browser> {
+  const running = await shared?.catch(() => undefined);
+  if (running?.isConnected()) return running;
+  return (shared = chromium.launch({ executablePath, args: ["--no-sandbox"] }));
+}
+
+/** The returned function opens a blank page in a new context. Pages are closed at the end of the file. */
 export function useChromium(): (look?: Look) => Promise<Tab> {
+  const pages: Page[] = [];
   let browser: Browser | undefined;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    browser = await theBrowser();
   });
-  afterAll(() => browser?.close());
+  afterAll(() => Promise.all(pages.splice(0).map((page) => page.close())));
   return async ({ width = 1280, height = 800, scheme = "light" } = {}) => {
     if (!browser) throw new Error("the browser has not started");
     const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
-    page.setDefaultTimeout(15_000);
+    pages.push(page);
+    page.setDefaultTimeout(60_000);
     return { page, ...(await watch(page)) };
   };
 }

@@ -10,7 +10,8 @@ import type { Readiness } from "../../src/operations/readiness.js";
 import type { Runs } from "../../src/operations/runs.js";
 import type { States } from "../../src/threads/states.js";
 import type { Threads } from "../../src/operations/threads.js";
-import type { RunFrame, RunStream, Service } from "../../src/service/service.js";
+import type { RunFrame, RunStream } from "../../src/models/run-stream.js";
+import type { Service } from "../../src/service/service.js";
 
 export const THREAD_ID = "0197f0a0-0000-7000-8000-000000000001";
 export const RUN_ID = "0197f0a0-0000-7000-8000-000000000002";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { SETTING_NAMES, variableName } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
-import { ERROR_CODES, type ErrorCode } from "../../src/support/errors.js";
+import { ERROR_CODES, type ErrorCode } from "../../src/support/errors/codes.js";
 import { buildOpenApi } from "../../src/http/openapi.js";
 import type { Route, Tag } from "../../src/http/core/route.js";
 import { ROUTES } from "../../src/http/route-table.js";

@@ -1,8 +1,11 @@
 /**
  * Setup and teardown of a test run: builds the pages, and drops the PostgreSQL schemas of all workers by
- * their common prefix.
+ * their common prefix, and what they built.
  */
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { buildPages } from "../../scripts/build-pages.mjs";
@@ -19,11 +22,17 @@ export const POSTGRES_VARIABLE = "GRAPH_SERVE_TEST_POSTGRES_URI";
 export const postgresUri = (): string =>
   process.env[POSTGRES_VARIABLE] ?? "postgresql://postgres@127.0.0.1:5432/test";
 
+/** Where `compiled.ts` builds servers and the package for this test run. */
+export const compiledFolder = (prefix: string): string => join(tmpdir(), `graph-serve-compiled-${prefix}`);
+
 export default async function setUp({ provide }: TestProject): Promise<() => Promise<void>> {
   await buildPages();
   const prefix = `test_${randomBytes(4).toString("hex")}_`;
   provide("schemaPrefix", prefix);
-  return () => dropSchemas(prefix);
+  return async () => {
+    await rm(compiledFolder(prefix), { recursive: true, force: true });
+    await dropSchemas(prefix);
+  };
 }
 
 /** Does nothing without a PostgreSQL server, because its tests were skipped. */

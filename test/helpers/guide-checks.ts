@@ -1,8 +1,8 @@
 /** Setup and checks for the guides: projects, packages, types, bundled pages. */
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import ts from "typescript";
 import { build, type Rolldown } from "vite";
 import { it } from "vitest";
@@ -54,33 +54,52 @@ const OPTIONS: ts.CompilerOptions = {
   paths: { "graph-serve": [join(ROOT, "src/index.ts")] },
 };
 
-/** Type errors in the TypeScript files of a guide, next to the files of its template. */
-export async function typeErrors(document: string): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "graph-serve-guide-"));
+/** Type errors per document of `documents`, whose TypeScript files lie next to the files of their templates. */
+export async function typeErrors(documents: readonly string[]): Promise<Map<string, string[]>> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-guide-")));
   try {
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"), "dir");
-    const blocks = markedBlocks(document);
-    const template = blocks.find(({ kind }) => kind === "project")?.name;
-    if (template !== undefined) await createFromTemplate(template, folder);
+    const projects = documents.map((document) => join(folder, basename(document, ".md")));
     const files: string[] = [];
-    for (const { name, text } of typeScriptFiles(document)) {
-      const file = join(folder, name);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, text);
-      files.push(file);
-    }
-    const program = ts.createProgram(files, { ...OPTIONS, typeRoots: [join(ROOT, "node_modules/@types")] });
-    return ts
-      .getPreEmitDiagnostics(program)
-      .filter(({ file }) => file?.fileName.startsWith(folder) ?? true)
-      .map(({ file, messageText }) => {
-        const name = file?.fileName.slice(folder.length + 1);
-        return `${name}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
-      });
+    for (const [index, document] of documents.entries())
+      files.push(...(await writeProject(document, projects[index] ?? "")));
+    const options = { ...OPTIONS, typeRoots: [join(ROOT, "node_modules/@types")] };
+    // One program for all guides, because reading the types of the packages takes most of the time.
+    const program = ts.createProgram(files, options);
+    const whole = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()];
+    return new Map(
+      documents.map((document, index) => {
+        const own = diagnosticsIn(program, projects[index] ?? "");
+        return [document, [...whole, ...own].map((one) => textOf(one, folder))];
+      }),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+/** Writes the template and the TypeScript files of a guide. @returns the paths of the latter */
+async function writeProject(document: string, folder: string): Promise<string[]> {
+  await mkdir(folder);
+  const template = markedBlocks(document).find(({ kind }) => kind === "project")?.name;
+  if (template !== undefined) await createFromTemplate(template, folder);
+  const files = typeScriptFiles(document).map(({ name, text }) => ({ path: join(folder, name), text }));
+  for (const { path, text } of files) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+  return files.map(({ path }) => path);
+}
+
+/** The sources of this package are checked by `npm run typecheck`. */
+const diagnosticsIn = (program: ts.Program, folder: string): ts.Diagnostic[] =>
+  program
+    .getSourceFiles()
+    .filter(({ fileName }) => fileName.startsWith(`${folder}/`))
+    .flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]);
+
+const textOf = ({ file, messageText }: ts.Diagnostic, folder: string): string =>
+  `${file?.fileName.slice(folder.length + 1)}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`;
 
 export const typeScriptFiles = (document: string): Block[] =>
   markedBlocks(document).filter(({ kind, name }) => kind === "file" && /\.tsx?$/.test(name));

@@ -1,4 +1,4 @@
-/** The package as npm installs it: bin/ and a dist/ that is built from these sources, in a temporary folder. */
+/** The package as npm installs it: bin/ and dist/, in a temporary folder. */
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -7,10 +7,13 @@ import { transformWithOxc } from "vite";
 const ROOT = join(import.meta.dirname, "../..");
 const PARTS = ["bin", "package.json", "templates"];
 
-/** Creates a folder with the package that resolves dependencies from this checkout. The caller removes the folder. */
-export async function installPackage(): Promise<string> {
+/**
+ * Creates a folder with the package that resolves dependencies from this checkout. The caller removes the folder.
+ * @param putCode writes the code of the package into a folder
+ */
+export async function packageWith(putCode: (dist: string) => Promise<unknown>): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "graph-serve-installed-")));
-  await build(join(folder, "dist"));
+  await putCode(join(folder, "dist"));
   // Built by the global setup.
   for (const built of ["dist/pages", "dist/studio"])
     await cp(join(ROOT, built), join(folder, built), { recursive: true });
@@ -19,16 +22,19 @@ export async function installPackage(): Promise<string> {
   return folder;
 }
 
-/** Builds without type checking, for speed. Types are checked in a separate step. */
-async function build(outDir: string): Promise<void> {
-  const sources = (await readdir(join(ROOT, "src"), { recursive: true })).filter((name) =>
-    name.endsWith(".ts"),
-  );
-  for (const name of sources) {
-    const source = await readFile(join(ROOT, "src", name), "utf8");
+/** TypeScript files in a folder of this checkout, below it too. */
+export async function typeScriptIn(folder: string): Promise<string[]> {
+  const names = await readdir(join(ROOT, folder), { recursive: true });
+  return names.filter((name) => name.endsWith(".ts"));
+}
+
+/** Writes files of a folder of this checkout as JavaScript, without type checking, which is a separate step. */
+export async function transpile(folder: string, names: readonly string[], outDir: string): Promise<void> {
+  for (const name of names) {
+    const source = await readFile(join(ROOT, folder, name), "utf8");
     const { code } = await transformWithOxc(source, name, {
       target: "es2023",
-      typescript: { onlyRemoveTypeImports: true },
+      typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: "rewrite" },
     });
     const file = join(outDir, name.replace(/\.ts$/, ".js"));
     await mkdir(dirname(file), { recursive: true });

@@ -1,6 +1,7 @@
 /** Creates runs as they remain after their processes crashed. */
 import { now } from "../../src/storage/rows/rows.js";
-import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import type { Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 

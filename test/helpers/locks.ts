@@ -1,4 +1,4 @@
-import type { ThreadLocks } from "../../src/storage/contract/storage.js";
+import type { ThreadLocks } from "../../src/storage/contract/locks.js";
 
 /** Whether any owner holds the lock of the thread, tested by acquiring it without waiting. */
 export async function isHeld(locks: ThreadLocks, threadId: string): Promise<boolean> {

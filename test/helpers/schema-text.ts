@@ -27,7 +27,8 @@ export function typeText(schema: TSchema): string {
   return [name, rangeText(schema as Readable)].filter(Boolean).join(" ");
 }
 
-function rangeText({ minimum, maximum, exclusiveMinimum, maxProperties }: Readable): string {
+function rangeText({ minimum, maximum: most, exclusiveMinimum, maxProperties }: Readable): string {
+  const maximum = most === Number.MAX_SAFE_INTEGER ? undefined : most;
   const parts = [
     ...(exclusiveMinimum === undefined ? [] : [`above ${exclusiveMinimum}`]),
     ...(minimum !== undefined && maximum !== undefined ? [`${minimum} to ${maximum}`] : []),

@@ -1,11 +1,10 @@
 /** Server processes that share one database, and the log that their graph writes. */
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client } from "@langchain/langgraph-sdk";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
@@ -14,10 +13,10 @@ import type { BillLine } from "../fixtures/graphs/billed.js";
 import type { LedgerLine } from "../fixtures/graphs/ledger.js";
 import type { TrailLine } from "../fixtures/graphs/trail.js";
 import { client, type TestServer } from "./app.js";
+import { forkServer } from "./compiled.js";
 import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
 
-const SERVER = fileURLToPath(new URL("../fixtures/serve-ledger.ts", import.meta.url));
 const SHIFT = new URL("./shift-clock.mjs", import.meta.url).href;
 /** For operations that take a second on an idle machine. */
 export const PATIENCE = { timeout: 60_000, interval: 50 };
@@ -61,9 +60,11 @@ export class ServerProcess {
     this.#child.send({ open: gate });
   }
 
-  /** Sets the clock offset of a process that was started with `shiftMs`. */
-  shiftClock(shiftMs: number): void {
+  /** Sets the clock offset of a process that was started with `shiftMs`, and resolves when it is set. */
+  async shiftClock(shiftMs: number): Promise<void> {
+    const done = once(this.#child, "message");
     this.#child.send({ shiftMs });
+    await done;
   }
 
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
@@ -125,9 +126,9 @@ export class ServerProcesses {
     const settings = JSON.stringify({ ...this.#settings(), ...more });
     return Promise.all(
       Array.from({ length: count }, async () => {
-        const execArgv = ["--import", "tsx", ...(shiftMs === undefined ? [] : ["--import", SHIFT])];
+        const execArgv = shiftMs === undefined ? [] : ["--import", SHIFT];
         const env = { ...process.env, SHIFT_MS: String(shiftMs ?? 0) };
-        const child = fork(SERVER, [settings, this.#log], { execArgv, env });
+        const child = await forkServer("serve-ledger", [settings, this.#log], { execArgv, env });
         const ended = new AbortController();
         child.once("exit", (code) =>
           ended.abort(new Error(`a server exited with code ${code} during startup`)),

@@ -15,5 +15,7 @@ class ShiftedDate extends RealDate {
 
 globalThis.Date = ShiftedDate;
 process.on("message", (message) => {
-  if (typeof message?.shiftMs === "number") shift = message.shiftMs;
+  if (typeof message?.shiftMs !== "number") return;
+  shift = message.shiftMs;
+  process.send?.("shifted");
 });

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { installPackage } from "./installed.js";
+import { installPackage } from "./compiled.js";
 import type { Block } from "./markdown.js";
 
 const RUN_LIMIT_MS = 60_000;

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { HTTPException } from "@langchain/langgraph-sdk/auth";
 import { beforeEach, describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { ROUTE_EVENTS } from "../../src/http/core/auth-events.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { answerWith, asked, requests } from "../fixtures/auth/recording.js";
@@ -182,23 +183,26 @@ describe("filters", () => {
     expect((await as("bob", `GET /threads/${thread}`)).status).toBe(404);
   });
 
-  it.each(["memory", "sqlite"] as const)("$contains shares threads: %s", async (checkpointer_scheme) => {
-    answerWith({
-      "threads:create": shared,
-      "threads:read": shared,
-      "threads:search": shared,
-      "threads:update": own,
+  describe.each(["memory", "sqlite"] as const)("$contains on %s", (checkpointer_scheme) => {
+    const test = checkpointer_scheme === "sqlite" ? itSqlite : it;
+    test("shares threads", async () => {
+      answerWith({
+        "threads:create": shared,
+        "threads:read": shared,
+        "threads:search": shared,
+        "threads:update": own,
+      });
+      const { as } = await start({ checkpointer_scheme, checkpointer_uri: ":memory:" });
+      const thread = idOf(await as("ann", "POST /threads", { metadata: { owner: "ann", readers: ["bob"] } }));
+      for (const user of ["ann", "bob"]) {
+        expect((await as(user, `GET /threads/${thread}`)).status).toBe(200);
+        expect((await as(user, "POST /threads/search", { limit: 1 })).body).toHaveLength(1);
+      }
+      expect((await as("eve", `GET /threads/${thread}`)).status).toBe(404);
+      expect((await as("eve", "POST /threads/search", { limit: 1 })).body).toEqual([]);
+      expect((await as("bob", `PATCH /threads/${thread}`, { metadata: { x: 1 } })).status).toBe(404);
+      expect((await as("ann", `PATCH /threads/${thread}`, { metadata: { x: 1 } })).status).toBe(200);
     });
-    const { as } = await start({ checkpointer_scheme, checkpointer_uri: ":memory:" });
-    const thread = idOf(await as("ann", "POST /threads", { metadata: { owner: "ann", readers: ["bob"] } }));
-    for (const user of ["ann", "bob"]) {
-      expect((await as(user, `GET /threads/${thread}`)).status).toBe(200);
-      expect((await as(user, "POST /threads/search", { limit: 1 })).body).toHaveLength(1);
-    }
-    expect((await as("eve", `GET /threads/${thread}`)).status).toBe(404);
-    expect((await as("eve", "POST /threads/search", { limit: 1 })).body).toEqual([]);
-    expect((await as("bob", `PATCH /threads/${thread}`, { metadata: { x: 1 } })).status).toBe(404);
-    expect((await as("ann", `PATCH /threads/${thread}`, { metadata: { x: 1 } })).status).toBe(200);
   });
 
   it("the filters of all events of a request apply together", async () => {

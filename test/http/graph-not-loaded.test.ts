@@ -2,7 +2,8 @@
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import { openService } from "../../src/service/open.js";
 import { recordingLogger } from "../helpers/service.js";
 import { serve, type TestServer } from "../helpers/app.js";

@@ -138,7 +138,9 @@ onEveryBackend("select on a history", (backend) => {
       return load(type, data) as Promise<unknown>;
     });
     const long = () => loaded.filter((text) => text.includes("kept apart")).length;
-    await history(server, path, { select: ["checkpoint", "changed_keys", "created_at", "next"] });
+    await history(server, path, {
+      select: ["checkpoint", "changed_keys", "changed_messages", "created_at", "next"],
+    });
     // These backends store a checkpoint as one document.
     const keepsWhole = ["mongodb", "a custom storage"].includes(name);
     if (!keepsWhole) expect(long()).toBe(0);

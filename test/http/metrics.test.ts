@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service/open.js";
 import { openMemory } from "../../src/storage/memory/open.js";
@@ -113,7 +114,7 @@ describe("/metrics", () => {
     expect(tokens['tokens_total{graph="fail",kind="input"}']).toBe(0);
   });
 
-  it.each([
+  itSqlite.each([
     { counted: "requeued", what: "a run requeued at shutdown" },
     { counted: "lost", what: "a run taken over by another process", taken: true },
   ])("$what is counted with its own status", async ({ counted, taken = false }) => {

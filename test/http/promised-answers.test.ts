@@ -1,6 +1,6 @@
 /** Checks the required fields and the answers in the OpenAPI document against the running server. */
 import { describe, expect, it } from "vitest";
-import type { Issue } from "../../src/support/errors.js";
+import type { Issue } from "../../src/support/errors/codes.js";
 import { ASSISTANT_FIELDS } from "../../src/models/assistant.js";
 import { RUN_FIELDS } from "../../src/models/run.js";
 import { THREAD_FIELDS } from "../../src/models/thread.js";

@@ -2,7 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
-import { describe, expect, it } from "vitest";
+import { expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { defaultSettings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { STREAM_MODES } from "../../src/models/run.js";

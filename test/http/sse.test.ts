@@ -9,7 +9,7 @@ import {
   WriteBudget,
 } from "../../src/http/core/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
-import type { RunFrame } from "../../src/service/service.js";
+import type { RunFrame } from "../../src/models/run-stream.js";
 import { FramesLostError } from "../../src/models/run-stream.js";
 import { serve } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { WriteBudget } from "../../src/http/core/response-writer.js";
+import { ResponseWriter, WriteBudget } from "../../src/http/core/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
@@ -157,7 +157,7 @@ describe("the write budget", () => {
     vi.useFakeTimers();
     const unread = new WriteBudget(limits, silentLogger);
     const out = new SlowReader();
-    const written = unread.writerFor(out).write(Buffer.alloc(3 * MB));
+    const written = new ResponseWriter(unread, out).write(Buffer.alloc(3 * MB));
     for (let slice = 0; slice < 12; slice += 1) {
       await vi.advanceTimersByTimeAsync(29_000);
       expect(unread.bytes).toBe(3 * MB);
@@ -172,7 +172,7 @@ describe("the write budget", () => {
     const unread = new WriteBudget(limits, silentLogger);
     const bytes = Buffer.alloc(4 * MB);
     const outs = [new SlowReader(), new SlowReader(), new SlowReader()];
-    const written = outs.map((out) => unread.writerFor(out).write(bytes));
+    const written = outs.map((out) => new ResponseWriter(unread, out).write(bytes));
     expect(unread.bytes).toBe(4 * MB);
     outs[0]?.destroy();
     outs[1]?.destroy();
@@ -189,7 +189,7 @@ describe("the write budget", () => {
     const unread = new WriteBudget(limits, logger);
     const [first, second, third] = [new SlowReader(), new SlowReader(), new SlowReader()];
     const write = (out: Writable, size: number, name: string) =>
-      unread.writerFor(out, { name }).write(Buffer.alloc(size));
+      new ResponseWriter(unread, out, { name }).write(Buffer.alloc(size));
     void write(first, 4 * MB, "first");
     void write(second, 4 * MB, "second");
     first.take();
@@ -213,14 +213,14 @@ describe("the write budget", () => {
     const logger = recordingLogger();
     const unread = new WriteBudget(limits, logger);
     const out = new SlowReader();
-    unread.writerFor(out).end("a small answer");
+    new ResponseWriter(unread, out).end("a small answer");
     expect(unread.bytes).toBeGreaterThan(0);
     await vi.advanceTimersByTimeAsync(30_000);
     expect(out.destroyed).toBe(true);
     expect(unread.bytes).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
     const read = new PassThrough().resume();
-    unread.writerFor(read).end("a small answer");
+    new ResponseWriter(unread, read).end("a small answer");
     await vi.advanceTimersByTimeAsync(60_000);
     expect(logger.lines).toHaveLength(1);
   });

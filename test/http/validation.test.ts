@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Issue } from "../../src/support/errors.js";
+import type { Issue } from "../../src/support/errors/codes.js";
 import { serve } from "../helpers/app.js";
 import { fakeService, THREAD_ID } from "../helpers/fake-service.js";
 
@@ -80,6 +80,12 @@ describe("issues of a body", () => {
       run,
       { ...agent, checkpoint: { checkpoint_id: 7 } },
       { loc: ["body", "checkpoint", "checkpoint_id"], msg: "must be string or null", type: "type" },
+    ],
+    [
+      "an offset beyond the integers",
+      "POST /threads/search",
+      { offset: 1e30 },
+      { loc: ["body", "offset"], msg: "must be <= 9007199254740991", type: "maximum" },
     ],
     [
       "a missing field of an item",

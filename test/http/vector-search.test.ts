@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import type { Settings } from "../../src/config/settings.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
@@ -259,7 +260,7 @@ withPgvector(
   {},
 );
 
-it("a sqlite-vec that does not load is not used, and the log has the reason", async () => {
+itSqlite("a sqlite-vec that does not load is not used, and the log has the reason", async () => {
   const cwd = await mkdtemp(join(tmpdir(), "graph-serve-vec-"));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   await mkdir(join(cwd, "node_modules/sqlite-vec"), { recursive: true });

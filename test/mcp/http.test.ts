@@ -6,6 +6,7 @@ import { createApp } from "../../src/http/app.js";
 import type { Settings } from "../../src/config/settings.js";
 import { newId } from "../../src/support/ids.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
+import { holdTimers } from "../helpers/held-timers.js";
 import { openTestService, recordingLogger } from "../helpers/service.js";
 import { byHeader } from "../helpers/two-users.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -121,9 +122,9 @@ describe("MCP sessions", () => {
   it("open sessions do not delay shutdown", async () => {
     const server = await start();
     await connectHttp(server.url);
-    const begin = performance.now();
+    // The deadline at which a shutdown cuts connections never comes.
+    holdTimers(1000);
     await server.close(0);
-    expect(performance.now() - begin).toBeLessThan(1500);
   });
 
   it("the least recently used session is evicted when there are too many", async () => {

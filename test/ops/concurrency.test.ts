@@ -1,9 +1,11 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { GraphServeError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
+import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 import { tempFolder } from "../storage/temp-folder.js";
@@ -112,6 +114,21 @@ describe("a busy thread", () => {
       "two",
       "three",
     ]);
+  });
+
+  it("is reverted by a rollback before the run behind it starts", async () => {
+    const service = await openTestService({ graphs: { gate } });
+    const { thread_id } = await service.threads.create({});
+    const [name, next] = [newId(), newId()];
+    const run = await service.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    const behind = await service.runs.background(thread_id, { assistant_id: "gate", input: { gate: next } });
+    gateOf(next).open();
+    await service.runs.cancel(thread_id, run.run_id, { action: "rollback" });
+    const { answer } = await service.runs.join(thread_id, behind.run_id);
+    expect(await answer).toMatchObject({ log: [`before ${next}`, `waited ${next}`, `after ${next}`] });
+    expect(await service.runs.list(thread_id, {})).toMatchObject([{ run_id: behind.run_id }]);
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
   });
 
   it("drops a waiting caller that disconnects", async () => {
@@ -361,7 +378,7 @@ describe("a closing service", () => {
     });
   });
 
-  it("stores a shutdown error on stopped runs and on runs that never began", async () => {
+  itSqlite("stores a shutdown error on stopped runs and on runs that never began", async () => {
     const checkpointer_uri = inFolder("threads.db");
     const settings = { checkpointer_scheme: "sqlite", checkpointer_uri, resume_runs: false };
     const { service, thread_id, gate } = await busyThread({ settings });
@@ -382,5 +399,43 @@ describe("a closing service", () => {
       accepted.map(({ run_id }) => run_id).reverse(),
     );
     expect(await next.threads.get(thread_id)).toMatchObject({ status: "idle", error: null });
+  });
+});
+
+onEveryBackend("a thread that another process has locked", (backend) => {
+  const strategies = ["interrupt", "rollback"] as const;
+  it.each(strategies)("is taken over by %s from a run that is stored only afterwards", async (strategy) => {
+    if (!["postgres", "mongodb"].includes(backend().name)) return;
+    const [storage, ofOther] = [await keptStorage(backend()), await keptStorage(backend())];
+    const { runs } = storage;
+    const [storing, name] = [newId(), newId()];
+    const insert: typeof runs.insert = async (...row) => {
+      await gateOf(storing).wait(undefined, false);
+      return runs.insert(...row);
+    };
+    const late = new Proxy(runs, {
+      get(target, key) {
+        if (key === "insert") return insert;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const settings = { multitask_cancel: true };
+    const graphs = { gate, chat };
+    const one = await openTestService({ graphs, settings, storage: { ...storage, runs: late } });
+    const two = await openTestService({ graphs, settings, storage: ofOther });
+    const { thread_id } = await one.threads.create({});
+    const run = one.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(storing).entered;
+    const taking = two.runs.wait(thread_id, { ...say("hi"), multitask_strategy: strategy });
+    await expect.poll(() => ofOther.locks.waiting(thread_id)).toBe(1);
+    gateOf(storing).open();
+    await (
+      await taking
+    ).answer;
+    const { run_id } = await run;
+    const ended = (await two.runs.list(thread_id, {})).map((row) => [row.run_id === run_id, row.status]);
+    const stopped = strategy === "interrupt" ? [[true, "interrupted"]] : [];
+    expect(ended).toEqual([[false, "success"], ...stopped]);
   });
 });

@@ -334,6 +334,74 @@ onEveryBackend("dead runs", (backend) => {
     expect((await server.request("GET", `/threads/${run?.thread_id}`)).status).toBe(200);
   });
 
+  it("two runs of a thread that were both in flight are resumed one after the other", async () => {
+    if (!isKept()) return;
+    const storage = await keptStorage(backend());
+    const [first] = await leftOn(storage, [{ attempt: 1 }]);
+    const thread_id = first?.thread_id ?? "";
+    const [second] = await leftOn(storage, [{ attempt: 1, thread_id, hasWritten: false }]);
+    const server = await startTestServer({ graphs: await trails(), storage });
+    for (const run of [first, second] as LeftRun[]) {
+      await ended(server, run);
+      expect(await runOf(server, run)).toMatchObject({ status: "success", attempt: 2 });
+    }
+    const { body } = await server.request("GET", `/threads/${thread_id}/state`);
+    expect(body).toMatchObject({ values: { log: [...WHOLE, ...WHOLE] } });
+    expect((await server.request("GET", `/threads/${thread_id}`)).body).toMatchObject({ status: "idle" });
+  });
+
+  it("a run whose process has lost its lock is resumed before the runs behind it", async () => {
+    if (!["postgres", "mongodb"].includes(backend().name)) return;
+    const storage = await keptStorage(backend());
+    const [first] = await leftOn(storage, [{ attempt: 1 }]);
+    const thread_id = first?.thread_id ?? "";
+    const [second] = await leftOn(storage, [{ attempt: 1, thread_id, hasWritten: false }]);
+    const left = [first, second] as [LeftRun, LeftRun];
+    const gone = { owner: "gone", attempt: 1 };
+    const at = new Date().toISOString();
+    // The process of the first run lives, and the second run was requeued.
+    await storage.owners.beat({ id: "slow", host: "elsewhere", pid: 1, seen_at: at });
+    await storage.runs.update(left[0].run_id, { updated_at: at, owner: "slow" }, gone);
+    const requeued = { status: "pending", state: "queued", owner: null } as const;
+    await storage.runs.update(left[1].run_id, { updated_at: at, ...requeued }, gone);
+    const server = await startTestServer({ graphs: await trails(), storage });
+    for (const run of left) {
+      await ended(server, run);
+      expect(await runOf(server, run)).toMatchObject({ status: "success" });
+    }
+    const { body } = await server.request("GET", `/threads/${thread_id}/state`);
+    expect(body).toMatchObject({ values: { log: [...WHOLE, ...WHOLE] } });
+    await storage.owners.remove("slow");
+  });
+
+  it("a run that its process requeues while it is claimed is resumed before the runs behind it", async () => {
+    if (!["postgres", "mongodb"].includes(backend().name)) return;
+    const storage = await keptStorage(backend());
+    const [first] = (await leftOn(storage, [{ attempt: 1 }])) as [LeftRun];
+    const at = new Date().toISOString();
+    await storage.owners.beat({ id: "slow", host: "elsewhere", pid: 1, seen_at: at });
+    await storage.runs.update(first.run_id, { updated_at: at, owner: "slow" }, { owner: "gone", attempt: 1 });
+    const { runs } = storage;
+    const requeued = { updated_at: at, state: "queued", owner: null } as const;
+    const take: typeof runs.take = async (...claim) => {
+      await runs.update(first.run_id, requeued, { owner: "slow", attempt: 1 });
+      return (await runs.take?.(...claim)) ?? false;
+    };
+    const racing = new Proxy(runs, {
+      get(target, key) {
+        if (key === "take") return take;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    const server = await startTestServer({ graphs: await trails(), storage: { ...storage, runs: racing } });
+    const body = { assistant_id: "trail", input: INPUT };
+    const next = await server.request("POST", `/threads/${first.thread_id}/runs/wait`, body);
+    expect(next.body).toMatchObject({ log: [...WHOLE, ...WHOLE] });
+    expect(await runOf(server, first)).toMatchObject({ status: "success", error: null });
+    await storage.owners.remove("slow");
+  });
+
   it("users list and redrive only their own dead runs", async () => {
     if (!isKept()) return;
     const storage = await keptStorage(backend());

@@ -4,7 +4,7 @@ import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
 import { delayed, queued } from "../../src/runs/state.js";
 import type { Service } from "../../src/service/service.js";
-import type { RunRow } from "../../src/storage/contract/storage.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
 import { newId } from "../../src/support/ids.js";
 import { says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";

@@ -151,6 +151,20 @@ onEveryBackend("a delayed run", (backend) => {
     expect(await storage.timers!.list({ kind: "run", threadId: thread_id, limit: 9, offset: 0 })).toEqual([]);
   });
 
+  it("is cancelled by its status after more than 1000 later runs of its thread", async () => {
+    // The rule does not depend on the backend, and others take long to store the runs.
+    if (!["memory", "sqlite"].includes(backend().name)) return;
+    const { service, storage, thread_id } = await open();
+    const run = await service.runs.create(thread_id, later);
+    const row = (await storage.runs.get(thread_id, run.run_id))!;
+    const ended = { ...row, state: "ended", status: "success" } as const;
+    const created_at = new Date().toISOString();
+    for (let count = 0; count < 1001; count++)
+      await storage.runs.insert({ ...ended, run_id: newId(), created_at }, { updated_at: created_at });
+    await service.runs.cancelMany({ thread_id, status: "pending" }, {});
+    expect(await statusOf(service, thread_id, run.run_id)).toBe("interrupted");
+  });
+
   it("is deleted with its thread; a stateless delayed run creates a thread and deletes it at the end", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();

@@ -2,16 +2,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { isDead } from "../../src/storage/rows/owners.js";
 import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
-import { openTestService, recordingLogger } from "../helpers/service.js";
+import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 
 let folder: string;
 beforeEach(async () => {
@@ -62,7 +64,7 @@ async function interruptedThread(): Promise<string> {
 }
 
 describe("startup recovery", () => {
-  it("fails the runs of a dead process", async () => {
+  itSqlite("fails the runs of a dead process", async () => {
     const thread_id = await interruptedThread();
     const run_id = await leaveRun(thread_id, "nobody");
     const logger = recordingLogger();
@@ -78,7 +80,7 @@ describe("startup recovery", () => {
     ).toMatchObject({ status: "success" });
   });
 
-  it("does not touch the runs of a live process", async () => {
+  itSqlite("does not touch the runs of a live process", async () => {
     const thread_id = await interruptedThread();
     const storage = await openFile();
     // The parent of the test runner outlives the test.
@@ -95,7 +97,7 @@ describe("startup recovery", () => {
     expect((await service.threads.get(thread_id)).status).toBe("busy");
   });
 
-  it("keeps everything that an earlier process acknowledged", async () => {
+  itSqlite("keeps everything that an earlier process acknowledged", async () => {
     const thread_id = await interruptedThread();
     const service = await openTestService({ graphs: { hitl, steps }, settings: settings() });
     expect(await service.threads.get(thread_id)).toMatchObject({
@@ -136,6 +138,45 @@ describe("a queued run that another process marked as dead", () => {
     expect(gateOf(second).entries).toBe(1);
     expect(await service.runs.get(thread_id, run_id)).toMatchObject(ended);
     expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+});
+
+describe("a queued run that another process has taken over", () => {
+  itSqlite("does not end here: its reader gets the end that the other process stores", async () => {
+    const storage = await openFile();
+    let lost: () => void = () => undefined;
+    const isLost = new Promise<void>((resolve) => (lost = resolve));
+    const logger = recordingLogger();
+    const warn = (fields: object, message: string) => {
+      logger.warn(fields, message);
+      if (message === "the run was lost: another process has taken it over") lost();
+    };
+    const service = await openTestService({ graphs: { gate }, storage, logger: { ...logger, warn } });
+    const { thread_id } = await service.threads.create({});
+    const [first, second] = [newId(), newId()];
+    const running = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: first } });
+    await gateOf(first).entered;
+    const { run_id } = await service.runs.background(thread_id, {
+      ...{ assistant_id: "gate", input: { gate: second }, stream_mode: "values", stream_resumable: true },
+    });
+    const frames = readAll(await service.runs.joinStream(thread_id, run_id));
+
+    const row = await storage.runs.get(thread_id, run_id);
+    if (!row) throw new Error("the queued run is not stored");
+    const other = { owner: "other", attempt: row.attempt };
+    const updated_at = new Date().toISOString();
+    const lease = { state: row.state, owner: row.owner, attempt: row.attempt };
+    expect(await storage.runs.take?.(row, lease, { ...row, ...other }, { updated_at })).toBe(true);
+    gateOf(second).open();
+    gateOf(first).open();
+    expect((await running).status).toBe("success");
+    await isLost;
+
+    const ended = { updated_at, state: "ended", status: "success" } as const;
+    await storage.runs.update(run_id, ended, other);
+    expect((await frames).map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
+    expect(gateOf(second).entries).toBe(0);
+    expect(await service.runs.get(thread_id, run_id)).toMatchObject({ status: "success", error: null });
   });
 });
 

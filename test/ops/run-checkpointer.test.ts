@@ -4,7 +4,7 @@ import { nextTurn } from "../../src/support/event-loop.js";
 import { newId } from "../../src/support/ids.js";
 import { RunCheckpointer } from "../../src/context/run-checkpointer.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { ThreadLease } from "../../src/storage/contract/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/locks.js";
 import { deferred } from "../helpers/deferred.js";
 
 const METADATA = { source: "loop" as const, step: 0, parents: {} };

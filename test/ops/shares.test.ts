@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { MAX_TIMERS, MAX_TIMERS_PER_USER } from "../../src/context/timer-limits.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { TimerKind } from "../../src/storage/contract/storage.js";
+import type { TimerKind } from "../../src/storage/contract/timers.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";

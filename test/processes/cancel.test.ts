@@ -69,6 +69,18 @@ const declareTests = (servers: ServerProcesses) => {
       expect(await two.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
     });
 
+    it("with action rollback reverts a run before the run behind it starts", TIMEOUT, async () => {
+      const thread_id = newId();
+      // Server two then has its connection for locks.
+      await two.client.runs.wait(newId(), "ledger", { input: { gate: null }, ifNotExists: "create" });
+      const run = await inFlight(one, thread_id);
+      const behind = await one.begin(thread_id, null);
+      expect((await two.request("POST", `${run.path}/cancel?action=rollback&wait=1`)).status).toBe(204);
+      const state = await two.client.runs.join(thread_id, behind.run_id);
+      expect(JSON.stringify(state)).not.toContain(run.gate);
+      expect(await two.client.threads.get(thread_id)).toMatchObject({ status: "idle" });
+    });
+
     it("interrupts a waiting run on another server and no other run", TIMEOUT, async () => {
       const thread_id = newId();
       const running = await inFlight(one, thread_id);

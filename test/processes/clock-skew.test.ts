@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeSqlite } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { withRedis } from "../helpers/redis.js";
 import {
@@ -45,7 +46,7 @@ function onRedis(title: string, declare: (servers: ServerProcesses) => void): vo
 }
 
 function onSqlite(title: string, declare: (servers: ServerProcesses) => void): void {
-  describe(`${title} on sqlite`, () => {
+  describeSqlite(`${title} on sqlite`, () => {
     const folder = mkdtempSync(join(tmpdir(), "graph-serve-clock-"));
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
     const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: join(folder, "threads.db") };
@@ -53,16 +54,23 @@ function onSqlite(title: string, declare: (servers: ServerProcesses) => void): v
   });
 }
 
-/** @param far numbers of turns at the clock differences of 5 s and -25 s */
-function inTurn(servers: ServerProcesses, far: readonly [number, number] = [40, 40]): void {
+/** @param far numbers of turns at the clock differences of -25 s and 5 s */
+function differing(servers: ServerProcesses, far: readonly [number, number] = [40, 40]): void {
+  let pair: ServerProcess[];
+  beforeAll(async () => {
+    pair = await servers.start(2, {}, 0);
+  }, TIMEOUT.timeout);
+
+  // The differences rise: no clock goes back before the last test.
   it.each([
+    [-25_000, far[0]],
     [20, 40],
     [100, 40],
-    [500, 40],
-    [5000, far[0]],
-    [-25_000, far[1]],
+    // Every second turn waits for half a second.
+    [500, 12],
+    [5000, far[1]],
   ])("each turn is stored or refused if the clocks differ by %i ms", TIMEOUT, async (shiftMs, turns) => {
-    const pair = [...(await servers.start(1)), ...(await servers.start(1, {}, shiftMs))];
+    await pair[1]?.shiftClock(shiftMs);
     const thread = newId();
     const acknowledged: string[] = [];
     for (let at = 0; at < turns; at++) {
@@ -71,38 +79,31 @@ function inTurn(servers: ServerProcesses, far: readonly [number, number] = [40, 
     }
     for (const server of pair) expect(await contentsOf(server, thread)).toEqual(acknowledged);
     expect(acknowledged.length).toBeGreaterThanOrEqual(Math.abs(shiftMs) <= 500 ? turns : turns / 2);
-    await Promise.all(pair.map((server) => server.kill()));
   });
-}
 
-onSharedBackends("alternating turns of two servers", (servers) => inTurn(servers));
-// Without shared rows a turn is accepted before clocks are compared, and waits until its clock has caught up.
-onRedis("alternating turns of two servers", (servers) => inTurn(servers, [10, 2]));
-// Thread locks of SQLite hold within one process: the turns do not overlap here.
-onSqlite("alternating turns of two servers", (servers) => inTurn(servers));
-
-function setBack(servers: ServerProcesses): void {
-  it("loses no acknowledged turn or edit", TIMEOUT, async () => {
-    const [server] = (await servers.start(1, {}, 0)) as [ServerProcess];
+  it("no acknowledged turn or edit is lost if a clock is set back by a minute", TIMEOUT, async () => {
+    const [server] = pair as [ServerProcess];
     const thread = newId();
     const acknowledged: string[] = [];
     const take = async (content: string) => {
       if (await turn(server, thread, content)) acknowledged.push(content);
     };
     await take("a");
-    server.shiftClock(-60_000);
+    await server.shiftClock(-60_000);
     await take("b");
     const values = { messages: [{ role: "user", content: "edit" }] };
     const edit = await server.request("POST", `/threads/${thread}/state`, { values });
     if (edit.status === 200) acknowledged.push("edit");
     else expect(edit).toMatchObject({ status: 503, body: { code: "clock_behind" } });
-    server.shiftClock(0);
+    await server.shiftClock(0);
     await take("c");
     expect(await contentsOf(server, thread)).toEqual(acknowledged);
     expect(acknowledged).toEqual(expect.arrayContaining(["a", "c"]));
   });
 }
 
-onSharedBackends("a server whose clock is set back by a minute", setBack);
-onRedis("a server whose clock is set back by a minute", setBack);
-onSqlite("a server whose clock is set back by a minute", setBack);
+onSharedBackends("alternating turns of two servers", (servers) => differing(servers));
+// Without shared rows a turn is accepted before clocks are compared, and waits until its clock has caught up.
+onRedis("alternating turns of two servers", (servers) => differing(servers, [2, 10]));
+// Thread locks of SQLite hold within one process: the turns do not overlap here.
+onSqlite("alternating turns of two servers", (servers) => differing(servers));

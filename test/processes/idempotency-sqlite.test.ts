@@ -1,15 +1,16 @@
 /** Two processes with one SQLite file, which share no locks: requests with the same idempotency key create one run. */
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import type { Thread } from "../../src/models/thread.js";
 import { newId } from "../../src/support/ids.js";
+import { forkServer } from "../helpers/compiled.js";
 
-const SERVER = join(import.meta.dirname, "../fixtures/serve-sqlite.ts");
 const ROUNDS = 18;
 
 let folder: string;
@@ -17,7 +18,7 @@ let servers: { child: ChildProcess; url: string }[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "graph-serve-keys-"));
   for (let count = 0; count < 2; count++) {
-    const child = fork(SERVER, [join(folder, "db.sqlite")], { execArgv: ["--import", "tsx"] });
+    const child = await forkServer("serve-sqlite", [join(folder, "db.sqlite")]);
     const [url] = (await once(child, "message")) as [string];
     servers.push({ child, url });
   }

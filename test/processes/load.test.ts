@@ -5,7 +5,7 @@ import type { Run } from "../../src/models/run.js";
 import { onSharedBackends, type ServerProcess } from "../helpers/server-processes.js";
 
 const TIMEOUT = { timeout: 300_000 };
-const THREADS = 3;
+const THREADS = 2;
 /** Clients per thread and server. */
 const CLIENTS = 2;
 const TURNS = 4;

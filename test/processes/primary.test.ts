@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
 import { createProject, type Project } from "../cli/harness.js";
-import { installPackage } from "../helpers/installed.js";
+import { installPackage } from "../helpers/compiled.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { withRedis } from "../helpers/redis.js";
@@ -25,6 +25,7 @@ const GRAPH = `
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 ${GATE_SOURCE}
 const State = Annotation.Root({ gate: Annotation<string>, spin: Annotation<boolean> });
+const cell = new Int32Array(new SharedArrayBuffer(4));
 const emit = (config: { writer?: (value: unknown) => void }, from: number) => {
   for (let n = from; n < from + 20; n += 1) config.writer?.({ n });
 };
@@ -32,7 +33,8 @@ export const graph = new StateGraph(State)
   .addNode("first", (_state, config) => emit(config, 0))
   .addNode("held", async ({ gate: name, spin }) => {
     await gate(name);
-    while (spin);
+    // Blocks the event loop without using up a core.
+    while (spin) Atomics.wait(cell, 0, 0, 20);
   })
   .addNode("last", (_state, config) => emit(config, 20))
   .addEdge(START, "first")
@@ -76,7 +78,9 @@ type SettingsFile = Record<string, unknown>;
 /** A command with its server processes, and its log so far. */
 class Processes {
   readonly child: ChildProcess;
+  /** Resolves when the whole log has arrived, that of the server processes too. */
   readonly exit: Promise<unknown[]>;
+  readonly #gone: Promise<unknown[]>;
   log = "";
 
   constructor(command: string) {
@@ -86,7 +90,8 @@ class Processes {
       env: { PATH: process.env.PATH, GATES: gates.url },
       stdio: ["ignore", "ignore", "pipe"],
     });
-    this.exit = once(this.child, "exit");
+    this.exit = once(this.child, "close");
+    this.#gone = once(this.child, "exit");
     this.child.stderr!.on("data", (chunk) => (this.log += String(chunk)));
     started.push(this);
   }
@@ -174,7 +179,7 @@ class Processes {
 
   async destroy(): Promise<void> {
     if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill("SIGKILL");
-    await this.exit;
+    await this.#gone;
   }
 }
 

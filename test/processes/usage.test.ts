@@ -7,7 +7,7 @@ import { withPostgres } from "../helpers/postgres.js";
 import { onServers, PATIENCE, type ServerProcess, settingsOf } from "../helpers/server-processes.js";
 
 const ROUNDS = 4;
-const RUNS = 50;
+const RUNS = 30;
 /** A run waits at its gate after its fifth call, one of which is repeated. */
 const CALLS_BEFORE_GATE = 5;
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { checkSettings } from "../../src/config/load.js";
 import { defaultSettings } from "../../src/config/settings.js";
 import { ConfigError, StorageUnavailableError, type GraphServeError } from "../../src/support/errors.js";
-import { openStorage, uriMatchesScheme } from "../../src/storage/open.js";
+import { openStorage } from "../../src/storage/open.js";
 import { openStorage as openMaps } from "../fixtures/storage/map-storage.js";
 import { storageContract } from "./contract.js";
 import { tempFolder } from "./temp-folder.js";
@@ -63,7 +63,8 @@ describe("custom storage", () => {
     const error = await failure(open(scheme, { checkpointer_uri, checkpointer_options: { own: 1 } }));
     expect(error.message).toContain('"own":1');
     expect(error.message).toContain(JSON.stringify(temp(".")));
-    expect(uriMatchesScheme(scheme, checkpointer_uri)).toBe(true);
+    // Errors show the name of the setting instead of the URI, which may contain a password.
+    expect(error.message).toContain('"checkpointer_uri":"checkpointer_uri"');
   });
 
   it("a package is resolved from the project folder", async () => {

@@ -8,7 +8,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
-import type { RunRow, Storage } from "../../src/storage/contract/storage.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { openStorage } from "../../src/storage/open.js";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -86,13 +88,13 @@ describe("sqlite", () => {
     max_queued_runs: 9,
   });
 
-  it("every run gets its state", async () => {
+  itSqlite("every run gets its state", async () => {
     const storage = await openStorage(settings(await place(fixture("sqlite-8.sql"))));
     onTestFinished(() => storage.close());
     await expectStates(storage);
   });
 
-  it("a file of 0.1.0 is backed up, and its runs have ended", async () => {
+  itSqlite("a file of 0.1.0 is backed up, and its runs have ended", async () => {
     const file = await place(fixture("threads-0.1.0.sql"));
     const storage = await openStorage(settings(file));
     onTestFinished(() => storage.close());
@@ -112,31 +114,34 @@ describe("sqlite", () => {
     expect(again.notices).toEqual([]);
   });
 
-  it("a failed run that never started is not dead", async () => {
+  itSqlite("a failed run that never started is not dead", async () => {
     const earlier = "DROP INDEX gs_runs_dead; UPDATE gs_schema SET version = 7;";
     const storage = await openStorage(settings(await place(`${fixture("sqlite-8.sql")}${earlier}`)));
     onTestFinished(() => storage.close());
     expect(await storage.deadRuns?.count()).toBe(0);
   });
 
-  it("a file that a process of the earlier release uses is refused, and no backup is made", async () => {
-    const file = await place(fixture("sqlite-8.sql"));
-    const db = new Database(file);
-    const seen_at = new Date().toISOString();
-    db.prepare("INSERT INTO gs_owners VALUES (@id, @host, @pid, @seen_at)").run({ ...aLiveOwner, seen_at });
-    const refused = openStorage(settings(file));
-    await expect(refused).rejects.toThrow(REFUSED);
-    await expect(refused).rejects.toBeInstanceOf(StorageUnavailableError);
-    expect(db.prepare("SELECT version FROM gs_schema").pluck().get()).toBe(8);
-    db.prepare("DELETE FROM gs_owners WHERE id = ?").run(aLiveOwner.id);
-    db.close();
-    const storage = await openStorage(settings(file));
-    onTestFinished(() => storage.close());
-    expect(storage.notices).toEqual([expect.stringContaining("threads.db.v8.bak")]);
-    await expectStates(storage);
-  });
+  itSqlite(
+    "a file that a process of the earlier release uses is refused, and no backup is made",
+    async () => {
+      const file = await place(fixture("sqlite-8.sql"));
+      const db = new Database(file);
+      const seen_at = new Date().toISOString();
+      db.prepare("INSERT INTO gs_owners VALUES (@id, @host, @pid, @seen_at)").run({ ...aLiveOwner, seen_at });
+      const refused = openStorage(settings(file));
+      await expect(refused).rejects.toThrow(REFUSED);
+      await expect(refused).rejects.toBeInstanceOf(StorageUnavailableError);
+      expect(db.prepare("SELECT version FROM gs_schema").pluck().get()).toBe(8);
+      db.prepare("DELETE FROM gs_owners WHERE id = ?").run(aLiveOwner.id);
+      db.close();
+      const storage = await openStorage(settings(file));
+      onTestFinished(() => storage.close());
+      expect(storage.notices).toEqual([expect.stringContaining("threads.db.v8.bak")]);
+      await expectStates(storage);
+    },
+  );
 
-  it("a statement of a process of the earlier release fails", async () => {
+  itSqlite("a statement of a process of the earlier release fails", async () => {
     const file = await place(fixture("sqlite-8.sql"));
     const db = new Database(file);
     onTestFinished(() => void db.close());
@@ -156,7 +161,7 @@ withOwnSchema("postgres", (postgres) => {
   const place = (name: string) =>
     postgres.sql(fixture(name).replaceAll("stored.", `${s}.`).replace("SCHEMA stored", `SCHEMA ${s}`));
 
-  it("every run gets its state", async () => {
+  itSqlite("every run gets its state", async () => {
     await place("postgres-11.sql");
     const storage = await postgres.open();
     await expectStates(storage);
@@ -200,7 +205,7 @@ withOwnSchema("postgres", (postgres) => {
     await expectUnowned(storage, threadOf("ended"));
   });
 
-  it("a failed run that never started is not dead", async () => {
+  itSqlite("a failed run that never started is not dead", async () => {
     await place("postgres-11.sql");
     await postgres.sql(`DROP INDEX ${s}.gs_runs_dead, ${s}.gs_runs_waiting_of, ${s}.gs_runs_in_flight_of`);
     await postgres.sql(`UPDATE ${s}.gs_schema SET version = 9`);
@@ -218,7 +223,7 @@ withOwnSchema("postgres", (postgres) => {
     await expectStates(await postgres.open());
   });
 
-  it("a statement of a process of the earlier release fails", async () => {
+  itSqlite("a statement of a process of the earlier release fails", async () => {
     await place("postgres-11.sql");
     await postgres.open();
     const end = `UPDATE ${s}.gs_runs SET status = 'success' WHERE status = 'running'`;
@@ -239,7 +244,7 @@ withMongodb("mongodb", (mongodb) => {
   const stored = () => JSON.parse(fixture("mongodb-5.json")) as Documents;
   afterEach(() => mongodb().close());
 
-  it("every run gets its state", async () => {
+  itSqlite("every run gets its state", async () => {
     await place(stored());
     await expectStates(await mongodb().open());
     await mongodb().close();
@@ -286,7 +291,7 @@ withMongodb("mongodb", (mongodb) => {
     await expectUnowned(storage, threadOf("ended"));
   });
 
-  it("a failed run that never started is not dead", async () => {
+  itSqlite("a failed run that never started is not dead", async () => {
     await place({ ...stored(), gs_schema: [{ _id: "version", version: 4 } as { _id: string }] });
     const { deadRuns } = await mongodb().open();
     expect(await deadRuns?.count()).toBe(0);

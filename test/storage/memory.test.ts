@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { THREAD_STATUSES } from "../../src/models/thread.js";
-import type { ThreadQuery, ThreadRow } from "../../src/storage/contract/storage.js";
+import type { ThreadQuery, ThreadRow } from "../../src/storage/contract/threads.js";
 import { contains } from "../../src/storage/rows/rows.js";
 import { ThreadMemorySaver } from "../../src/storage/memory/saver.js";
 import { openMemory } from "../../src/storage/memory/open.js";

@@ -4,7 +4,9 @@ import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { explainMongodb } from "../../src/storage/mongodb/errors.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { RunOutcome, RunRow, Storage, ThreadRow } from "../../src/storage/contract/storage.js";
+import type { RunOutcome, RunRow } from "../../src/storage/contract/runs.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
+import type { ThreadRow } from "../../src/storage/contract/threads.js";
 import { MongodbDouble, type Fate } from "../doubles/mongodb-double.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 

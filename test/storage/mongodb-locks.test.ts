@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Storage, ThreadLocks } from "../../src/storage/contract/storage.js";
+import type { ThreadLocks } from "../../src/storage/contract/locks.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { explainMongodb } from "../../src/storage/mongodb/errors.js";
 import { openMongodbLocks } from "../../src/storage/mongodb/locks.js";
 import { deferred } from "../helpers/deferred.js";

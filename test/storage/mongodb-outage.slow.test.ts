@@ -2,6 +2,7 @@
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startServer, type RunningServer } from "../../src/http/server.js";
+import { isAborted } from "../../src/runs/run-aborted.js";
 import { GraphServeError } from "../../src/support/errors.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
@@ -112,16 +113,20 @@ describe("a service on MongoDB (test double)", () => {
     await goesOn();
     isLoaded = false;
     await Promise.all(load);
+    // On a busy machine, connections are lost until the lock of a thread expires.
     const unexplained = logger.lines.filter(({ fields }) => {
       const { err } = fields as { err?: unknown };
-      return err !== undefined && !(err instanceof GraphServeError);
+      return err !== undefined && !(err instanceof GraphServeError) && !isAborted(err, "lost");
     });
     expect(unexplained).toEqual([]);
     for (const one of ended) {
       expect([200, 503]).toContain(one.answer.status);
       if (one.answer.status === 503) expect(one.answer.body).toMatchObject({ code: "storage_unavailable" });
       else if (isSuccess(one)) expect((await service.state.get(one.thread)).values).toMatchObject({ n: 10 });
-      else expect(field(one.answer, "error")).toMatch(/^MongoDB at |^the run ended as/);
+      else
+        expect(field(one.answer, "error")).toMatch(
+          /^MongoDB at |^the run ended as|^the thread's lock was lost/,
+        );
     }
     await expect.poll(() => service.threads.count({ status: "busy" }), { timeout: 40_000 }).toBe(0);
     for (const { thread } of ended.filter((one) => one.thread !== "" && !isSuccess(one))) {

@@ -1,8 +1,10 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { SCHEMES } from "../../src/config/storage-settings.js";
 import { ConfigError } from "../../src/support/errors.js";
-import { openStorage, STORAGE_SCHEMES, uriMatchesScheme } from "../../src/storage/open.js";
+import { openStorage, STORAGE_SCHEMES } from "../../src/storage/open.js";
+import { isSqliteUri } from "../../src/storage/sqlite/location.js";
 import { tempFolder } from "./temp-folder.js";
 
 const temp = tempFolder();
@@ -24,7 +26,7 @@ describe("openStorage", () => {
     await storage.close();
   });
 
-  it("sqlite opens its file below cwd", async () => {
+  itSqlite("sqlite opens its file below cwd", async () => {
     const sqlite = {
       ...options,
       checkpointer_scheme: "sqlite",
@@ -72,24 +74,18 @@ describe("openStorage", () => {
   });
 });
 
-describe("uriMatchesScheme", () => {
+describe("a URI", () => {
   it.each([
-    ["memory", ":memory:", false],
-    ["memory", "sqlite:///x.db", false],
-    ["sqlite", ":memory:", true],
-    ["sqlite", "./x.db", true],
-    ["sqlite", "C:\\data\\x.db", true],
-    ["sqlite", "file:x.db", true],
-    ["sqlite", "file:///x.db", true],
-    ["sqlite", "sqlite:///x.db", true],
-    ["sqlite", "postgres://host/db", false],
-    ["sqlite", "mongodb+srv://host/db", false],
-    ["sqlite", "REDIS://host", false],
-  ])("scheme %s with URI %s returns %s", (scheme, uri, expected) => {
-    expect(uriMatchesScheme(scheme, uri)).toBe(expected);
-  });
-
-  it("an unknown scheme throws a ConfigError", () => {
-    expect(() => uriMatchesScheme("cassandra", "x")).toThrow(ConfigError);
+    [":memory:", true],
+    ["./x.db", true],
+    ["C:\\data\\x.db", true],
+    ["file:x.db", true],
+    ["file:///x.db", true],
+    ["sqlite:///x.db", true],
+    ["postgres://host/db", false],
+    ["mongodb+srv://host/db", false],
+    ["REDIS://host", false],
+  ])("%s is one of SQLite: %s", (uri, expected) => {
+    expect(isSqliteUri(uri)).toBe(expected);
   });
 });

@@ -1,6 +1,7 @@
 /** A child process on a schema: `postgres-child.ts <options as JSON>`. Executes the commands of its parent. */
 import { openStorage } from "../../src/storage/open.js";
-import type { StorageOptions, ThreadLease } from "../../src/storage/contract/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/locks.js";
+import type { StorageOptions } from "../../src/storage/contract/storage.js";
 
 export interface Order {
   acquire?: string;

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage, ThreadLease } from "../../src/storage/contract/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/locks.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { noCluster, PostgresCluster } from "../helpers/postgres-cluster.js";
 
 if (noCluster) process.stderr.write(`The lock table of PostgreSQL is not tested: ${noCluster}.\n`);

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ConfigError, ThreadBusyError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
-import type { Storage, ThreadLease } from "../../src/storage/contract/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/locks.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { withPostgres } from "../helpers/postgres.js";
 
 async function take({ locks }: Storage, threadId: string): Promise<ThreadLease> {

@@ -9,7 +9,7 @@ import { explainPostgres } from "../../src/storage/postgres/errors.js";
 import { loadPostgresDriver, readPostgresOptions } from "../../src/storage/postgres/options.js";
 import { PostgresPool } from "../../src/storage/postgres/pool.js";
 import { FastPostgresSaver } from "../../src/storage/postgres/saver.js";
-import type { Checkpointer } from "../../src/storage/contract/storage.js";
+import type { Checkpointer } from "../../src/storage/contract/checkpointer.js";
 import { newId } from "../../src/support/ids.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { openTestService } from "../helpers/service.js";

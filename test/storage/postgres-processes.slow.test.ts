@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { POSTGRES_SCHEMA_VERSION } from "../../src/storage/postgres/schema.js";
-import type { ThreadLease } from "../../src/storage/contract/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/locks.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { StorageProcess } from "../helpers/postgres-processes.js";
 import { TcpRelay } from "../helpers/tcp-relay.js";

@@ -2,7 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, expect, it } from "vitest";
 import type { JsonObject } from "../../src/models/common.js";
-import type { RunQueue, Storage } from "../../src/storage/contract/storage.js";
+import type { RunQueue } from "../../src/storage/contract/queue.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { CALLER } from "../../src/storage/postgres/schema.js";
 import { engineSchema } from "../../src/storage/postgres/jobs.js";
 import { newId } from "../../src/support/ids.js";

@@ -7,7 +7,7 @@ import { openStorage } from "../../src/storage/open.js";
 import { RedisConnection } from "../../src/storage/redis/client.js";
 import { loadRedisDriver } from "../../src/storage/redis/options.js";
 import { RedisSaver } from "../../src/storage/redis/saver.js";
-import type { Checkpointer } from "../../src/storage/contract/storage.js";
+import type { Checkpointer } from "../../src/storage/contract/checkpointer.js";
 import { withRedis } from "../helpers/redis.js";
 
 const METADATA = { source: "loop" as const, step: 0, parents: {} };

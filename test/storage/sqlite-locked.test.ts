@@ -1,5 +1,6 @@
 /** A SQLite file locked by another process: writes wait in order without blocking the event loop. */
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { startTestServer } from "../helpers/app.js";

@@ -1,6 +1,7 @@
 import { emptyCheckpoint, type Checkpoint } from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { applyDelta, byteDelta } from "../../src/storage/sqlite/values.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
 import { migrateSqlite } from "../../src/storage/sqlite/schema.js";

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, expect, vi } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { ConfigError, StorageUnavailableError } from "../../src/support/errors.js";
 import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
@@ -37,13 +38,15 @@ afterEach(async () => {
   for (const storage of opened.splice(0)) await storage.close();
 });
 
-storageContract("sqlite", () => open(freshFile()), { durable: true });
-storageContract("sqlite", () => open(":memory:"), { durable: false });
+describe("the contract", () => {
+  storageContract("sqlite", () => open(freshFile()), { durable: true });
+  storageContract("sqlite", () => open(":memory:"), { durable: false });
 
-conformance("SqliteSaver", () => {
-  const db = new Database(":memory:");
-  migrateSqlite(db);
-  return new SqliteSaver(db);
+  conformance("SqliteSaver", () => {
+    const db = new Database(":memory:");
+    migrateSqlite(db);
+    return new SqliteSaver(db);
+  });
 });
 
 describe("SQLite file", () => {

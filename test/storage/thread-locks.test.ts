@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ThreadBusyError } from "../../src/support/errors.js";
 import { createThreadLocks } from "../../src/storage/locks/thread-locks.js";
 import { isHeld } from "../helpers/locks.js";
-import type { ThreadLease } from "../../src/storage/contract/storage.js";
+import type { ThreadLease } from "../../src/storage/contract/locks.js";
 
 const locks = () => createThreadLocks({ maxWaiting: 2 });
 

@@ -1,6 +1,6 @@
 /** Alignment of two branches by step, without a browser. */
 import { describe, expect, it } from "vitest";
-import { aligned, type Named } from "../../studio/parts/aligned.js";
+import { aligned, type Named } from "../../studio/components/aligned.js";
 
 const steps = (...named: string[]): Named[] =>
   named.map((name) => {

@@ -10,7 +10,7 @@ import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { expectCopied, fillJson, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const State = Annotation.Root({
   question: Annotation<unknown>,
@@ -123,7 +123,7 @@ describeWithChromium("an interrupt in the Studio", () => {
     const first = page.locator(".request").nth(0);
     const second = page.locator(".request").nth(1);
     await first.getByLabel("Edit").check();
-    await first.getByLabel("Arguments of send").fill('{"to": "grace"}');
+    await fillJson(first.getByLabel("Arguments of send"), '{"to": "grace"}');
     expect(await answer(page).getAttribute("aria-disabled")).toBe("true");
     await second.getByLabel("Approve").check();
     await answer(page).click();
@@ -169,7 +169,7 @@ describeWithChromium("an interrupt in the Studio", () => {
     const send = asking.getByRole("button", { name: "Answer", exact: true });
     await requests.nth(0).getByLabel("Approve").check();
     await requests.nth(1).getByLabel("Edit").check();
-    await requests.nth(1).getByLabel("Arguments of send").fill('{"to": "bob"}');
+    await fillJson(requests.nth(1).getByLabel("Arguments of send"), '{"to": "bob"}');
     await requests.nth(2).getByRole("radio").check();
     await requests.nth(3).getByLabel("Ignore").check();
     expect(await send.getAttribute("aria-disabled")).toBe("true");

@@ -26,6 +26,7 @@ describeWithChromium("two threads side by side", () => {
     const two = await ranThread(service, "gate", { gate: "second" });
     const { page, visit } = await open(url);
     await visit(`#/run/${one}`);
+    await page.locator("details.more > summary").click();
     await page.getByLabel("Show a second thread").selectOption(two);
     await expect.poll(() => new URL(page.url()).hash).toContain(`beside=${two}`);
     await paneOf(page).getByText("after second").waitFor();

@@ -56,6 +56,7 @@ describeWithFirefox("the Studio in Firefox", () => {
     await expect.poll(() => page.text("[role=tree]")).toContain("messages");
     expect(await page.evaluate("location.href")).toBe(address);
 
+    await page.evaluate(`document.querySelector("details.more").open = true`);
     await page.click("button", "Copy");
     await seen("Copied");
 

@@ -7,7 +7,16 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import type { Service } from "../../src/service/service.js";
-import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import {
+  argumentsOf,
+  expectCopied,
+  fillJson,
+  jsonIn,
+  ranThread,
+  useBrowser,
+  useServer,
+  violationsOf,
+} from "./open.js";
 
 /** The values of `list` and `log` look like messages. */
 const Listing = Annotation.Root({
@@ -48,7 +57,7 @@ describeWithChromium("a fork", () => {
     await button(page, "Delete message 3").click();
     await button(page, "Change message 4").click();
     const editor = page.getByLabel("Value to write to messages");
-    await editor.fill((await editor.inputValue()).replace("The sum is 5", "The sum is six"));
+    await fillJson(editor, (await jsonIn(editor)).replace("The sum is 5", "The sum is six"));
     await page.getByText("Values to send:").click();
     await page.getByText('"type": "remove"').last().waitFor();
     const others = page.getByRole("group", { name: "Copy as" }).first();
@@ -91,7 +100,7 @@ describeWithChromium("a fork", () => {
     await button(page, "Edit n").click();
     await page.getByText("Combined: the key's reducer gets this value and the current one.").waitFor();
     const editor = page.getByLabel("Value to write to n");
-    await editor.fill("[1,\n 2,");
+    await fillJson(editor, "[1,\n 2,");
     await page.getByRole("alert").getByText("Invalid JSON: line 2, column 4").waitFor();
     expect(await button(page, "Write").isDisabled()).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
@@ -100,7 +109,7 @@ describeWithChromium("a fork", () => {
     await visit(`#/threads/${chat}?fork=1`);
     await button(page, "Edit messages").click();
     const message = { type: "remove", id: HOSTILE, content: "" };
-    await page.getByLabel("Value to write to messages").fill(JSON.stringify([message]));
+    await fillJson(page.getByLabel("Value to write to messages"), JSON.stringify([message]));
     await button(page, "Write").click();
     await page.getByRole("alert").filter({ hasText: HOSTILE }).waitFor();
     expect(await page.locator("main :is(img, iframe, script, b)").count()).toBe(0);
@@ -115,7 +124,7 @@ describeWithChromium("a fork", () => {
     await visit(`#/threads/${id}?fork=1`);
     await button(page, "Edit list").click();
     await page.getByText("Replaced: this becomes the value.").waitFor();
-    expect(await page.getByLabel("Value to write to list").inputValue()).toContain('"content": "a"');
+    expect(await jsonIn(page.getByLabel("Value to write to list"))).toContain('"content": "a"');
     await button(page, "Edit log").click();
     await page.getByText("Combined: the key's reducer gets this value and the current one.").waitFor();
     expect(await page.getByText(/^Messages: /).count()).toBe(0);
@@ -128,7 +137,7 @@ describeWithChromium("a fork", () => {
     await visit(`#/threads/${id}?fork=1`);
     expect(await page.getByRole("group", { name: "Copy write and run as" }).count()).toBe(0);
     await button(page, "Edit n").click();
-    await page.getByLabel("Value to write to n").fill("6");
+    await fillJson(page.getByLabel("Value to write to n"), "6");
     await page.getByLabel("Write as node").selectOption("step");
     const both = page.getByRole("group", { name: "Copy write and run as" });
     await expectCopied(
@@ -154,7 +163,7 @@ describeWithChromium("a fork", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?fork=1`);
     await button(page, "Edit n").click();
-    await page.getByLabel("Value to write to n").fill("6");
+    await fillJson(page.getByLabel("Value to write to n"), "6");
     await page.getByLabel("Write as node").selectOption("step");
     await button(page, "Write and run").click();
     await expect.poll(async () => ((await service.state.get(id)).values as { n: number }).n).toBe(10);

@@ -134,10 +134,10 @@ describeWithChromium("the thread page", () => {
     await stepsOf(page).first().waitFor();
     expect(page.url()).toContain(`#/threads/${id}`);
     expect((await stepsOf(page).allTextContents()).map((text) => text.replace(/\d+ ms$/, ""))).toEqual([
-      "3model_requestchanged messages",
-      "2toolschanged messages",
-      "1model_requestchanged messages",
-      "0startchanged messages",
+      "3model_request+1 AI message",
+      "2tools+1 tool result",
+      "1model_request+1 AI message, 1 tool call",
+      "0start+1 human message",
       "-1input",
     ]);
     await page.getByText("by model_request").waitFor();

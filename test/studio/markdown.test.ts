@@ -1,6 +1,6 @@
 /** Markdown from models and users must not be able to block the page. */
 import { expect, it } from "vitest";
-import { markdownTokens } from "../../studio/parts/markdown-tokens.js";
+import { markdownTokens } from "../../studio/components/markdown-tokens.js";
 
 /** Types of the tokens and of their direct children. */
 const outline = (text: string) =>

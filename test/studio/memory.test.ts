@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { expectCopied, fillJson, jsonIn, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const rows = (page: Page) => page.locator("[data-list] li");
 const tree = (page: Page) => page.getByRole("navigation", { name: "Namespaces" }).getByRole("link");
@@ -49,13 +49,13 @@ describeWithChromium("the memory page", () => {
     await page.keyboard.press("Enter");
 
     const json = page.getByLabel("Value as JSON");
-    await expect.poll(() => json.inputValue()).toBe(JSON.stringify({ tone: "dry" }, null, 2));
+    await expect.poll(() => jsonIn(json)).toBe(JSON.stringify({ tone: "dry" }, null, 2));
     expect(await page.getByLabel(/Minutes to live/).inputValue()).toBe("90");
-    await json.fill('{\n  "tone": dry }');
+    await fillJson(json, '{\n  "tone": dry }');
     await page.getByText("Invalid JSON: line 2, column 11").waitFor();
-    await json.fill("[1]");
+    await fillJson(json, "[1]");
     await page.getByText("The value must be an object").waitFor();
-    await json.fill('{ "tone": "calm" }');
+    await fillJson(json, '{ "tone": "calm" }');
     const others = page.getByRole("group", { name: "Copy as" });
     await expectCopied(others, "curl", /PUT .*\/store\/items .*"tone":"calm"},"ttl":90/);
     await expectCopied(others, "SDK call", /client\.store\.putItem\(\[.*"users",.*"prefs",.*"ttl": 90/s);
@@ -66,7 +66,7 @@ describeWithChromium("the memory page", () => {
     await page.getByRole("button", { name: "New item" }).press("Enter");
     expect(await page.getByLabel(/Namespace, labels/).inputValue()).toBe("users.ada");
     await page.getByLabel("Key", { exact: true }).fill("pets");
-    await json.fill('{ "cat": "Tom" }');
+    await fillJson(json, '{ "cat": "Tom" }');
     await page.getByRole("button", { name: "Save" }).press("Enter");
     await expect.poll(() => rows(page).count()).toBe(3);
     expect(await store.get(ada, "pets")).toMatchObject({ value: { cat: "Tom" }, ttl_minutes: null });

@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { askingGraph } from "../cli/harness.js";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { ThreadState } from "../../src/models/state.js";
+import { askingGraph, startCli } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
-import { hidingGraph, ran, useDev } from "./dev.js";
-import { useBrowser, violationsOf } from "./open.js";
+import { askHelper, hidingGraph, OWN, ran, useDev } from "./dev.js";
+import { menuButton, useBrowser, violationsOf } from "./open.js";
 
 /** Adds up the prices of an order; `sum` is the expression that does so. */
 const orders = (
@@ -20,6 +22,25 @@ export const graph = new StateGraph(State)
   .addNode("add_up", async ({ prices }) => ({ total: ${sum} }))
   .addNode("print", ({ total }) => ({ report: "total " + total }))
   .addEdge(START, "read").addEdge("read", "add_up").addEdge("add_up", "print").addEdge("print", END)
+  .compile();
+`;
+
+/** A subgraph of three nodes; `first` and `second` are expressions. */
+const nested = (
+  first: string,
+  second: string,
+): string => `import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ log: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }) });
+const Inner = Annotation.Root({ steps: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }), log: Annotation });
+const inner = new StateGraph(Inner)
+  .addNode("first", () => ({ steps: ["first " + ${first}] }))
+  .addNode("second", () => ({ steps: ["second " + ${second}] }))
+  .addNode("third", ({ steps }) => ({ log: [...steps, "third"] }))
+  .addEdge(START, "first").addEdge("first", "second").addEdge("second", "third").addEdge("third", END)
+  .compile();
+export const graph = new StateGraph(State)
+  .addNode("inner", inner)
+  .addEdge(START, "inner").addEdge("inner", END)
   .compile();
 `;
 const FIRST = orders("prices.length");
@@ -146,7 +167,7 @@ describeWithChromium("Run again on save", () => {
     await dev.project.put("graph.ts", hidden("two"));
     await attempts(page).getByText("Different result.").waitFor();
     await attempts(page).getByText("two").waitFor();
-    await page.getByRole("button", { name: "Visible to clients" }).click();
+    await (await menuButton(page, "Visible to clients")).click();
     await expect.poll(() => attempts(page).count()).toBe(0);
     await toggle(page).check();
     // The restart closes the connection of the page.
@@ -183,6 +204,23 @@ describeWithChromium("Run again on save", () => {
     expect(await attempts(page).locator(".is-changed").innerText()).toMatch(/total\s+2/);
   });
 
+  it("runs a failed subgraph to its end, from the node that failed", async () => {
+    await dev.project.put("graph.ts", nested("1", "missing.length"));
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, {});
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/run/${thread_id}`);
+    await page.getByRole("alert").filter({ hasText: "missing is not defined" }).waitFor();
+    await dev.project.put("graph.ts", nested("1000", "2"));
+    await page.getByText(/^reloaded /).waitFor();
+    await page.getByRole("button", { name: "Run this node again" }).click();
+    await attempts(page).getByRole("button", { name: "Continue from here" }).waitFor();
+    expect(await attempts(page).locator(".is-changed").innerText()).toMatch(
+      /log[\s\S]*first 1\b[\s\S]*second 2[\s\S]*third/,
+    );
+  });
+
   it("is offered only where saved files are reloaded", async () => {
     const { page } = await atStep(["--no-reload"]);
     await page.getByRole("button", { name: "Run this node again" }).waitFor();
@@ -205,9 +243,8 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-describeWithChromium("Run again on save, with a recording", () => {
-  const dev = useDev(() => ({ "graph.ts": answering("hello", "!") }));
-  const open = useBrowser();
+/** A model server for each test. */
+function useModel(): () => ModelServer {
   let model: ModelServer;
   beforeEach(async () => {
     model = await startModelServer();
@@ -217,11 +254,18 @@ describeWithChromium("Run again on save, with a recording", () => {
     delete process.env.MODEL_URL;
     await model.close();
   });
+  return () => model;
+}
+
+describeWithChromium("Run again on save, with a recording", () => {
+  const dev = useDev(() => ({ "graph.ts": answering("hello", "!") }));
+  const open = useBrowser();
+  const model = useModel();
 
   it("calls no model whose response was recorded, and says which calls were made", async () => {
     const { url, token } = await dev.start({ flags: ["--record"] });
     const { thread_id } = await ran(url, {});
-    expect(model.requests).toHaveLength(2);
+    expect(model().requests).toHaveLength(2);
     const { page, visit } = await open(url);
     await visit(`#token=${token}`);
     await visit(`#/threads/${thread_id}`);
@@ -231,11 +275,52 @@ describeWithChromium("Run again on save, with a recording", () => {
     await attempts(page).getByText("1 answer from the recording. No model or tool was called.").waitFor();
     // Both steps asked the same: the answer is that of this step.
     await attempts(page).getByText("reply 2: hello?").waitFor();
-    expect(model.requests).toHaveLength(2);
+    expect(model().requests).toHaveLength(2);
     await dev.project.put("graph.ts", answering("good day", "?"));
     await attempts(page).getByText("1 call of models and tools made.").waitFor();
     await attempts(page).getByText("reply 3: good day?").waitFor();
-    expect(model.requests).toHaveLength(3);
+    expect(model().requests).toHaveLength(3);
+  });
+});
+
+describe("Run this node again, with recordings of the setting recording", () => {
+  const dev = useDev(() => ({ "graph.ts": answering("my card is 1234 5678", "!") }));
+  const model = useModel();
+
+  itSqlite.each([
+    ["a folder", { folder: "./recordings" }],
+    ["the storage", { where: "storage" }],
+  ])("calls no model whose response start recorded in %s", async (_, place) => {
+    await dev.project.put("graph-server.config.json", {
+      graphs: { agent: "./graph.ts:graph" },
+      ...{ checkpointer_scheme: "sqlite", checkpointer_uri: "threads.db" },
+      recording: { ...place, redact: ["\\b\\d{4} \\d{4}\\b"] },
+    });
+    const server = startCli(["start", "-p", "0"], { cwd: dev.project.dir });
+    await server.stderr.until(/"msg":"listening"\}\n/);
+    const { thread_id } = await ran(/"url":"(http:[^"]+)"/.exec(server.stderr.text)?.[1] ?? "", {});
+    server.stop();
+    expect(await server.exit).toBe(0);
+    await dev.project.put("graph.ts", answering("my card is 1234 5678", "?"));
+    const { url, token } = await dev.start();
+    const history = await fetch(`${url}/threads/${thread_id}/history`);
+    const [step, before] = (await history.json()) as ThreadState[];
+    const again = await askHelper(
+      url,
+      "/studio/api/node-runs",
+      { ...OWN, "x-studio-token": token, "content-type": "application/json" },
+      JSON.stringify({
+        thread_id,
+        checkpoint_id: before?.checkpoint?.checkpoint_id,
+        step_id: step?.checkpoint?.checkpoint_id,
+      }),
+    );
+    expect(again.body).toMatchObject({
+      recorded: 1,
+      calls: 0,
+      after: { answer: "reply 2: my card is [redacted]?" },
+    });
+    expect(model().requests).toHaveLength(2);
   });
 });
 

@@ -88,6 +88,29 @@ export function useServer(options: ServiceOptions): () => RunningServer & { serv
   };
 }
 
+/** A button in the menu of a thread's header, which is opened. */
+export async function menuButton(page: Page, name: string): Promise<Locator> {
+  const menu = page.locator("details.more");
+  await menu.waitFor();
+  if ((await menu.getAttribute("open")) === null) await menu.locator("summary").click();
+  return menu.getByRole("button", { name, exact: true });
+}
+
+/** The lines of a JSON editor, once CodeMirror has replaced its plain field. Only of texts that fit into it. */
+export async function jsonIn(field: Locator): Promise<string> {
+  await codeOf(field).waitFor();
+  return (await codeOf(field).locator(".cm-line").allTextContents()).join("\n");
+}
+
+/** Replaces the text of a JSON editor. */
+export async function fillJson(field: Locator, text: string): Promise<void> {
+  await codeOf(field).press("ControlOrMeta+a");
+  await codeOf(field).press("Delete");
+  await field.page().keyboard.insertText(text);
+}
+
+const codeOf = (field: Locator): Locator => field.and(field.page().locator(".cm-content"));
+
 /** Creates a thread, runs the graph on it and returns its id. */
 export async function ranThread(
   { threads, runs }: Service,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answererOf } from "../../studio/parts/answers.js";
+import { answererOf } from "../../studio/components/answers.js";
 import type { PageData } from "../../src/view/replay-data.js";
 import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.js";
 import { describeWithChromium } from "../helpers/chromium.js";

@@ -11,9 +11,9 @@ import { beforeAll, expect, it } from "vitest";
 import { describeWithChromium, type Look, useChromium } from "../helpers/chromium.js";
 import { settling, visit } from "./open.js";
 import { differences, sheetOf, type Shot, webpOf } from "./pictures/compare.js";
-import { NOW, renameNode, THREADS, useDesk } from "./pictures/desk.js";
+import { NOW, renameNode, saveShadowRuns, THREADS, useDesk } from "./pictures/desk.js";
 import { fontsOf, hideIds } from "./pictures/page.js";
-import { type Screen, SCREENS, VERSIONS } from "./pictures/screens.js";
+import { type Screen, SCREENS, SHADOW, VERSIONS } from "./pictures/screens.js";
 
 const STORED = join(import.meta.dirname, "pictures");
 const FONTS = join(STORED, "fonts.json");
@@ -151,5 +151,11 @@ describeWithChromium("pictures of the Studio", () => {
     await renameNode(desk());
     for (const { page } of tabs) await page.getByText(/^reloaded /).waitFor({ state: "attached" });
     skip(!(await check(VERSIONS)), OTHER_FONTS);
+  });
+
+  it("shadow looks as stored, after shadow runs", async ({ skip }) => {
+    await saveShadowRuns(desk());
+    for (const { page } of tabs) await page.reload();
+    skip(!(await check(SHADOW)), OTHER_FONTS);
   });
 });

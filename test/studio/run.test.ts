@@ -15,7 +15,7 @@ import { graph as zod } from "../fixtures/graphs/schemas-zod.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { gatedChat, GatedModel } from "./gated-model.js";
-import { expectCopied, ranThread, useBrowser, useServer } from "./open.js";
+import { expectCopied, fillJson, jsonIn, ranThread, useBrowser, useServer } from "./open.js";
 
 const box = (page: Page) => page.getByRole("textbox", { name: "Message to the graph" });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
@@ -322,12 +322,12 @@ describeWithChromium("running a graph", () => {
     await box(page).fill("hello");
     await page.getByRole("tab", { name: "JSON" }).click();
     const json = page.getByRole("textbox", { name: "Input as JSON" });
-    expect(JSON.parse(await json.inputValue())).toEqual({ messages: [{ role: "user", content: "hello" }] });
-    await json.fill('{\n  "messages": [{ "role": "user", "content": "hel" },]\n}');
+    expect(JSON.parse(await jsonIn(json))).toEqual({ messages: [{ role: "user", content: "hello" }] });
+    await fillJson(json, '{\n  "messages": [{ "role": "user", "content": "hel" },]\n}');
     await page.getByText("Invalid JSON: line 2, column").waitFor();
     await page.keyboard.press("Control+Enter");
     expect(page.url()).not.toMatch(/run\/\w/);
-    await json.fill('{"messages": [{"role": "user", "content": "changed"}]}');
+    await fillJson(json, '{"messages": [{"role": "user", "content": "changed"}]}');
     await page.getByRole("tab", { name: "Message" }).click();
     expect(await box(page).inputValue()).toBe("changed");
     await page.getByRole("tab", { name: "Form" }).click();
@@ -416,5 +416,14 @@ describeWithChromium("running a graph", () => {
       `npx graph-serve run agent --input '{"messages":[{"role":"user","content":"it'\\''s"}]}' --url ${server().url}`,
     );
     expect(await copied("SDK call")).toContain('client.runs.stream(null, "agent", {');
+  });
+
+  it("says that it was not copied if the browser has no clipboard", async () => {
+    const { page, visit } = await open(server().url);
+    await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await visit("#/run?graph=agent");
+    await button(page, "curl").click();
+    await page.getByText("Copying is not allowed here").waitFor();
+    await button(page, "curl").waitFor();
   });
 });

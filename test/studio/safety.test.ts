@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import express from "express";
@@ -16,6 +16,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 /** Markup, scripts, links, foreign origins, prototype names and bidirectional control characters. */
@@ -229,7 +230,7 @@ describeWithChromium("a server that becomes unreachable", () => {
 describeWithChromium("a read-only Studio without loadable graphs", () => {
   const open = useBrowser();
 
-  it("shows all stored values, with the API key from its URL", async () => {
+  itSqlite("shows all stored values, with the API key from its URL", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "graph-serve-studio-"));
     onTestFinished(() => rm(cwd, { recursive: true, force: true }));
     const stored = { checkpointer_scheme: "sqlite", checkpointer_uri: "kept.db" };
@@ -292,13 +293,17 @@ describe("the bundle size of the Studio", () => {
   const gzipped = (file: string) => gzipSync(readFileSync(file), { level: 9 }).length;
   const sum = (of: readonly string[]) => of.reduce((all, file) => all + gzipped(file), 0);
 
-  it("is at most 120 kB gzipped for the first load and 200 kB in total", () => {
+  it("is at most 120 kB gzipped for the first load, 80 kB for the editor, and 200 kB for all else", () => {
     const page = readFileSync(join(folder, "index.html"), "utf8");
     const first = files.filter(
       (file) => page.includes(file.slice(folder.length + 1)) || file.endsWith("index.html"),
     );
     expect(first.length).toBeGreaterThanOrEqual(3);
     expect(sum(first)).toBeLessThanOrEqual(120_000);
-    expect(sum(files)).toBeLessThanOrEqual(200_000);
+    const editor = files.filter((file) => basename(file).startsWith("code-editor-"));
+    expect(editor).toHaveLength(1);
+    expect(sum(editor)).toBeLessThanOrEqual(80_000);
+    expect(sum(files) - sum(editor)).toBeLessThanOrEqual(200_000);
+    expect(readFileSync(join(folder, "../pages/studio.js"), "utf8")).not.toContain("cm-content");
   });
 });

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { cli } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { hidingGraph, useDev } from "./dev.js";
-import { argumentsOf, expectCopied, useBrowser } from "./open.js";
+import { argumentsOf, expectCopied, menuButton, useBrowser } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": hidingGraph("42 sk-0123456789abcdef0123") }));
 
@@ -43,7 +43,7 @@ describeWithChromium("a thread saved as an HTML file", () => {
     await visit(`#token=${token}`);
     await page.goto(`${url}/studio/#/threads/${id}`);
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as a file" }).press("Enter");
+    await (await menuButton(page, "Save as a file")).press("Enter");
     const download = await saving;
     expect(download.suggestedFilename()).toBe(`thread-agent-${id.slice(0, 8)}.html`);
     const file = `${dev.project.dir}/saved.html`;
@@ -66,13 +66,13 @@ describeWithChromium("a thread saved as an HTML file", () => {
     const kept = await expectCopied(others, "graph-serve", /--keep-secrets/);
     expect(await copied(kept, `thread-agent-${id.slice(0, 8)}.html`)).toContain("42 sk-0123456789abcdef0123");
     const again = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as a file" }).press("Enter");
+    await (await menuButton(page, "Save as a file")).press("Enter");
     await (await again).saveAs(file);
     const whole = await readFile(file, "utf8");
     expect(whole).toContain("42 sk-0123456789abcdef0123");
     expect(whole).not.toMatch(/in secret/);
     await fetch(`${url}/threads/${id}`, { method: "DELETE" });
-    await page.getByRole("button", { name: "Save as a file" }).click();
+    await (await menuButton(page, "Save as a file")).click();
     await page.getByRole("alert").getByText("does not exist").waitFor();
   });
 });

@@ -1,5 +1,6 @@
 /** The Studio shows the results of `shadow --studio`: by class, with what differs, and a link to each thread. */
 import { mkdir } from "node:fs/promises";
+import type { Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { cli, createProject, type Project, startCli } from "../cli/harness.js";
 import { describeWithChromium, type Look } from "../helpers/chromium.js";
@@ -107,11 +108,34 @@ describeWithChromium("results of shadow runs", () => {
     expect((await run("shadow", "--against", "./next.ts:graph", "--studio")).code).toBe(0);
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByText("1 takes another path with ./next.ts:graph").waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
     await page.reload();
     await link.waitFor();
-    await page.setViewportSize({ width: 390, height: 800 });
+    await expectOneRow(page);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     const folder = process.env.GRAPH_SERVE_SHOTS;
     if (folder) await page.screenshot({ path: `${folder}/shadow-dev-390.png` });
   });
 });
+
+/** Checks the navigation of a phone: one row of large targets, with the shown screen and the focused link in view. */
+async function expectOneRow(page: Page): Promise<void> {
+  const links = page.getByRole("navigation", { name: "Screens" }).getByRole("link");
+  const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
+  expect(boxes).toHaveLength(8);
+  expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+  expect(boxes.filter((box) => !box || box.width < 44 || box.height < 44)).toEqual([]);
+  await expect.poll(() => isInView(links.last())).toBe(true);
+  await links.first().focus();
+  await expect.poll(() => isInView(links.first())).toBe(true);
+  for (const link of (await links.all()).slice(1)) {
+    await page.keyboard.press("Tab");
+    expect(await link.and(page.locator(":focus")).count()).toBe(1);
+    await expect.poll(() => isInView(link)).toBe(true);
+  }
+}
+
+async function isInView(link: Locator): Promise<boolean> {
+  const { x = -1, width = 0 } = (await link.boundingBox()) ?? {};
+  return x >= 0 && x + width <= 390;
+}

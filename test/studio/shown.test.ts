@@ -8,7 +8,7 @@ import { cli, startCli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { askHelper, hidingGraph, OWN, useDev } from "./dev.js";
-import { useBrowser, violationsOf } from "./open.js";
+import { menuButton, useBrowser, violationsOf } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": hidingGraph("42") }));
 
@@ -44,14 +44,13 @@ describeWithChromium("hidden state values", () => {
     await visit(`#/threads/${id}?tab=raw`);
     await panel(page).getByText('"answer": "42"').waitFor();
     expect(await panel(page).textContent()).not.toContain("secret");
+    expect(await (await menuButton(page, "Save as a file")).count()).toBe(0);
     expect(await page.getByRole("group", { name: "Visible state" }).count()).toBe(0);
-    expect(await page.getByRole("button", { name: "Save as a file" }).count()).toBe(0);
 
     await visit(`#token=${token}`);
     await page.goto(`${url}/studio/#/threads/${id}?tab=raw`);
-    const all = page.getByRole("button", { name: "All values" });
     await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
-    expect(await all.getAttribute("aria-pressed")).toBe("true");
+    expect(await (await menuButton(page, "All values")).getAttribute("aria-pressed")).toBe("true");
     await page.getByRole("tab", { name: "State" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("sk-0123456789abcdef0123");
     // Developers see all values, and which of them clients do not see.
@@ -70,13 +69,13 @@ describeWithChromium("hidden state values", () => {
       .waitFor();
     await page.getByRole("tab", { name: "State" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("think in secret");
-    await page.getByRole("button", { name: "Visible to clients" }).click();
+    await (await menuButton(page, "Visible to clients")).click();
     await expect.poll(() => panel(page).textContent()).not.toContain("secret");
     await expect.poll(() => panel(page).textContent()).toContain("answer");
     expect(await steps.textContent()).not.toContain("plan");
-    await all.click();
+    await (await menuButton(page, "All values")).click();
     await expect.poll(() => panel(page).textContent()).toContain("think in secret");
-    await page.getByRole("button", { name: "Visible to clients" }).click();
+    await (await menuButton(page, "Visible to clients")).click();
     await page.getByText("Only state values that clients can see").waitFor();
     // After a reload, the page shows all values again.
     await page.reload();
@@ -102,12 +101,12 @@ describeWithChromium("hidden state values", () => {
     await page.getByRole("tab", { name: "State" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as a file" }).click();
+    await (await menuButton(page, "Save as a file")).click();
     await (await saving).saveAs(`${dev.project.dir}/saved.html`);
     const html = await readFile(`${dev.project.dir}/saved.html`, "utf8");
     expect(html).toContain("plan in secret");
     expect(html).not.toContain("sk-0123456789");
-    await page.getByRole("button", { name: "Visible to clients" }).click();
+    await (await menuButton(page, "Visible to clients")).click();
     await expect.poll(() => panel(page).textContent()).not.toContain("secret");
     await page.getByText("Only state values that clients can see").waitFor();
     expect(await violationsOf(page)).toEqual([]);

@@ -1,6 +1,6 @@
 /** Long computations run in slices and yield in between. */
 import { afterEach, expect, it, vi } from "vitest";
-import { inSlices } from "../../studio/parts/slices.js";
+import { inSlices } from "../../studio/components/slices.js";
 import { changesBetween, changesInSteps } from "../../src/view/changes.js";
 
 const rows = (round: number) =>

@@ -25,6 +25,7 @@ const stepOf = (made: number, number = made - 1): Step => ({
   createdAt: null,
   next: [],
   changed: null,
+  messages: {},
   asks: 0,
 });
 

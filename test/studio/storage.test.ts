@@ -1,11 +1,12 @@
 /** `graph-serve studio` in a browser, for databases whose graphs fail to load or are missing. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { cli, createProject, echoGraph, type Project, startCli } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { useBrowser, violationsOf } from "./open.js";
+import { menuButton, useBrowser, violationsOf } from "./open.js";
 
 let project: Project;
 beforeEach(async () => {
@@ -43,7 +44,7 @@ describeWithChromium("graph-serve studio", () => {
     await expect
       .poll(() => steps.allTextContents())
       .toEqual([
-        expect.stringMatching(/^1reply.*changed messages/),
+        expect.stringMatching(/^1reply.*\+1 AI message/),
         expect.stringMatching(/^0start/),
         expect.stringMatching(/^-1input/),
       ]);
@@ -57,9 +58,13 @@ describeWithChromium("graph-serve studio", () => {
     await page.getByRole("img", { name: /start → reply/ }).waitFor();
     expect(await violationsOf(page)).toEqual([]);
     const saving = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save as a file" }).click();
+    await (await menuButton(page, "Save as a file")).click();
     await (await saving).saveAs(join(project.dir, "saved.html"));
     expect(await readFile(join(project.dir, "saved.html"), "utf8")).toContain("echo: hello");
+    const saved = pathToFileURL(join(project.dir, "saved.html")).href;
+    const { page: alone } = await open(saved);
+    await alone.goto(saved);
+    await alone.getByRole("listbox", { name: "Steps" }).getByText("+1 AI message", { exact: true }).waitFor();
     await steps.last().click();
     await page.getByRole("link", { name: "Compare with the newest" }).click();
     await page.getByText("Common steps: 1").waitFor();
@@ -75,8 +80,7 @@ describeWithChromium("graph-serve studio", () => {
     await panelOf(page).getByText("echo: hello").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     // Without the graph, its output schema is unknown, so the client view is empty.
-    await page.locator("details.more > summary").click();
-    await page.getByRole("button", { name: "Visible to clients" }).click();
+    await (await menuButton(page, "Visible to clients")).click();
     await expect.poll(() => panelOf(page).textContent()).not.toContain("echo: hello");
   });
 });

@@ -1,7 +1,7 @@
 /** The timeline of a run and its token cost, without a browser. */
 import { describe, expect, it } from "vitest";
-import { costOf, parsePrices, tokensIn } from "../../studio/parts/prices.js";
-import { graphAround, rootTasks, timeline } from "../../studio/parts/timeline.js";
+import { costOf, parsePrices, tokensIn } from "../../studio/components/prices.js";
+import { graphAround, rootTasks, timeline } from "../../studio/components/timeline.js";
 import type { RunTask } from "../../src/models/run.js";
 
 const at = (ms: number): string => new Date(Date.UTC(2030, 0, 1) + ms).toISOString();

@@ -1,7 +1,7 @@
 /** The rows of a value in the state tree, without a browser. */
 import { describe, expect, it } from "vitest";
 import { href, parsePlace } from "../../studio/address.js";
-import { ancestorKeys, findInTree, pathKey, pathText, treeRows } from "../../studio/parts/tree-rows.js";
+import { ancestorKeys, findInTree, pathKey, pathText, treeRows } from "../../studio/components/tree-rows.js";
 
 const STATE = { messages: [{ id: "m1", content: "hello" }], "a.b": { deep: [1, null, "hello"] }, empty: {} };
 

@@ -102,7 +102,7 @@ describeWithChromium("the usage page", () => {
     expect(await violationsOf(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     // A name includes text that the style sheet adds, such as the units on the cards of other lists.
-    await page.getByRole("columnheader", { name: "Cost", exact: true }).waitFor({ timeout: 5000 });
+    await page.getByRole("columnheader", { name: "Cost", exact: true }).waitFor();
   });
 });
 

@@ -1,8 +1,8 @@
 /** Differences between texts, word by word. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { inSlices } from "../../studio/parts/slices.js";
-import { type Piece, wordDiff } from "../../studio/parts/word-diff.js";
+import { inSlices } from "../../studio/components/slices.js";
+import { type Piece, wordDiff } from "../../studio/components/word-diff.js";
 
 const diff = (before: string, after: string) => inSlices(wordDiff(before, after), () => false);
 const marked = (pieces: readonly Piece[] | null | undefined) =>

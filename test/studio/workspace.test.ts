@@ -4,7 +4,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { fillJson, jsonIn, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 
@@ -76,6 +76,35 @@ describeWithChromium("a thread", () => {
     }
   });
 
+  it("has one menu at all widths, which the keyboard opens, walks through and closes", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "steps", { n: 8 });
+    for (const width of [1440, 390]) {
+      const { page, visit } = await open(url, { width });
+      await visit(`#/threads/${id}`);
+      const menu = page.locator("details.more");
+      const focused = () => page.evaluate<string>("document.activeElement.textContent");
+      expect(await page.getByRole("button", { name: "Refresh (r)" }).count()).toBe(0);
+      await menu.locator("summary").press("ArrowDown");
+      await expect.poll(focused).toBe("Copy");
+      expect(await violationsOf(page)).toEqual([]);
+      await page.keyboard.press("End");
+      expect(await focused()).toBe("Refresh (r)");
+      await page.keyboard.press("ArrowDown");
+      expect(await focused()).toBe("Copy");
+      await page.keyboard.press("ArrowUp");
+      expect(await focused()).toBe("Refresh (r)");
+      await page.keyboard.press("Escape");
+      expect(await focused()).toBe("⋯");
+      expect(await menu.getAttribute("open")).toBeNull();
+      await menu.locator("summary").click();
+      await menu.getByRole("button", { name: "Refresh (r)" }).waitFor();
+      await page.mouse.click(width / 2, 700);
+      expect(await menu.getAttribute("open")).toBeNull();
+      expect(new URL(page.url()).hash).toContain(id);
+    }
+  });
+
   it("does not show the outcome of a run on another thread", async () => {
     const { service, url } = server();
     const failed = await ranThread(service, "fail", {}).catch(() => undefined);
@@ -108,10 +137,10 @@ describeWithChromium("a thread", () => {
     await page.keyboard.press("f");
     await page.getByRole("button", { name: "Edit n" }).click();
     const draft = page.getByLabel("Value to write to n");
-    await draft.fill("6");
+    await fillJson(draft, "6");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
-    expect(await draft.inputValue()).toBe("6");
+    expect(await jsonIn(draft)).toBe("6");
   });
 });
 

@@ -1,7 +1,8 @@
 /** `test --from-run` turns the run of a thread into a case that passes. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { parse } from "yaml";
 import type { CaseFileSource, CaseSource } from "../../src/testing/cases/case-model.js";
 import { newId } from "../../src/support/ids.js";
@@ -46,6 +47,19 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation() }))
   .addEdge(START, "wait").addEdge("wait", END)
   .compile();
 `;
+/** Waits once for the gate, asks, and throws the answer. */
+const gatedGraph = `
+import { Annotation, interrupt, START, StateGraph } from "@langchain/langgraph";
+const gate = globalThis.openGate ? undefined : new Promise((resolve) => (globalThis.openGate = resolve));
+export const graph = new StateGraph(Annotation.Root({ n: Annotation() }))
+  .addNode("wait", async () => { await gate; return {}; })
+  .addNode("ask", () => { throw new Error(interrupt("sure?")); })
+  .addEdge(START, "wait").addEdge("wait", "ask")
+  .compile();
+`;
+declare global {
+  var openGate: (() => void) | undefined;
+}
 const STORAGE = { checkpointer_scheme: "sqlite", checkpointer_uri: "./threads.db" } as const;
 
 let project: Project;
@@ -164,6 +178,28 @@ describe("--from-run", () => {
     ]);
   });
 
+  it("repeats an answer that waited for its turn and failed", async () => {
+    await project.put("gated.ts", gatedGraph);
+    const gated = await openService({
+      ...{ cwd: project.dir, graphs: { gated: "./gated.ts" }, settings: STORAGE },
+    });
+    const threadId = newId();
+    const request = { assistant_id: "gated", if_not_exists: "create" as const };
+    await gated.runs.background(threadId, { ...request, input: { n: 1 } });
+    const queued = await gated.runs.background(threadId, { ...request, command: { resume: "no" } });
+    globalThis.openGate?.();
+    await expect.poll(() => gated.runs.get(threadId, queued.run_id)).toMatchObject({ status: "error" });
+    await gated.close(0);
+    await project.put("graph-server.config.json", {
+      ...{ graphs: { gated: "./gated.ts" }, ...STORAGE },
+    });
+    const { steps = [] } = await passing(queued.run_id);
+    expect(steps.map(({ expect: { status, nodes } = {} }) => [status, nodes])).toEqual([
+      ["interrupted", ["wait", "ask"]],
+      ["error", ["ask"]],
+    ]);
+  });
+
   it("redacts secrets and records the source run in a comment", async () => {
     const runId = await run(newId(), { input: { topic: "sk-abcdefghijklmnopqrstuv" }, config: {} });
     await test("--from-run", runId, "--out", "cases/secret.graph.yaml");
@@ -210,8 +246,15 @@ describe("--from-run", () => {
   it("rejects a thread with a manual state update", async () => {
     const threadId = newId();
     await run(threadId, { input: { topic: "cats" } });
+    // The update and the next run in one millisecond, as on a fast machine; it is later than the checkpoints of the run.
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5 });
     await service.state.update(threadId, { values: { topic: "dogs" } });
-    const after = await run(threadId, { command: { resume: "one" } });
+    const { created_at } = await service.state.get(threadId);
+    const resumed = run(threadId, { command: { resume: "one" } });
+    await expect.poll(() => service.runs.list(threadId, {}), { interval: 5 }).toHaveLength(2);
+    vi.useRealTimers();
+    const after = await resumed;
+    expect(await service.runs.get(threadId, after)).toMatchObject({ created_at });
     const { code, stderr } = await test("--from-run", after);
     expect(code).toBe(2);
     expect(stderr).toMatch(

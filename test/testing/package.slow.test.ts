@@ -4,7 +4,7 @@ import { rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { installPackage } from "../helpers/installed.js";
+import { installPackage } from "../helpers/compiled.js";
 import { markedBlocks, ROOT } from "../helpers/markdown.js";
 import { createProject, echoGraph, type Project } from "../cli/harness.js";
 
@@ -74,7 +74,7 @@ describe.each(RUNNERS)("the documented test with %s", (_runner, name, file, argv
     const { code, output } = await node(...argv(file));
     expect({ code, output }).toMatchObject({ code: 0 });
     expect(output).toMatch(/answers|1 passed/);
-  }, 60_000);
+  });
 
   it("fails for a failing case and prints the reason", async () => {
     await project.put(file, example(name));
@@ -82,5 +82,5 @@ describe.each(RUNNERS)("the documented test with %s", (_runner, name, file, argv
     expect(code).not.toBe(0);
     expect(output).toContain("answers otherwise");
     expect(output).toContain("echo: ho");
-  }, 60_000);
+  });
 });

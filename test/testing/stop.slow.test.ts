@@ -5,7 +5,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createProject, type Project } from "../cli/harness.js";
-import { installPackage } from "../helpers/installed.js";
+import { installPackage } from "../helpers/compiled.js";
 
 const LONGEST = 30_000;
 /** Writes its pid, then waits for the abort signal (`politely`) or forever. */

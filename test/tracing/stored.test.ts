@@ -2,7 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { openService } from "../../src/service/open.js";
 import { cli, createProject } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { itSqlite } from "../helpers/with-sqlite.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -78,7 +79,7 @@ describe("usage of runs", () => {
     expect(run.usage).toMatchObject({ input_tokens: 300, output_tokens: 30, cost_usd: 0.002837 });
   });
 
-  it("is exact over many runs that end or fail, and outlives their threads", async () => {
+  itSqlite("is exact over many runs that end or fail, and outlives their threads", async () => {
     const { graph, cheap, total } = billed();
     const failing = new StateGraph(MessagesAnnotation)
       .addNode("ask", async () => ({ messages: [await cheap.invoke("hello")] }))
@@ -174,7 +175,7 @@ describe("usage of runs", () => {
     expect(await calls()).toEqual([2]);
   });
 
-  it("includes the attempts that a shutdown requeued", async () => {
+  itSqlite("includes the attempts that a shutdown requeued", async () => {
     const { model, run, first, second } = await requeuedRun();
     await first.close(0);
     const service = await second();
@@ -302,7 +303,7 @@ describe("graph-serve usage", () => {
     return { usage, thread_id, places: { db: ["--db", db], url: ["--url", url] } };
   }
 
-  it.each(["db", "url"] as const)("prints a table, JSON or CSV, with --%s", async (place) => {
+  itSqlite.each(["db", "url"] as const)("prints a table, JSON or CSV, with --%s", async (place) => {
     const { usage, thread_id, places } = await opened();
     const at = places[place];
     const { code, stdout, stderr } = await usage("--since", "1h", ...at);
@@ -326,7 +327,7 @@ describe("graph-serve usage", () => {
     ]);
   });
 
-  it("refuses unknown groups and two formats", async () => {
+  itSqlite("refuses unknown groups and two formats", async () => {
     const { usage, places } = await opened();
     const group = await usage("--by", "modle", ...places.db);
     expect([group.code, group.stderr]).toEqual([2, expect.stringContaining('did you mean "model"?')]);

@@ -1,10 +1,10 @@
-import { fileURLToPath } from "node:url";
 import type { Command } from "@commander-js/extra-typings";
 import type { Client } from "../../client/client.js";
 import { RunSoFar } from "../../client/run-events.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import { GraphServeError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
+import { packageFile } from "../../support/own-package.js";
 import { listenAt } from "../dev/dev-server.js";
 import { LiveView } from "../run/live-view.js";
 import { runReport, type RunReport } from "../run/outcome.js";
@@ -30,7 +30,7 @@ interface DemoFlags {
 }
 
 /** This template needs no packages that graph-serve does not have. */
-const TEMPLATE = fileURLToPath(new URL("../../../templates/chat/", import.meta.url));
+const TEMPLATE = packageFile("templates/chat");
 const HOST = "127.0.0.1";
 const MESSAGE = "Hello from the demo";
 const MOST_PORT = 65_535;

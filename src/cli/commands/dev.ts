@@ -4,7 +4,8 @@ import { basename, resolve } from "node:path";
 import type { LoadedConfig } from "../../config/load.js";
 import type { JsonObject } from "../../models/common.js";
 import { noteUnhandled } from "../../support/event-loop.js";
-import { errorMessage, GraphServeError } from "../../support/errors.js";
+import { GraphServeError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { createRedaction } from "../../testing/cases/redact.js";
 import { examples, type Runner } from "../session/command.js";
 import { type BannerFacts, bannerLines, listenForKeys, openInBrowser, plainLines } from "../dev/banner.js";
@@ -86,9 +87,9 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
   const watch = new ProcessWatch(session.io);
   closers.add(() => watch.close());
   closers.add(() => inspector?.close());
-  const beforeGraphs = async ({ baseDir }: LoadedConfig) => {
-    if (helpers) helpers.token = await keptToken(baseDir, (message) => session.print.warn(message));
-    await trackLibraryCopies(baseDir, flags);
+  const beforeGraphs = async (config: LoadedConfig) => {
+    if (helpers) helpers.token = await keptToken(config.baseDir, (message) => session.print.warn(message));
+    await trackLibraryCopies(config, flags);
   };
   const server: DevServer = await DevServer.open(session, {
     ...{ graphs, settings, place: placeOf(flags), helpers, watch, beforeGraphs },
@@ -143,10 +144,14 @@ async function helpersOf(
   const { DevHelpers } = await import("../dev/studio-helpers.js");
   return new DevHelpers(session, () => {
     const { service, files, config } = server();
-    const { baseDir, env } = config;
+    const { baseDir, env, settings } = config;
     const variables = { ...session.io.env, ...env };
     const transcripts = transcriptsOf(baseDir, record);
-    return { service, files, isWatching, baseDir, transcripts, env: variables };
+    const { where, folder, redact = [] } = settings.recording ?? {};
+    const recordsInStorage = where === "storage";
+    const recordings = [transcripts, ...(folder === undefined ? [] : [resolve(baseDir, folder)])];
+    const recorded = { transcripts, recordings, recordsInStorage, redact };
+    return { service, files, isWatching, baseDir, env: variables, ...recorded };
   });
 }
 
@@ -209,8 +214,11 @@ async function announce(
 }
 
 /** Recording and replaying patch every copy of the library, so copies must be tracked before graphs are loaded. */
-async function trackLibraryCopies(baseDir: string, { record }: DevFlags): Promise<void> {
-  if (record === undefined && !existsSync(transcriptsOf(baseDir))) return;
+async function trackLibraryCopies(
+  { baseDir, settings: { recording } }: LoadedConfig,
+  { record }: DevFlags,
+): Promise<void> {
+  if (!recording && record === undefined && !existsSync(transcriptsOf(baseDir))) return;
   const { onLibraryCopies } = await import("../../testing/recording/patch.js");
   onLibraryCopies();
 }

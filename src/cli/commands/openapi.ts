@@ -1,7 +1,8 @@
 import type { Command } from "@commander-js/extra-typings";
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { ConfigError, errorMessage } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { examples, type Runner } from "../session/command.js";
 import type { Session } from "../session/session.js";
 import { pointerOf } from "../../view/changes.js";

@@ -1,9 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
-import { pino, stdTimeFunctions } from "pino";
 import type { LoadedConfig } from "../../config/load.js";
 import { assertProcesses } from "../../config/process-settings.js";
 import { assertRecording } from "../../config/recording-settings.js";
 import type { Settings } from "../../config/settings.js";
+import { importPino, importServer } from "../session/deferred-parts.js";
 import { noteUnhandled } from "../../support/event-loop.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
@@ -115,9 +115,11 @@ async function serve(session: Session, { graphs, flags, log }: Serving): Promise
   const { settings } = config;
   assertProcesses(settings);
   assertRecording(settings);
+  const { pino, stdTimeFunctions } = await importPino();
   const serializers = { fault: (fault: RunFault | undefined) => placeFields(fault, session.io.cwd) };
   const base = member && { process: member.seat.number };
-  const logger = pino({ ...logFormat(settings), base, serializers }, log);
+  const isoTime = settings.log_time_format === "iso" && { timestamp: stdTimeFunctions.isoTime };
+  const logger = pino({ ...logFormat(settings), ...isoTime, base, serializers }, log);
   warnIfPublic(settings, (message) => warnings.push(message));
   const stop = listenForStop(session.io, settings.shutdown_grace_seconds);
   // The primary has logged them.
@@ -132,10 +134,9 @@ async function serve(session: Session, { graphs, flags, log }: Serving): Promise
 }
 
 /** pino's options for the settings of the log. */
-const logFormat = ({ log_level, log_level_format, log_time_format }: Settings) => ({
+const logFormat = ({ log_level, log_level_format }: Settings) => ({
   level: log_level,
   ...(log_level_format === "word" && { formatters: { level: (level: string) => ({ level }) } }),
-  ...(log_time_format === "iso" && { timestamp: stdTimeFunctions.isoTime }),
 });
 
 interface ServingProcess {
@@ -170,11 +171,11 @@ async function serveProcess(
     await watch.begin(member ? member.watchSettings(settings) : settings, { observers, format: "json" });
     member?.watched(watch.healthUrl);
     void stop.stopped.then(() => watch.endWithin(stop.limitSeconds));
+    const { startServer } = await importServer();
     const service = await openRecorded(session, { config, logger, closers });
     observers.metrics = service.metrics;
     member?.shareMetrics(service.metrics);
     for (const warning of [...warnings, ...service.notices]) logger.warn({}, warning);
-    const { startServer } = await import("../../http/server.js");
     const { host, port } = settings;
     const server = await startServer(service, { host, port: member?.seat.port ?? port });
     closers.add(() => server.close());

@@ -192,7 +192,7 @@ async function listThreads(session: Session, flags: ListFlags): Promise<number> 
     ...pageOf(flags),
     since: flags.since === undefined ? undefined : timeOf("--since", flags.since),
   };
-  const asJson = print.flags.jsonl === true || print.flags.json === true;
+  const asJson = print.isJson;
   if (!asJson && !flags.messages && !request.values) {
     await withRows(session, flags, async (client) =>
       showThreads(session, client, await listThreadPage(client, request, page), flags),

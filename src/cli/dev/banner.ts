@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import type { GraphSummary } from "../../service/service.js";
-import { VERSION } from "../../support/version.js";
+import type { GraphSummary } from "../../service/info.js";
+import { VERSION } from "../../support/own-package.js";
 import type { CliIo } from "../terminal/io.js";
 import type { Colors } from "../terminal/print.js";
 import { describeGraph } from "../terminal/text.js";

@@ -10,6 +10,7 @@ import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import type { Logger } from "../../support/log.js";
 import type { Metrics } from "../../support/metrics.js";
 import { stepOf } from "../run/outcome.js";
+import { importServer } from "../session/deferred-parts.js";
 import type { StorageFlags } from "../session/options.js";
 import { withFoundGraphs } from "./found-graphs.js";
 import { RunLines } from "../run/run-lines.js";
@@ -217,6 +218,7 @@ async function open(
   const observers: { logger: Logger; metrics?: Metrics } = { logger };
   // Start before the service opens, because opening it starts recovered runs.
   await watch.begin(config.settings, { observers, format: "text" });
+  await importServer();
   const service = await openConfigured(config, logger, {
     mode: "serve",
     standIns,

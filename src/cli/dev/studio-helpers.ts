@@ -17,12 +17,8 @@ import type {
   StudioReplay,
 } from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
-import {
-  errorMessage,
-  type GraphServeError,
-  InvalidRequestError,
-  NotFoundError,
-} from "../../support/errors.js";
+import { type GraphServeError, InvalidRequestError, NotFoundError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import type { Session } from "../session/session.js";
 import { hasSavedShadow } from "../shadow/saved.js";
 import type { Replays } from "./studio-replays.js";
@@ -39,6 +35,12 @@ interface HelperState {
   readonly baseDir: string;
   /** Folder of the recordings. */
   readonly transcripts: string;
+  /** Folders of recordings: of `dev --record`, and of the setting `recording`. */
+  readonly recordings: readonly string[];
+  /** Whether the setting `recording` keeps recordings in the storage. */
+  readonly recordsInStorage: boolean;
+  /** Regular expressions of texts that the recordings do not contain. */
+  readonly redact: readonly string[];
   /** All variables, to remove the values of secrets from recordings. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }

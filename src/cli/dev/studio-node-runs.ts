@@ -14,24 +14,25 @@ import type { StudioNodeRun } from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { createRedaction } from "../../testing/cases/redact.js";
-import { answerRecorded, readTranscript } from "../../testing/recording/recorder.js";
+import { callsInFolder, storedCalls } from "../../testing/recording/production.js";
+import { answerRecorded } from "../../testing/recording/recorder.js";
 import type { RecordedCall } from "../../testing/recording/recording.js";
 import { fork } from "../fork/branch.js";
 import { type AgainRequest, beginningAt } from "../replay/last-run.js";
-import { recordedRuns } from "./studio-replays.js";
 
 interface Project {
   readonly service: Service;
-  /** Folder of the recordings. */
-  readonly transcripts: string;
+  /** Folders of recordings: of `dev --record`, and of the setting `recording`. */
+  readonly recordings: readonly string[];
+  /** Whether the setting `recording` keeps recordings in the storage. */
+  readonly recordsInStorage: boolean;
+  /** Regular expressions of texts that the recordings do not contain. */
+  readonly redact: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** Time to live of a copy in minutes, if this process ends before it deletes the copy. */
 const TTL_MINUTES = 60;
-
-/** Stops after the tasks of the checkpoint, in the graph and in its subgraphs. */
-const AFTER_EACH = ["*"];
 
 /**
  * Runs the tasks with the current code, and with the stored answers to their interrupts. Tasks of the superstep that had
@@ -43,7 +44,7 @@ export async function runNode(
   { thread_id, checkpoint_id, step_id, shows = "clients" }: NodeRunRequest,
   left: AbortSignal,
 ): Promise<StudioNodeRun> {
-  const { service, env } = project;
+  const { service, env, redact } = project;
   const client = localClient(service);
   const states = service.statesShowing(shows === "all");
   const stateAt = (id: string) => states.get(thread_id, { checkpoint: { checkpoint_id: id } });
@@ -60,12 +61,13 @@ export async function runNode(
   const afresh = !state.tasks.some(({ error }) => error !== null);
   const { thread } = await fork(client, state, { branch: false, afresh });
   const copy = thread.thread_id;
-  const stop = recorded.length > 0 ? await answerRecorded(copy, recorded, createRedaction(env)) : () => 0;
+  const stop =
+    recorded.length > 0 ? await answerRecorded(copy, recorded, createRedaction(env, redact)) : () => 0;
   try {
     await client.threads.update(copy, { metadata: { rerun_of: thread_id }, ttl: TTL_MINUTES });
     const start = performance.now();
-    // A step is compared as a whole, with the end of its subgraphs.
-    const stops = step ? [...new Set(state.tasks.map(({ name }) => name))] : AFTER_EACH;
+    // A subgraph runs to its end: until then, the state of the graph does not contain what its nodes wrote.
+    const stops = [...new Set(state.tasks.map(({ name }) => name))];
     const wish = { graph: graphIdOf(original) ?? "", requests, stops, left };
     const runs = await runThrough(client, copy, wish);
     const ms = Math.round(performance.now() - start);
@@ -140,20 +142,19 @@ const MOST_RUNS = 100;
  */
 async function recordedCalls(
   client: Client,
-  { transcripts }: Pick<Project, "transcripts">,
+  project: Project,
   { checkpoint, created_at }: ThreadState,
   step: ThreadState | undefined,
 ): Promise<RecordedCall[]> {
   const threadId = checkpoint?.thread_id ?? "";
-  const known = new Set(await recordedRuns({ transcripts }));
-  if (known.size === 0) return [];
-  const ids: string[] = [];
-  for await (const { run_id } of walkRuns(client, threadId, { limit: MOST_RUNS }))
-    if (known.has(run_id)) ids.push(run_id);
-  const own = step === undefined ? ids[0] : step.metadata.run_id;
+  const runs = new Map<string, RecordedCall[]>();
+  for await (const { run_id } of walkRuns(client, threadId, { limit: MOST_RUNS })) {
+    const recorded = await callsOfRun(project, threadId, run_id);
+    if (recorded) runs.set(run_id, recorded);
+  }
+  const own = step === undefined ? runs.keys().next().value : step.metadata.run_id;
   const calls: RecordedCall[] = [];
-  for (const id of ids) {
-    const recorded = (await readTranscript(transcripts, id)) ?? [];
+  for (const [id, recorded] of runs) {
     if (id !== own) calls.push(...recorded);
     else {
       const { tasks } = await client.runs.tasks(threadId, id);
@@ -161,6 +162,18 @@ async function recordedCalls(
     }
   }
   return calls;
+}
+
+async function callsOfRun(
+  { service, recordings, recordsInStorage }: Project,
+  threadId: string,
+  runId: string,
+): Promise<RecordedCall[] | undefined> {
+  for (const folder of recordings) {
+    const calls = await callsInFolder(folder, threadId, runId);
+    if (calls) return calls;
+  }
+  return recordsInStorage && service.recordings ? storedCalls(service.recordings, runId) : undefined;
 }
 
 /** The calls of a run in the order of their ends, with those of its earlier steps last. */

@@ -11,7 +11,7 @@ import type { ReplayRequest } from "../../http/studio/helpers.js";
 import type { Run } from "../../models/run.js";
 import type { ReplayOf, StudioReplay } from "../../models/studio.js";
 import type { Service } from "../../service/service.js";
-import { errorMessage } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { answerFromTranscripts, type Playing } from "../../testing/recording/recorder.js";
 import { createRedaction } from "../../testing/cases/redact.js";
 import { fork } from "../fork/branch.js";

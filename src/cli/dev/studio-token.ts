@@ -1,7 +1,7 @@
 /** The token of `dev`'s Studio, kept in the project so that its address survives a restart. */
 import { randomBytes } from "node:crypto";
 import { lstat, readFile, rm, writeFile } from "node:fs/promises";
-import { errorMessage } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { makeStateFolder, stateFile } from "../session/open.js";
 
 const NAME = "studio-token";

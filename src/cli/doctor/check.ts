@@ -1,7 +1,8 @@
 import type { Variables } from "../../config/environment.js";
 import type { LoadedConfig } from "../../config/load.js";
 import type { Service } from "../../service/service.js";
-import { errorMessage, GraphServeError, StorageUnavailableError } from "../../support/errors.js";
+import { GraphServeError, StorageUnavailableError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { silentLogger } from "../../support/log.js";
 import { engineNeed, loadOptional } from "../../support/optional-package.js";
 import { langsmithNotice, langsmithSwitches } from "../../tracing/langsmith.js";

@@ -1,5 +1,4 @@
 /** The checks of `doctor` and `validate`, in the order of their output. `validate` leaves out those that need a network. */
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parseGraphTarget } from "../../config/graph-target.js";
 import type { LoadedConfig } from "../../config/load.js";
@@ -8,6 +7,7 @@ import { assertProcesses } from "../../config/process-settings.js";
 import { assertQueue } from "../../config/queue-settings.js";
 import { assertRecording } from "../../config/recording-settings.js";
 import { assertWatchdog } from "../../config/watchdog-settings.js";
+import { MANIFEST } from "../../support/own-package.js";
 import type { DevConfig } from "../session/open.js";
 import { originText, shortPath } from "../session/report-error.js";
 import { ignoredFieldError, ignoredFieldText, type Session } from "../session/session.js";
@@ -46,13 +46,13 @@ interface Entry {
 }
 
 const CHECKS: readonly Entry[] = [
-  { needs: "process", run: () => [nodeCheck(process.versions.node, manifest().engines.node)] },
+  { needs: "process", run: () => [nodeCheck(process.versions.node, MANIFEST.engines.node)] },
   { needs: "process", run: ({ session, config }) => [tracingCheck({ ...config.env, ...session.io.env })] },
-  { needs: "process", run: ({ config }) => packageChecks(graphFolder(config), manifest().peerDependencies) },
+  { needs: "process", run: ({ config }) => packageChecks(graphFolder(config), MANIFEST.peerDependencies) },
   { needs: "graphs", run: ({ config }) => [copiesCheck(graphFiles(config))] },
   { needs: "config", run: ({ session, config }) => configChecks(config, session.io.cwd) },
   { needs: "config", run: ({ config }) => contradictions(config) },
-  { needs: "config", run: ({ config }) => queueChecks(config, manifest().peerDependencies) },
+  { needs: "config", run: ({ config }) => queueChecks(config, MANIFEST.peerDependencies) },
   { needs: "config", run: namedGraphs },
   { needs: "graphs", run: ({ config }) => graphChecks(config) },
   { needs: "graphs", run: ({ config }) => appCheck(config) },
@@ -77,15 +77,6 @@ export async function runChecks(
   const checks: Check[] = [];
   for (const entry of CHECKS) if (needs.includes(entry.needs)) checks.push(...(await entry.run(checked)));
   return [...checks, ...failed];
-}
-
-interface Manifest {
-  engines: { node: string };
-  peerDependencies: Record<string, string>;
-}
-
-function manifest(): Manifest {
-  return JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as Manifest;
 }
 
 function graphFiles({ settings, baseDir }: LoadedConfig): string[] {

@@ -32,21 +32,20 @@ export async function storedRuns(
   target: Run,
   thread: Pick<Thread, "status">,
 ): Promise<RecordedRun[]> {
-  const runs: Run[] = [];
-  let isLatest = true;
-  for await (const run of walkRuns(client, target.thread_id)) {
-    if (run.created_at > target.created_at) isLatest = false;
-    if (run.created_at < target.created_at || run.run_id === target.run_id) runs.unshift(run);
-  }
+  const all: Run[] = [];
+  for await (const run of walkRuns(client, target.thread_id)) all.unshift(run);
+  // By position: several runs can be created in the same millisecond.
+  const end = all.findIndex(({ run_id }) => run_id === target.run_id) + 1;
+  const runs = all.slice(0, end);
   runs.forEach(refuseUnrepeatable);
   const states: ThreadState[] = [];
   for await (const state of walkStates(client, target.thread_id)) states.unshift(state);
   refuseEdited(
-    states.filter((state) => isBefore(state, target) || isOf(state, target)),
+    [...statesBefore(runs.at(-1) ?? target, all, states), ...states.filter((state) => isOf(state, target))],
     new Set(runs.map(({ run_id }) => run_id)),
   );
-  const found = runs.map((run) => storedRun(run, states)).map(withNext);
-  refuseCancelled(found, thread, isLatest);
+  const found = runs.map((run) => storedRun(run, all, states)).map(withNext);
+  refuseCancelled(found, thread, end === all.length);
   return found;
 }
 
@@ -79,12 +78,24 @@ function refuseEdited(states: readonly ThreadState[], runIds: ReadonlySet<string
 }
 
 const isOf = ({ metadata }: ThreadState, { run_id }: Run): boolean => metadata.run_id === run_id;
-const isBefore = ({ created_at }: ThreadState, run: Run): boolean =>
-  created_at !== null && created_at < run.created_at;
 
-function storedRun(run: Run, states: readonly ThreadState[]): RecordedRun {
+/**
+ * The states before the first one of the run, oldest first. A run without a state follows all that existed when it ended:
+ * earlier runs may have written their states after it was created, while it waited for its turn.
+ */
+function statesBefore(run: Run, all: readonly Run[], states: readonly ThreadState[]): ThreadState[] {
+  const first = states.findIndex((state) => isOf(state, run));
+  if (first !== -1) return states.slice(0, first);
+  const later = new Set<unknown>(all.slice(all.indexOf(run) + 1).map(({ run_id }) => run_id));
+  return states.filter(
+    ({ created_at, metadata: { run_id } }) =>
+      created_at !== null && created_at <= run.updated_at && !later.has(run_id),
+  );
+}
+
+function storedRun(run: Run, all: readonly Run[], states: readonly ThreadState[]): RecordedRun {
   const made = states.filter((state) => isOf(state, run));
-  const before = states.filter((state) => isBefore(state, run) && !isOf(state, run)).reverse();
+  const before = statesBefore(run, all, states).reverse();
   const chosen = chosenCheckpoint(run);
   const start =
     chosen === undefined ? before[0] : before.find(({ checkpoint }) => checkpoint?.checkpoint_id === chosen);

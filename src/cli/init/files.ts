@@ -1,7 +1,7 @@
 /** Generates the files of a new project. */
 import { access, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { packageFile } from "../../support/own-package.js";
 
 export interface ProjectFile {
   /** Relative to the project folder, with forward slashes. */
@@ -9,7 +9,6 @@ export interface ProjectFile {
   content: string;
 }
 
-const TEMPLATES_FOLDER = fileURLToPath(new URL("../../../templates/", import.meta.url));
 /** Path of the configuration schema in a project. */
 const SCHEMA = "./node_modules/graph-serve/graph-server.schema.json";
 const SKIPPED = new Set(["node_modules", "dist", ".graph-serve", "package-lock.json"]);
@@ -31,7 +30,7 @@ export async function templateFiles(
   folderName: string,
   dependency: string,
 ): Promise<ProjectFile[]> {
-  const folder = join(TEMPLATES_FOLDER, template);
+  const folder = packageFile("templates", template);
   const paths = (await pathsIn(folder)).map((path) => relative(folder, path).split(sep).join("/"));
   return Promise.all(
     paths.sort().map(async (path) => {

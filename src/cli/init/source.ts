@@ -1,13 +1,11 @@
 /** Finds out where a new project can install graph-serve from. */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { PACKAGE_FOLDER, VERSION } from "../../support/own-package.js";
 import { readIfExists } from "../../support/read-text.js";
-import { VERSION } from "../../support/version.js";
 
 /** Whether the npm registry has this version. */
 const IS_PUBLISHED: boolean = false;
-const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface PackageSource {
   /** Version or location, as a package.json contains it. */
@@ -23,7 +21,7 @@ export interface PackageSource {
  * @param folder the new project's folder
  * @param root the folder of this package
  */
-export async function packageSource(folder: string, root = ROOT): Promise<PackageSource> {
+export async function packageSource(folder: string, root = PACKAGE_FOLDER): Promise<PackageSource> {
   const home = resolve(root);
   const parent = dirname(home);
   if (basename(parent) !== "node_modules")

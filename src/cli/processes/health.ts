@@ -2,7 +2,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Settings } from "../../config/settings.js";
-import { ConfigError, errorMessage } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 
 /** Timeout of one watchdog, in milliseconds. */
 const PROBE_MS = 1_000;

@@ -2,7 +2,8 @@
 import type { Client } from "../../client/client.js";
 import { walkRuns, walkStates } from "../../client/walk.js";
 import { isRecord } from "../../models/common.js";
-import type { CommandRequest, Run, RunCreateRequest } from "../../models/run.js";
+import type { Run, RunCreateRequest } from "../../models/run.js";
+import type { CommandRequest } from "../../models/command.js";
 import type { ThreadState } from "../../models/state.js";
 import { InvalidRequestError } from "../../support/errors.js";
 

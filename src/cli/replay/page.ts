@@ -2,22 +2,21 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Thread } from "../../models/thread.js";
+import { packageFile } from "../../support/own-package.js";
 import type { Redact } from "../../testing/cases/redact.js";
 import type { PageHead, PageStep } from "../../view/replay-data.js";
 import { escapeControl, escapeHtml } from "../../view/text.js";
 import type { HistoryStep } from "./steps.js";
 
-const DIST = new URL("../../../dist/", import.meta.url);
-
 /** A file of dist/ in a form that cannot close its HTML element. */
 const asset = (path: string): string =>
-  readFileSync(new URL(path, DIST), "utf8")
+  readFileSync(packageFile("dist", path), "utf8")
     .trim()
     .replaceAll(/<(?=\/(?:script|style)|!--)/gi, "\\x3c");
 
 /** The style sheet of the Studio has a hash in its name. */
 function studioStyle(): string {
-  const name = readdirSync(new URL("studio/assets", DIST)).find((file) => file.endsWith(".css"));
+  const name = readdirSync(packageFile("dist/studio/assets")).find((file) => file.endsWith(".css"));
   if (name === undefined) throw new Error("dist/studio has no style sheet: run npm run build");
   return asset(`studio/assets/${name}`);
 }

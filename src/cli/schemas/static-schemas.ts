@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseGraphTarget } from "../../config/graph-target.js";
-import { ConfigError, errorMessage } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 

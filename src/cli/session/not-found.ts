@@ -1,6 +1,7 @@
 /** Errors for objects that do not exist: what was read, and the command that lists what exists. */
 import type { ThreadState } from "../../models/state.js";
-import { type ErrorCode, GraphServeError } from "../../support/errors.js";
+import { GraphServeError } from "../../support/errors.js";
+import type { ErrorCode } from "../../support/errors/codes.js";
 import type { Client } from "../../client/client.js";
 import { walkStates } from "../../client/walk.js";
 import { type GlobalFlags, placeWords, type PlaceFlags } from "./options.js";

@@ -3,7 +3,8 @@ import type { Command, OptionValues } from "@commander-js/extra-typings";
 import { parseSettingText, splitList, variableName } from "../../config/environment.js";
 import { type SettingName, type SettingsInput, SettingsSchema } from "../../config/settings.js";
 import type { JsonObject } from "../../models/common.js";
-import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { didYouMean } from "../../support/nearest.js";
 import { Option } from "./commander.js";
 import { CLIENT_KEY_VARIABLE } from "../../support/secrets.js";
@@ -23,8 +24,8 @@ export interface GlobalFlags {
 }
 
 /** An option that sets a setting, with the setting's description and variable. The setting's type parses the text. */
-export function settingOption<Flags extends string>(flags: Flags, name: SettingName, fallback?: string) {
-  return new Option(flags, describeSetting(name, fallback));
+export function settingOption<Flags extends string>(flags: Flags, name: SettingName) {
+  return new Option(flags, describeSetting(name));
 }
 
 /** Like `settingOption`, for a list: the flag can be repeated. */
@@ -34,13 +35,12 @@ function settingListOption<Flags extends string>(flags: Flags, name: SettingName
   );
 }
 
-/** `fallback` is shown as the default by commands whose default differs from the setting's. */
-function describeSetting(name: SettingName, fallback?: string): string {
+function describeSetting(name: SettingName): string {
   const { description = "", default: preset } = SettingsSchema.properties[name] as {
     description?: string;
     default?: unknown;
   };
-  const shown = fallback ?? (Array.isArray(preset) ? preset.join(",") : preset);
+  const shown = Array.isArray(preset) ? preset.join(",") : preset;
   const notes = [
     shown === undefined || shown === "" ? [] : [`default ${shown as string}`],
     `env ${variableName(name)}`,
@@ -340,8 +340,8 @@ function duration(flag: string, text: string): number {
   const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhdw])$/.exec(text.trim()) ?? [];
   const seconds = TIME_UNITS[unit ?? ""];
   if (amount !== undefined && seconds !== undefined) return Number(amount) * seconds * 1000;
-  throw new InvalidRequestError(`${flag} must be a duration, got ${text}`, undefined, {
-    hint: `for example ${flag} 12h or ${flag} 30d`,
+  throw new InvalidRequestError(`${flag} must be a date, a time or a duration, got ${text}`, undefined, {
+    hint: `for example ${flag} 12h, ${flag} 30d or ${flag} 2026-01-31`,
   });
 }
 
@@ -349,11 +349,15 @@ function duration(flag: string, text: string): number {
  * Parses a date, a time (both local unless they include an offset) or a duration before now to ISO 8601.
  * @throws InvalidRequestError (`invalid_request`)
  */
-export function timeOf(flag: string, text: string, now = Date.now()): string {
+export function timeOf(flag: string, text: string): string {
   // `Date.parse` reads a date without a time as UTC.
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text;
-  if (/^\d{4}-\d\d/.test(at) && !Number.isNaN(Date.parse(at))) return new Date(at).toISOString();
-  return new Date(now - duration(flag, text)).toISOString();
+  const [, year, month, day = "01"] = /^(\d{4})-(\d\d)(?:-(\d\d))?/.exec(at) ?? [];
+  // `Date.parse` takes February 30 for March 2.
+  const hasDay =
+    new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
+  if (hasDay && !Number.isNaN(Date.parse(at))) return new Date(at).toISOString();
+  return new Date(Date.now() - duration(flag, text)).toISOString();
 }
 
 // Flags of commands that read a storage or a server.

@@ -1,7 +1,9 @@
 /** The format of errors that a command reports. */
 import type { SettingOrigin } from "../../config/load.js";
 import { isAbsolute, relative } from "node:path";
-import { causesOf, errorMessage, GraphServeError, type SourceLocation } from "../../support/errors.js";
+import { ConfigError, GraphServeError } from "../../support/errors.js";
+import type { SourceLocation } from "../../support/errors/codes.js";
+import { causesOf, errorMessage } from "../../support/errors/thrown.js";
 import { nodePath, type RunFault } from "../../support/run-fault.js";
 import { maskPasswords } from "../../support/secrets.js";
 import type { StackFrame } from "../../support/stack.js";
@@ -17,9 +19,30 @@ const INDENT = " ".repeat(7);
 /** Report an error on stderr, or as a JSON document on stdout; returns the exit code. */
 export function reportError(error: unknown, io: CliIo, flags: PrintFlags = {}): number {
   const print = new Printer(io, flags);
-  if (flags.json || flags.jsonl) print.json(errorDocument(error, io));
-  else io.stderr.write(errorText(error, { colors: print.noteColors, io, verbose: flags.verbose }));
-  return error instanceof GraphServeError ? error.exitCode : INTERNAL_EXIT;
+  const shown = fileError(error) ?? error;
+  if (flags.json || flags.jsonl) print.json(errorDocument(shown, io));
+  else io.stderr.write(errorText(shown, { colors: print.noteColors, io, verbose: flags.verbose }));
+  return shown instanceof GraphServeError ? shown.exitCode : INTERNAL_EXIT;
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  EACCES: "make it writable, or use another folder",
+  EEXIST: "rename or remove it",
+  EISDIR: "name a file, not a folder",
+  ENOENT: "create its folder first, or check the path",
+  ENOSPC: "free some space on the disk",
+  ENOTDIR: "check the path: a part of it is a file, not a folder",
+  EPERM: "make it writable, or use another folder",
+  EROFS: "use a folder on a disk that is not read-only",
+};
+
+/** An error of the file system that the user can fix; undefined for another error. */
+function fileError(error: unknown): GraphServeError | undefined {
+  if (error instanceof GraphServeError || !(error instanceof Error)) return undefined;
+  const { code, path } = error as NodeJS.ErrnoException;
+  const hint = FIXES[code ?? ""];
+  if (hint === undefined || path === undefined) return undefined;
+  return new ConfigError(error.message, { hint, cause: error });
 }
 
 /** `{"error": {...}}`; commands in the hint use the name by which the program was called. */

@@ -1,10 +1,8 @@
 /** The event loop watchdog of a command that serves and owns its process. */
 import type { Settings } from "../../config/settings.js";
+import { IS_BUILT } from "../../support/own-package.js";
 import type { Watchdog, WatchdogOptions } from "../../support/watchdog/watchdog.js";
 import type { CliIo } from "../terminal/io.js";
-
-/** The watchdog's worker thread needs the built JavaScript; Node cannot load the TypeScript sources in a thread. */
-const IS_BUILT = import.meta.url.endsWith(".js");
 
 /** Log format and observers of a command. */
 type Observing = Pick<WatchdogOptions, "observers"> & { format: "json" | "text" };
@@ -31,6 +29,7 @@ export class ProcessWatch {
     await this.close();
     const { stall_warning_seconds, stall_exit_seconds, health_port, host, log_level } = settings;
     const { log_level_format, log_time_format } = settings;
+    // Node cannot load the TypeScript sources in a thread.
     if (stall_warning_seconds === 0 || !IS_BUILT || this.#io.stderr !== process.stderr) return;
     const { Watchdog } = await import("../../support/watchdog/watchdog.js");
     this.#watchdog = await Watchdog.start({

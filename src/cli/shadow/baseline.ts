@@ -1,7 +1,8 @@
 /** Differences that are wanted: written with `--accept`, and not counted with `--baseline`. */
 import { readFile, writeFile } from "node:fs/promises";
 import { isRecord, type JsonObject } from "../../models/common.js";
-import { ConfigError, errorMessage } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import type { ShadowResult } from "../../testing/shadow/shadow.js";
 
 const FORMAT = "graph-serve/shadow-baseline";

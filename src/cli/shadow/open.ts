@@ -8,8 +8,7 @@ import { keepsNoRecordings } from "../../config/recording-settings.js";
 import { MAX_LIMIT } from "../../models/common.js";
 import type { Service } from "../../service/service.js";
 import { caseSettings } from "../../testing/graphs.js";
-import { storedCalls } from "../../testing/recording/production.js";
-import { readTranscript } from "../../testing/recording/recorder.js";
+import { callsInFolder, storedCalls } from "../../testing/recording/production.js";
 import type { RecordedRuns } from "../../testing/shadow/calls.js";
 import type { ShadowGraph } from "../../testing/shadow/play.js";
 import type { ShadowGraphs } from "../../testing/shadow/shadow.js";
@@ -130,7 +129,7 @@ function openRecordings(
       ? resolve(config.baseDir, recording?.folder ?? TRANSCRIPTS)
       : resolve(io.cwd, folder);
   return {
-    read: async (threadId, id) => (await readTranscript(own, id)) ?? readTranscript(join(own, threadId), id),
+    read: (threadId, id) => callsInFolder(own, threadId, id),
     nameOf: (id) => join(own, `${id}.jsonl`),
     close: async () => undefined,
   };

@@ -73,7 +73,8 @@ export class RunFollower {
     for (const status of ["pending", "running"] as const)
       for (const run of (await runs.search({ select, status, limit: MAX_LIMIT })) as Run[])
         found.set(run.run_id, run);
-    return [...found.values()].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+    const keyOf = ({ created_at, run_id }: Run) => `${created_at} ${run_id}`;
+    return [...found.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 
   /** Start of the time in which runs are read again; empty if no run was read. */
@@ -101,7 +102,7 @@ export class RunFollower {
 
   #takeNodes({ run, tasks: reported }: Followed, tasks: readonly RunTask[]): void {
     const ended = tasks.filter(({ kind, ended_at }) => kind !== "model" && ended_at !== null);
-    for (const task of ended.sort(byEnd)) {
+    for (const task of ended.sort(byEnd(tasks))) {
       const key = JSON.stringify([task.kind, task.name, task.namespace, task.tool_call_id, task.started_at]);
       if (reported.has(key)) continue;
       reported.add(key);
@@ -132,10 +133,28 @@ const hasEnded = ({ status }: Run): boolean => status !== "pending" && status !=
 
 const maxTime = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 
-/** A node ends after the nodes and tools inside it. */
-function byEnd(a: RunTask, b: RunTask): number {
-  const [first, second] = [a.ended_at ?? "", b.ended_at ?? ""];
-  return first === second ? pathOf(b).length - pathOf(a).length : first < second ? -1 : 1;
+/**
+ * Orders tasks by their ends. Those of one millisecond keep the order of their starts, but a node ends after the nodes and
+ * tools inside it.
+ */
+function byEnd(started: readonly RunTask[]): (a: RunTask, b: RunTask) => number {
+  const places = new Map<string, number>();
+  for (const [index, task] of started.entries())
+    for (const key of keysOf(task)) if (!places.has(key)) places.set(key, index);
+  return (a, b) => {
+    if (a.ended_at !== b.ended_at) return (a.ended_at ?? "") < (b.ended_at ?? "") ? -1 : 1;
+    const [first, second] = [keysOf(a), keysOf(b)];
+    const fork = first.findIndex((key, depth) => key !== second[depth]);
+    if (fork === -1 || fork >= second.length) return second.length - first.length;
+    return (places.get(first[fork] ?? "") ?? 0) - (places.get(second[fork] ?? "") ?? 0);
+  };
+}
+
+/** Identifies the nodes around a task, outermost first, and the task. */
+function keysOf({ kind, name, namespace, tool_call_id, started_at }: RunTask): string[] {
+  const segments = namespace.split("|");
+  const nodes = segments.map((_, depth) => segments.slice(0, depth + 1).join("|"));
+  return kind === "node" ? nodes : [...nodes, JSON.stringify([namespace, name, tool_call_id, started_at])];
 }
 
 /** Names of the nodes around a task, and its own. */

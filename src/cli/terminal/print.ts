@@ -14,12 +14,15 @@ export interface PrintFlags {
 
 export class Printer {
   readonly flags: PrintFlags;
+  /** Whether the output is data (`--json` or `--jsonl`) instead of text. */
+  readonly isJson: boolean;
   readonly #io: CliIo;
   readonly #noted = new Set<string>();
 
   constructor(io: CliIo, flags: PrintFlags = {}) {
     this.#io = io;
     this.flags = flags;
+    this.isJson = flags.json === true || flags.jsonl === true;
   }
 
   get colors(): Colors {
@@ -34,11 +37,6 @@ export class Printer {
   /** Whether stderr is interactive: a terminal, and not a CI job. */
   get isWatched(): boolean {
     return this.#io.stderr.isTTY === true && !this.#io.env.CI;
-  }
-
-  /** Whether the output is data (`--json` or `--jsonl`) instead of text. */
-  get isJson(): boolean {
-    return this.flags.json === true || this.flags.jsonl === true;
   }
 
   /** Whether stdout is a terminal. */

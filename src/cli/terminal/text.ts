@@ -1,5 +1,5 @@
 /** Formats ids, times and durations: in full in a pipe, shortened on a terminal. */
-import type { GraphSummary } from "../../service/service.js";
+import type { GraphSummary } from "../../service/info.js";
 import { escapeControl } from "../../view/text.js";
 import type { Printer } from "./print.js";
 
@@ -31,8 +31,8 @@ const AGO: readonly [unit: string, ms: number][] = [
 const MOST_DAYS = 14;
 
 /** On a terminal, the time before now, such as `5 min ago`; otherwise UTC. */
-export function shownAgo(print: Printer, time: string | null | undefined, now = Date.now()): string {
-  const age = now - Date.parse(time ?? "");
+export function shownAgo(print: Printer, time: string | null | undefined): string {
+  const age = Date.now() - Date.parse(time ?? "");
   if (!print.isTerminal || print.isJson || !(age < MOST_DAYS * 86_400_000)) return shownTime(print, time);
   const [unit, ms] = AGO.find(([, length]) => age >= length) ?? [];
   return ms === undefined ? "just now" : `${Math.floor(age / ms)} ${unit} ago`;

@@ -11,7 +11,8 @@ import type { Client } from "../../client/client.js";
 import { walkOldestFirst, walkRuns } from "../../client/walk.js";
 import { type Paths, redactRun, redactState, redactStored, redactThread } from "./redact.js";
 import { readFile } from "node:fs/promises";
-import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 
 /** One checkpoint is in memory at a time. Deterministic: the same thread produces the same text. @throws NotFoundError (`thread_not_found`) */
 export async function* threadText(client: Client, threadId: string, paths: Paths): AsyncGenerator<string> {

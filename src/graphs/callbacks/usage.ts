@@ -4,7 +4,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../../models/common.js";
 import type { RunTask, RunTasks, TokenUsage } from "../../models/run.js";
 import { NO_TOKENS, type TokenCounts, UNITS_PER_USD } from "../../models/token-counts.js";
-import { errorName } from "../../support/errors.js";
+import { errorName } from "../../support/errors/thrown.js";
 import { afterWrites, dueYield } from "../../support/event-loop.js";
 import { type CalledModel, ModelCalls, nodeOf, type PriceOf } from "../../models/model-calls.js";
 import type { CallGuard } from "../budgets/call-guard.js";
@@ -195,6 +195,8 @@ export class RunUsage extends BaseCallbackHandler {
   override awaitHandlers = true;
   override ignoreRetriever = true;
   override ignoreCustomEvent = true;
+  readonly times: RunTimes;
+  readonly calls: ModelCalls;
   readonly #known: Known;
   readonly #others: readonly BaseCallbackHandler[];
 
@@ -202,16 +204,10 @@ export class RunUsage extends BaseCallbackHandler {
   constructor(known?: Known | PriceOf, others = [] as readonly BaseCallbackHandler[]) {
     super();
     this.#known = typeof known === "object" ? known : nothingYet(known);
+    this.times = this.#known.times;
+    this.calls = this.#known.calls;
     this.#others = others;
     this.raiseError = this.#known.guard !== undefined;
-  }
-
-  get times(): RunTimes {
-    return this.#known.times;
-  }
-
-  get calls(): ModelCalls {
-    return this.#known.calls;
   }
 
   /** Lets `guard` stop model calls; called before the first one. */

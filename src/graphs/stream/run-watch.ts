@@ -4,7 +4,7 @@ import type { LLMResult } from "@langchain/core/outputs";
 import { isRecord } from "../../models/common.js";
 import type { NodeActivity, RunActivity, ToolActivity } from "../../models/run-activity.js";
 import type { Run } from "../../models/run.js";
-import { tryOr, errorMessage, errorName } from "../../support/errors.js";
+import { tryOr, errorMessage, errorName } from "../../support/errors/thrown.js";
 import { dueYield } from "../../support/event-loop.js";
 import { nodePathOf, taskNamespace } from "../output-filter.js";
 import { tokensOf } from "../callbacks/usage.js";

@@ -4,7 +4,7 @@ import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { StreamMode } from "../../models/run.js";
 import type { SplitJson } from "../../models/json.js";
-import { tryOr } from "../../support/errors.js";
+import { tryOr } from "../../support/errors/thrown.js";
 import { visibleEvent } from "../event-filter.js";
 import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.js";
 import { HeldOutput } from "../held-messages.js";
@@ -177,15 +177,11 @@ export class StreamFrames {
     return this.#options.subgraphs && namespace.length > 0 ? `|${namespace.join("|")}` : "";
   }
 
-  #filterAt(namespace: readonly string[]): OutputFilter {
-    return filterAt(this.#options.filter, namespace);
-  }
-
   #takeValues(namespace: readonly string[], payload: unknown): void {
     const isRoot = namespace.length === 0;
     if (isRoot) this.#remember(payload);
     if (!this.#modes.has("values") && !this.#messages) return;
-    const shown = this.#filterAt(namespace).values(payload);
+    const shown = filterAt(this.#options.filter, namespace).values(payload);
     if (isRoot) this.#messages?.values(shown);
     // Omit empty values of a subgraph: clients would apply them to the root graph's values.
     if (this.#modes.has("values") && (isRoot || !isNothing(shown)))
@@ -202,7 +198,9 @@ export class StreamFrames {
   }
 
   #takeUpdates(namespace: readonly string[], updates: JsonObject, isNode: boolean): void {
-    const shown = isNode ? this.#filterAt(namespace).updates(updates) : withoutValues(updates);
+    const shown = isNode
+      ? filterAt(this.#options.filter, namespace).updates(updates)
+      : withoutValues(updates);
     this.#send("updates", namespace, toJson(shown, "updates"));
   }
 
@@ -241,13 +239,14 @@ export class StreamFrames {
   }
 
   #shown(mode: string, payload: unknown, namespace: readonly string[]): unknown {
+    const { filter } = this.#options;
     switch (mode) {
       case "tasks":
-        return taskPayload(payload, this.#filterAt(namespace));
+        return taskPayload(payload, filterAt(filter, namespace));
       case "checkpoints":
-        return checkpointPayload(payload, this.#filterAt(namespace));
+        return checkpointPayload(payload, filterAt(filter, namespace));
       case "debug":
-        return debugPayload(payload, this.#filterAt(namespace));
+        return debugPayload(payload, filterAt(filter, namespace));
       case "tools":
         return this.#held ? this.#held.toolCall(payload, this.#tasksOf(payload)) : payload;
       default:

@@ -7,7 +7,7 @@ import { isRecord } from "../../models/common.js";
 import type { Service } from "../../service/service.js";
 import type { A2aSdk } from "../../support/a2a-sdk.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { HEARTBEAT_MS, type WriteBudget } from "../core/response-writer.js";
+import { HEARTBEAT_MS, ResponseWriter, type WriteBudget } from "../core/response-writer.js";
 import { disconnectSignal, requestContext, readJson } from "../core/request.js";
 import { sendJson } from "../core/respond.js";
 
@@ -107,7 +107,7 @@ async function sendEvents(
   const heartbeat = setInterval(() => {
     if (!res.destroyed && !res.writableNeedDrain) res.write(": heartbeat\n\n");
   }, HEARTBEAT_MS).unref();
-  const writer = unread.writerFor(res, { request_id: requestContext(res.req).id });
+  const writer = new ResponseWriter(unread, res, { request_id: requestContext(res.req).id });
   try {
     while (event.done !== true) {
       if (!(await writer.write(Buffer.from(`data: ${JSON.stringify(event.value)}\n\n`)))) return;

@@ -10,7 +10,7 @@ import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import type { McpSdk } from "../../support/mcp-sdk.js";
 import { copyHeaders, toRequest } from "../in-process/fetch-bridge.js";
 import { McpSessions, type McpConnection } from "./mcp-sessions.js";
-import type { WriteBudget } from "../core/response-writer.js";
+import { ResponseWriter, type WriteBudget } from "../core/response-writer.js";
 import { disconnectSignal, requestContext, readJson } from "../core/request.js";
 
 const METHODS = ["GET", "POST", "DELETE"];
@@ -163,7 +163,7 @@ async function pump(
   const leave = () => void reader.cancel().catch(() => undefined);
   if (res.destroyed) return leave();
   res.once("close", leave);
-  const writer = unread.writerFor(res, { request_id: requestContext(res.req).id });
+  const writer = new ResponseWriter(unread, res, { request_id: requestContext(res.req).id });
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;

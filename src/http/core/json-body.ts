@@ -1,6 +1,7 @@
 /** Parses JSON from clients: request bodies and WebSocket messages. */
 import { isUtf8 } from "node:buffer";
-import { errorMessage, InvalidRequestError } from "../../support/errors.js";
+import { InvalidRequestError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { exceededLimit } from "./json-scan.js";
 
 /** Maximum nesting of objects and lists. */

@@ -13,7 +13,8 @@ import {
   type ProtocolCommand,
 } from "../../models/protocol.js";
 import type { CallerService } from "../../service/service.js";
-import { type ErrorCode, GraphServeError, publicMessage } from "../../support/errors.js";
+import { GraphServeError, publicMessage } from "../../support/errors.js";
+import type { ErrorCode } from "../../support/errors/codes.js";
 import type { JsonObject } from "../../models/common.js";
 import { validatePayload } from "./request.js";
 import type { CommandService } from "./route.js";

@@ -1,7 +1,7 @@
 /** Sends responses with back-pressure. */
 import type { ServerResponse } from "node:http";
 import type { Logger } from "../../support/log.js";
-import type { ResponseWriter, WriteBudget } from "./response-writer.js";
+import { ResponseWriter, type WriteBudget } from "./response-writer.js";
 import { requestContext } from "./request.js";
 
 /** Memory of a list in progress relative to its text: the next items, already read, count too. */
@@ -13,7 +13,7 @@ const SMALL = 256 * 1024;
 const JSON_TYPE = { "Content-Type": "application/json; charset=utf-8" };
 
 const writerOf = (res: ServerResponse, unread: WriteBudget): ResponseWriter =>
-  unread.writerFor(res, { request_id: requestContext(res.req).id });
+  new ResponseWriter(unread, res, { request_id: requestContext(res.req).id });
 
 /** Sends JSON with its length. No effect if the client has disconnected. */
 export function sendJson(

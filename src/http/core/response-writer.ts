@@ -42,11 +42,6 @@ export class WriteBudget {
     return this.#bytes;
   }
 
-  /** Creates a writer for one client; `facts` are logged if the client is disconnected. */
-  writerFor(out: Writable, labels: object = {}): ResponseWriter {
-    return new ResponseWriter(this, out, labels);
-  }
-
   /** Counts data as buffered for a reader until it is released. */
   hold(reader: ResponseWriter, what: object, bytes: number): void {
     const held = this.#held.get(what);
@@ -92,7 +87,8 @@ export class ResponseWriter {
   readonly #out: Writable;
   readonly #labels: object;
 
-  constructor(unread: WriteBudget, out: Writable, labels: object) {
+  /** @param labels logged if the client is disconnected */
+  constructor(unread: WriteBudget, out: Writable, labels: object = {}) {
     this.#unread = unread;
     this.#out = out;
     this.#labels = labels;
@@ -221,7 +217,7 @@ export async function pumpFrames(
     if (!out.destroyed && !out.writableNeedDrain) out.write(HEARTBEAT);
   }, HEARTBEAT_MS).unref();
   const labels = labelsOf(stream);
-  const writer = unread.writerFor(out, labels);
+  const writer = new ResponseWriter(unread, out, labels);
   try {
     await writeFrames(out, stream, writer, onFirstFrame);
   } catch (error) {

@@ -3,8 +3,9 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TArray, TObject, TSchema } from "@sinclair/typebox";
 import { Type } from "../../support/schema-builder.js";
 import { type JsonObject, type LazyPage, type Page, Uuid } from "../../models/common.js";
-import type { CallerService, FrameStream } from "../../service/service.js";
-import type { ErrorCode } from "../../support/errors.js";
+import type { FrameStream } from "../../models/run-stream.js";
+import type { CallerService } from "../../service/service.js";
+import type { ErrorCode } from "../../support/errors/codes.js";
 import type { ListFrame } from "./respond.js";
 
 /** All path parameters. */

@@ -2,13 +2,12 @@
 import type { ErrorRequestHandler } from "express";
 import {
   asServiceError,
-  tryOr,
-  errorName,
   type GraphServeError,
   InvalidRequestError,
   publicMessage,
-  type ErrorCode,
 } from "../../support/errors.js";
+import type { ErrorCode } from "../../support/errors/codes.js";
+import { tryOr, errorName } from "../../support/errors/thrown.js";
 import { AuthRefusal } from "../../service/auth-object.js";
 import type { Logger } from "../../support/log.js";
 import { requestContext } from "../core/request.js";

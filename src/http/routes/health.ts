@@ -7,7 +7,7 @@ import {
   ServerInfoModel,
 } from "../../models/info.js";
 import { GraphServeError } from "../../support/errors.js";
-import { VERSION } from "../../support/version.js";
+import { VERSION } from "../../support/own-package.js";
 import { json, route } from "../core/route.js";
 
 export const healthRoutes = [

@@ -9,7 +9,7 @@ import {
   SelectedRun,
   type Run,
 } from "../../models/run.js";
-import type { RunStream } from "../../service/service.js";
+import type { RunStream } from "../../models/run-stream.js";
 import { json, jsonPage, list, PAGE_HEADERS, route } from "../core/route.js";
 import { STREAM_RESPONSE } from "./streams.js";
 

@@ -1,7 +1,7 @@
 import { Type } from "../../support/schema-builder.js";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
 import { IdempotencyKey, keyed } from "./runs.js";
-import type { RunStream } from "../../service/service.js";
+import type { RunStream } from "../../models/run-stream.js";
 import { json, route } from "../core/route.js";
 import {
   JOIN_RESPONSES,

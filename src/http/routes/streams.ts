@@ -5,7 +5,7 @@ import { Type } from "../../support/schema-builder.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { StringEnum } from "../../models/common.js";
 import { STREAM_MODES } from "../../models/run.js";
-import type { JoinedStream } from "../../service/service.js";
+import type { JoinedStream } from "../../models/run-stream.js";
 import type { Reply, ResponseSpec } from "../core/route.js";
 
 const EVENT_STREAM = "text/event-stream";

@@ -4,12 +4,12 @@
  */
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import express, { type Request, type RequestHandler } from "express";
 import { GraphServeError } from "../../support/errors.js";
+import { packageFile } from "../../support/own-package.js";
 import type { PageHelpers } from "./helpers.js";
 
 const CONTENT_POLICY = [
@@ -108,8 +108,7 @@ function refuseForeign({ headers }: Request): void {
 const compress = promisify(gzip);
 
 async function readAssets(options: StudioOptions): Promise<ReadonlyMap<string, Asset>> {
-  const { resolve } = createRequire(import.meta.url);
-  const folder = join(dirname(resolve("graph-serve/package.json")), "dist/studio");
+  const folder = packageFile("dist/studio");
   if (!existsSync(join(folder, PAGE))) {
     throw new GraphServeError("route_not_found", "the Studio is not built in this checkout", {
       hint: "run: npm run build",

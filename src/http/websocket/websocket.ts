@@ -18,7 +18,7 @@ import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import type { Logger } from "../../support/log.js";
 import { headersOfSocket } from "../core/configurable-headers.js";
-import { HEARTBEAT_MS, type ResponseWriter, type WriteBudget } from "../core/response-writer.js";
+import { HEARTBEAT_MS, ResponseWriter, type WriteBudget } from "../core/response-writer.js";
 import { parseJson } from "../core/json-body.js";
 import { commandAnswer, executeCommand, paramsOf } from "../core/protocol-command.js";
 import { validatePayload } from "../core/request.js";
@@ -103,7 +103,7 @@ class ThreadSocket {
     this.#call = call;
     this.#withHeaders = headersOfSocket(call.headers, call.service.settings.configurable_headers);
     this.#logger = logger;
-    this.#writer = unread.writerFor(messagesOf(socket), { thread_id: call.threadId });
+    this.#writer = new ResponseWriter(unread, messagesOf(socket), { thread_id: call.threadId });
   }
 
   serve(): void {

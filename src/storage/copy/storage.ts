@@ -1,13 +1,7 @@
 /** Copies the contents of a storage to another one. */
-import type {
-  ItemRow,
-  ItemTable,
-  Storage,
-  StoredItem,
-  TimerKind,
-  TimerRow,
-  TimerTable,
-} from "../contract/storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "../contract/items.js";
+import type { Storage } from "../contract/storage.js";
+import type { TimerKind, TimerRow, TimerTable } from "../contract/timers.js";
 import { pagesOf } from "../../support/read-ahead.js";
 import { digestOf } from "./checkpoints.js";
 import { readItems } from "./thread-parts.js";

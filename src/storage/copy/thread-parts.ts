@@ -1,16 +1,11 @@
 /** A thread as a stream of parts, with one of them in memory at a time: how every copy, export and import reads and stores it. */
 import type { ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { inPages } from "../../support/read-ahead.js";
-import type {
-  Checkpointer,
-  ItemTable,
-  RunRow,
-  RunTable,
-  Storage,
-  StoredItem,
-  ThreadRow,
-  ThreadTable,
-} from "../contract/storage.js";
+import type { ItemTable, StoredItem } from "../contract/items.js";
+import type { RunRow, RunTable } from "../contract/runs.js";
+import type { Storage } from "../contract/storage.js";
+import type { Checkpointer } from "../contract/checkpointer.js";
+import type { ThreadRow, ThreadTable } from "../contract/threads.js";
 import { checkpointDigest, digestOf, factsOfCheckpoint, UniqueVersions } from "./checkpoints.js";
 
 export interface ThreadParts {

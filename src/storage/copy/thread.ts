@@ -1,6 +1,9 @@
 /** Copies one thread: its checkpoints, then its row, then its runs. An interrupted copy can be resumed. */
 import { pagesOf } from "../../support/read-ahead.js";
-import type { Checkpointer, RunRow, RunTable, Storage, ThreadRow } from "../contract/storage.js";
+import type { RunRow, RunTable } from "../contract/runs.js";
+import type { Storage } from "../contract/storage.js";
+import type { Checkpointer } from "../contract/checkpointer.js";
+import type { ThreadRow } from "../contract/threads.js";
 import { checkpointDigest, digestOf, factsOfCheckpoint } from "./checkpoints.js";
 import {
   checkpointKey,

@@ -1,4 +1,5 @@
-import { GraphServeError, StorageUnavailableError, type ErrorCode } from "../../support/errors.js";
+import { GraphServeError, StorageUnavailableError } from "../../support/errors.js";
+import type { ErrorCode } from "../../support/errors/codes.js";
 import { wrapMethods } from "./methods.js";
 
 /**

@@ -1,5 +1,5 @@
 import { ThreadBusyError } from "../../support/errors.js";
-import type { AcquireOptions, ThreadLease, ThreadLocks } from "../contract/storage.js";
+import type { AcquireOptions, ThreadLease, ThreadLocks } from "../contract/locks.js";
 
 type Grant = (lease: ThreadLease) => void;
 

@@ -22,7 +22,7 @@ export class UncertainLocks {
     return this.#threads.has(threadId);
   }
 
-  /** Resolves when the thread is no longer uncertain. Rejects with the signal's reason when aborted. */
+  /** Resolves once the shared lock of the thread is known. Rejects with the signal's reason when aborted. */
   async known(threadId: string, signal?: AbortSignal): Promise<void> {
     let leave: () => void = () => undefined;
     const aborted = new Promise<never>((_, reject) => {

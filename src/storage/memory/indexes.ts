@@ -10,16 +10,8 @@ import {
   runOrder,
   splitFilter,
 } from "../rows/rows.js";
-import type {
-  RunPatch,
-  RunRow,
-  RunSearch,
-  ThreadFilter,
-  ThreadPage,
-  ThreadPatch,
-  ThreadQuery,
-  ThreadRow,
-} from "../contract/storage.js";
+import type { RunPatch, RunRow, RunSearch } from "../contract/runs.js";
+import type { ThreadFilter, ThreadPage, ThreadPatch, ThreadQuery, ThreadRow } from "../contract/threads.js";
 import { copyJson } from "./copy-json.js";
 import { countFirst } from "./saver.js";
 

@@ -1,18 +1,12 @@
 import { wrapCheckpointer } from "../saver/checkpointer.js";
 import { createMemoryItems } from "../rows/items-in-memory.js";
 import { expiryOf, isHeldBy } from "../rows/rows.js";
-import type {
-  Owner,
-  OwnerTable,
-  RunRow,
-  RunTable,
-  Storage,
-  StorageOptions,
-  ThreadRow,
-  ThreadTable,
-  TimerTable,
-  UsageTable,
-} from "../contract/storage.js";
+import type { Owner, OwnerTable } from "../contract/owners.js";
+import type { RunRow, RunTable } from "../contract/runs.js";
+import type { Storage, StorageOptions } from "../contract/storage.js";
+import type { ThreadRow, ThreadTable } from "../contract/threads.js";
+import type { TimerTable } from "../contract/timers.js";
+import type { UsageTable } from "../contract/usage.js";
 import { createMemoryTimers } from "../rows/timers-in-memory.js";
 import { createMemoryUsage } from "../rows/usage-in-memory.js";
 import { createThreadLocks } from "../locks/thread-locks.js";

@@ -1,6 +1,6 @@
 import type { Binary, Db, Filter } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
-import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/items.js";
 import { isDuplicate } from "./errors.js";
 import { toText } from "./rows.js";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Collection, Db } from "mongodb";
 import { explained, type ExplainError } from "../driver/errors.js";
 import { type RemoteLock, type RemoteLocks, SharedThreadLocks } from "../locks/shared-locks.js";
-import type { ThreadLocks } from "../contract/storage.js";
+import type { ThreadLocks } from "../contract/locks.js";
 import { isDuplicate } from "./errors.js";
 import { SessionKeeper, type Session, type Timing } from "./sessions.js";
 import { pause } from "../../support/pause.js";

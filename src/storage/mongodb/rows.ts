@@ -4,7 +4,9 @@ import type { JsonObject } from "../../models/common.js";
 import type { StoredPreview } from "../../models/thread.js";
 import { expiryOf, labelsOf } from "../rows/rows.js";
 import { fromTextRun, type TextRun, toTextRun } from "../rows/run-rows.js";
-import type { Owner, RunHolder, RunLease, RunPatch, RunRow, ThreadRow } from "../contract/storage.js";
+import type { Owner } from "../contract/owners.js";
+import type { RunHolder, RunLease, RunPatch, RunRow } from "../contract/runs.js";
+import type { ThreadRow } from "../contract/threads.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
 
 /** The end of a run, as stored in the document of its thread; see ./runs.ts. */

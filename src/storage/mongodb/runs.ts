@@ -15,9 +15,8 @@
 import type { Db, Filter, Document } from "mongodb";
 import type { RunTasks, TokenUsage } from "../../models/run.js";
 import { isFinished, isHeldBy, runOrder, UNFINISHED } from "../rows/rows.js";
+import type { Owner, OwnerTable } from "../contract/owners.js";
 import type {
-  Owner,
-  OwnerTable,
   RunHolder,
   RunKey,
   RunLease,
@@ -27,12 +26,12 @@ import type {
   RunRow,
   RunSearch,
   RunTable,
-  ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
-  UsageTable,
   DeadRunTable,
-} from "../contract/storage.js";
+} from "../contract/runs.js";
+import type { ThreadPatch } from "../contract/threads.js";
+import type { UsageTable } from "../contract/usage.js";
 import { isDuplicate } from "./errors.js";
 import { recordingsIn } from "./recordings.js";
 import {

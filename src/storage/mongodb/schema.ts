@@ -1,7 +1,7 @@
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
-import type { RunState } from "../contract/storage.js";
+import type { RunState } from "../contract/runs.js";
 import { assertStopped, DELAYED_OWNER } from "../rows/owners.js";
 import { UNFINISHED } from "../rows/rows.js";
 import { recordingsIn } from "./recordings.js";

@@ -8,7 +8,7 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
-} from "../contract/storage.js";
+} from "../contract/threads.js";
 import { isDuplicate } from "./errors.js";
 import { recordingsIn } from "./recordings.js";
 import {

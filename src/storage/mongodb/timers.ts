@@ -1,6 +1,6 @@
 import type { Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
-import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
+import type { TimerKind, TimerRow, TimerTable } from "../contract/timers.js";
 import { isDuplicate } from "./errors.js";
 import { toText } from "./rows.js";
 

@@ -2,7 +2,7 @@
  * Embeddings of items in a column of pgvector, so that the database compares them. They repeat the bytes in `gs_items`,
  * which any process may write, with or without pgvector: a trigger removes outdated rows, and searches add missing ones.
  */
-import type { NearestQuery, RankedItem, VectorFormat, VectorSearch } from "../contract/storage.js";
+import type { NearestQuery, RankedItem, VectorFormat, VectorSearch } from "../contract/items.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { lockSetUp } from "./schema.js";

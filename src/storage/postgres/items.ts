@@ -1,4 +1,4 @@
-import type { ItemRow, ItemTable, StoredItem } from "../contract/storage.js";
+import type { ItemRow, ItemTable, StoredItem } from "../contract/items.js";
 import { belowSql, liveSql, PostgresVectors } from "./item-vectors.js";
 import { type PostgresOptions, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";

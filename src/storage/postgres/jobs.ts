@@ -8,8 +8,7 @@
  */
 import type { PgBoss as Engine } from "pg-boss";
 import { guarded } from "../driver/errors.js";
-import type { ReadyQueues } from "../contract/queue.js";
-import type { ReadyRun } from "../contract/storage.js";
+import type { ReadyQueues, ReadyRun } from "../contract/queue.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import { CALLER, createSchema, lockSetUp } from "./schema.js";

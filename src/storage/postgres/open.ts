@@ -4,14 +4,9 @@ import { engineNeed, loadOptional } from "../../support/optional-package.js";
 import type { HeldRuns } from "../saver/saver-parts.js";
 import { SharedThreadLocks } from "../locks/shared-locks.js";
 import type { SchemaState } from "../contract/schema-state.js";
-import type {
-  Checkpointer,
-  RowStorage,
-  Storage,
-  StorageFinding,
-  StorageOptions,
-  ThreadLocks,
-} from "../contract/storage.js";
+import type { ThreadLocks } from "../contract/locks.js";
+import type { RowStorage, Storage, StorageFinding, StorageOptions } from "../contract/storage.js";
+import type { Checkpointer } from "../contract/checkpointer.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
 import { explainPostgres } from "./errors.js";
 import { createPostgresItems } from "./items.js";

@@ -1,7 +1,8 @@
 import type { PgBoss as Engine } from "pg-boss";
 import { STORED_RUN_COLUMNS } from "../rows/sql-rows.js";
-import type { QueueStats } from "../contract/queue.js";
-import type { AcceptOptions, Acceptance, RunQueue, RunRow, ThreadPatch } from "../contract/storage.js";
+import type { Acceptance, AcceptOptions, QueueStats, RunQueue } from "../contract/queue.js";
+import type { RunRow } from "../contract/runs.js";
+import type { ThreadPatch } from "../contract/threads.js";
 import { engineSchema, IS_QUEUED, RunJobs } from "./jobs.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";

@@ -2,7 +2,8 @@
 import type { StoredPreview } from "../../models/thread.js";
 import { expiryOf } from "../rows/rows.js";
 import type { TtlColumns } from "../rows/sql-rows.js";
-import type { RunPatch, RunRow, ThreadPatch, ThreadRow } from "../contract/storage.js";
+import type { RunPatch, RunRow } from "../contract/runs.js";
+import type { ThreadPatch, ThreadRow } from "../contract/threads.js";
 
 /** A thread as columns. pg parses JSON columns itself. */
 export interface ThreadColumns extends Omit<ThreadRow, "ttl" | "preview">, TtlColumns {

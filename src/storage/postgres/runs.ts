@@ -10,8 +10,8 @@ import {
   unfinishedRun,
   runOrderSql,
 } from "../rows/sql-rows.js";
+import type { OwnerTable } from "../contract/owners.js";
 import type {
-  OwnerTable,
   RunHolder,
   RunKey,
   RunLease,
@@ -21,11 +21,11 @@ import type {
   RunRow,
   RunSearch,
   RunTable,
-  ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
   DeadRunTable,
-} from "../contract/storage.js";
+} from "../contract/runs.js";
+import type { ThreadPatch } from "../contract/threads.js";
 
 const columns = RUN_COLUMNS.join(", ");
 const stored = STORED_RUN_COLUMNS.join(", ");

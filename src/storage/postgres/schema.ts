@@ -1,5 +1,5 @@
 import { StorageUnavailableError } from "../../support/errors.js";
-import type { Owner } from "../contract/storage.js";
+import type { Owner } from "../contract/owners.js";
 import { assertStopped } from "../rows/owners.js";
 import { lockKey, type PostgresDriver } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";

@@ -8,7 +8,7 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
-} from "../contract/storage.js";
+} from "../contract/threads.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
 import {

@@ -1,4 +1,4 @@
-import type { TimerRow, TimerTable } from "../contract/storage.js";
+import type { TimerRow, TimerTable } from "../contract/timers.js";
 import { TIMER_COLUMNS } from "../rows/sql-rows.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";

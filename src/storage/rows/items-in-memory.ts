@@ -1,5 +1,5 @@
 /** Long-term memory, kept in process memory. */
-import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/items.js";
 
 type ItemKey = Pick<ItemRow, "namespace" | "key">;
 

@@ -2,15 +2,8 @@
 import type { JsonObject } from "../../models/common.js";
 import type { RunSortField, RunStatus } from "../../models/run.js";
 import { reportedTokens } from "../../models/token-counts.js";
-import type {
-  RunHolder,
-  RunLease,
-  RunPatch,
-  RunRow,
-  RunSearch,
-  ThreadPatch,
-  ThreadRow,
-} from "../contract/storage.js";
+import type { RunHolder, RunLease, RunPatch, RunRow, RunSearch } from "../contract/runs.js";
+import type { ThreadPatch, ThreadRow } from "../contract/threads.js";
 
 /** The current time as stored in rows: ISO 8601 UTC with milliseconds. */
 export const now = (): string => new Date().toISOString();

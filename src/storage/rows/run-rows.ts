@@ -3,7 +3,7 @@ import type { JsonObject } from "../../models/common.js";
 import type { Run, TokenUsage } from "../../models/run.js";
 import type { RunFault } from "../../support/run-fault.js";
 import { maskSecrets } from "../../support/secrets.js";
-import type { Resumption, RunRow } from "../contract/storage.js";
+import type { Resumption, RunRow } from "../contract/runs.js";
 
 /** The run for clients, without internal fields. Of an error only the message is included. */
 export function runModel({

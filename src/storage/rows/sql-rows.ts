@@ -1,7 +1,9 @@
 /** Columns and rows that SQLite and PostgreSQL share. */
 import type { SortOrder } from "../../models/common.js";
 import type { RunSortField } from "../../models/run.js";
-import type { Owner, ThreadRow, UnfinishedRun } from "../contract/storage.js";
+import type { Owner } from "../contract/owners.js";
+import type { UnfinishedRun } from "../contract/runs.js";
+import type { ThreadRow } from "../contract/threads.js";
 
 /** Columns of gs_threads. */
 export const THREAD_COLUMNS = [

@@ -1,4 +1,4 @@
-import type { TimerKind, TimerRow, TimerTable } from "../contract/storage.js";
+import type { TimerKind, TimerRow, TimerTable } from "../contract/timers.js";
 
 const keyOf = ({ kind, id }: Pick<TimerRow, "kind" | "id">): string => `${kind} ${id}`;
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

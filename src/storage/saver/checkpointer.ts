@@ -14,7 +14,8 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 import { maskSecrets, namesSecret } from "../../support/secrets.js";
-import { errorMessage, errorName, GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
+import { errorMessage, errorName } from "../../support/errors/thrown.js";
 import { callSafely } from "../../support/call-safely.js";
 import { dueYield } from "../../support/event-loop.js";
 import { findUnserializable, UnserializableError } from "../../support/unserializable.js";
@@ -22,7 +23,8 @@ import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import { containing } from "../rows/rows.js";
 import { type HeldRuns, ORIGIN_KEY, strictSerializer } from "./saver-parts.js";
-import type { Checkpointer, RunHolder } from "../contract/storage.js";
+import type { RunHolder } from "../contract/runs.js";
+import type { Checkpointer } from "../contract/checkpointer.js";
 
 /**
  * Names a stored checkpoint of a thread.

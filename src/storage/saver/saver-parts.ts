@@ -13,7 +13,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../../models/channels.js";
 import { GraphServeError } from "../../support/errors.js";
-import type { RunHolder } from "../contract/storage.js";
+import type { RunHolder } from "../contract/runs.js";
 import {
   reasonOf,
   type Unserializable,
@@ -110,8 +110,8 @@ export interface NeededChannels {
 /** Read options, passed to the saver through LangGraph inside the config. */
 export interface Reading {
   channels?: NeededChannels;
-  /** Called with each checkpoint before LangGraph builds a state from it. */
-  onRead?: (checkpoint: Checkpoint) => void;
+  /** Called with each checkpoint as it is stored, before LangGraph builds a state from it. */
+  onRead?: (tuple: CheckpointTuple) => void;
 }
 
 const READING = "__graph_serve_reading";

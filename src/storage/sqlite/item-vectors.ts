@@ -1,11 +1,11 @@
 /** Searches by similarity with the extension sqlite-vec, which compares the stored embeddings inside SQLite. */
 import type { Database } from "better-sqlite3";
 import type { JsonObject } from "../../models/common.js";
-import { errorMessage } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 import { dueYield } from "../../support/event-loop.js";
 import { loadIfInstalled } from "../../support/optional-package.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
-import type { ItemPage, NearestQuery, RankedItem, VectorFormat } from "../contract/storage.js";
+import type { ItemPage, NearestQuery, RankedItem, VectorFormat } from "../contract/items.js";
 import type { SqliteFile } from "./file.js";
 
 /** Numbers that one statement compares: it blocks the event loop for about 10 ms. */

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import type { JsonObject } from "../../models/common.js";
-import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/storage.js";
+import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/items.js";
 import type { SqliteFile } from "./file.js";
 import { boundsOf, boundsSql, LIVE_SQL, loadSqliteVec, nearestItems } from "./item-vectors.js";
 

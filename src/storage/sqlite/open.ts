@@ -6,14 +6,10 @@ import { StorageUnavailableError } from "../../support/errors.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
 import type { HeldRuns } from "../saver/saver-parts.js";
 import type { SchemaState } from "../contract/schema-state.js";
-import type {
-  Checkpointer,
-  RowStorage,
-  Storage,
-  StorageFinding,
-  ThreadLocks,
-  TimerTable,
-} from "../contract/storage.js";
+import type { ThreadLocks } from "../contract/locks.js";
+import type { RowStorage, Storage, StorageFinding } from "../contract/storage.js";
+import type { Checkpointer } from "../contract/checkpointer.js";
+import type { TimerTable } from "../contract/timers.js";
 import { createThreadLocks } from "../locks/thread-locks.js";
 import { BUSY_TIMEOUT, explainSqlite } from "./errors.js";
 import { SqliteFile } from "./file.js";

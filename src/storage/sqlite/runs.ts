@@ -8,9 +8,8 @@ import {
   unfinishedRun,
   runOrderSql,
 } from "../rows/sql-rows.js";
+import type { Owner, OwnerTable } from "../contract/owners.js";
 import type {
-  Owner,
-  OwnerTable,
   RunHolder,
   RunKey,
   RunLease,
@@ -20,11 +19,11 @@ import type {
   RunRow,
   RunSearch,
   RunTable,
-  ThreadPatch,
   UnfinishedQuery,
   UnfinishedRun,
   DeadRunTable,
-} from "../contract/storage.js";
+} from "../contract/runs.js";
+import type { ThreadPatch } from "../contract/threads.js";
 import type { SqliteFile } from "./file.js";
 import type { SqliteThreads } from "./threads.js";
 import { insertUsage } from "./usage.js";

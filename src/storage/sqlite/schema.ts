@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { StorageUnavailableError } from "../../support/errors.js";
-import type { Owner } from "../contract/storage.js";
+import type { Owner } from "../contract/owners.js";
 import { assertStopped } from "../rows/owners.js";
 
 /**

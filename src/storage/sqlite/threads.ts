@@ -10,7 +10,7 @@ import type {
   ThreadQuery,
   ThreadRow,
   ThreadTable,
-} from "../contract/storage.js";
+} from "../contract/threads.js";
 import type { SqliteFile } from "./file.js";
 
 interface StoredThread

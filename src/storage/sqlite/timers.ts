@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../models/common.js";
-import type { TimerRow, TimerTable } from "../contract/storage.js";
+import type { TimerRow, TimerTable } from "../contract/timers.js";
 import { TIMER_COLUMNS } from "../rows/sql-rows.js";
 import type { SqliteFile } from "./file.js";
 

@@ -1,6 +1,6 @@
 /** The watchdog thread, see ./watchdog.ts. It shares nothing with the main thread that could block it. */
 import { writeSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
 import { inspectStalledThread } from "./stalled-thread.js";
@@ -26,6 +26,7 @@ const SPARE_MS = 1_000;
 /** Maximum time counted per check, in milliseconds: a suspended process or machine was not stalled. */
 const LONGEST_STEP_MS = 2 * TICK_MS;
 const STDERR = 2;
+const warningMs = options.stall_warning_seconds * 1000;
 const level = options.log_level_format === "word" ? "error" : 50;
 const timeNow = () => (options.log_time_format === "iso" ? new Date().toISOString() : Date.now());
 
@@ -34,7 +35,13 @@ let lastCheck = performance.now();
 let stalledMs = 0;
 let endsInMs: number | undefined;
 /** Set during a stall; `named` settles once the stall is logged, with its culprit if known. */
-let stall: { culprit: Culprit; named: Promise<void> } | undefined;
+interface Stall {
+  culprit: Culprit;
+  named: Promise<void>;
+  /** Duration of the stall at which the main thread is asked. */
+  asksAtMs: number;
+}
+let stall: Stall | undefined;
 let isEnding = false;
 
 const seconds = (ms: number): number => Math.round(ms / 100) / 10;
@@ -66,11 +73,10 @@ function check(): void {
     recover();
   } else stalledMs += step;
   countDown(step);
-  if (stalledMs < options.stall_warning_seconds * 1000) return;
-  if (!stall) {
-    stall = { culprit: {}, named: Promise.resolve() };
-    stall.named = name(stall);
-  }
+  if (stalledMs < warningMs) return;
+  const isNew = stall === undefined;
+  stall ??= { culprit: {}, named: Promise.resolve(), asksAtMs: warningMs };
+  if (stalledMs >= stall.asksAtMs) stall.named = name(stall, isNew);
   const { stall_exit_seconds } = options;
   if (stall_exit_seconds > 0 && stalledMs >= stall_exit_seconds * 1000)
     void end(
@@ -93,21 +99,30 @@ function countDown(step: number): void {
   if (endsInMs <= 0) void end("graceful shutdown exceeded its time limit: killing the process", () => true);
 }
 
-async function name(own: { culprit: Culprit }): Promise<void> {
+/** Asks again later if there is no answer: the call that cannot be interrupted may return to code that can be. */
+async function name(own: Stall, isNew: boolean): Promise<void> {
   const stalled_seconds = seconds(stalledMs);
-  own.culprit = await culpritOf();
+  own.asksAtMs = Infinity;
+  const found = await askCulprit();
+  if (!found) own.asksAtMs = stalledMs + warningMs;
+  if (!isNew && (!found || stall !== own)) return;
+  own.culprit = found ?? lastBegun();
   log(
     { stalled_seconds, ...own.culprit },
     "the event loop is stalled: no other requests are served until this code yields",
   );
 }
 
-/** A call that cannot be interrupted, such as execSync, is only known by the run that started last. */
-async function culpritOf(): Promise<Culprit & { last_begun_run_id?: string }> {
+/** Undefined if the main thread cannot be interrupted. */
+async function askCulprit(): Promise<Culprit | undefined> {
   const json = await inspectStalledThread(`globalThis[Symbol.for("${CULPRIT}")]()`, ASK_MS).catch(
     () => undefined,
   );
-  if (json !== undefined) return JSON.parse(json) as Culprit;
+  return json === undefined ? undefined : (JSON.parse(json) as Culprit);
+}
+
+/** A call that cannot be interrupted, such as execSync, is only known by the run that started last. */
+function lastBegun(): Culprit & { last_begun_run_id?: string } {
   const last = Buffer.from(options.memory, LAST_RUN).toString("latin1").replaceAll("\0", "").trim();
   return last === "" ? {} : { last_begun_run_id: last };
 }
@@ -119,10 +134,10 @@ async function end(message: string, isDue: () => boolean): Promise<void> {
   await stall?.named;
   const stalled_seconds = seconds(stalledMs);
   // Current culprit; several pieces of code may have followed each other.
-  const now = await culpritOf();
+  const now = await askCulprit();
   isEnding = false;
   if (!isDue()) return;
-  log({ stalled_seconds, ...(now.at === undefined ? stall?.culprit : now) }, message);
+  log({ stalled_seconds, ...(now?.at === undefined ? (stall?.culprit ?? lastBegun()) : now) }, message);
   process.kill(process.pid, "SIGKILL");
 }
 
@@ -142,7 +157,8 @@ function answer(path: string, res: ServerResponse): void {
   res.end(JSON.stringify(body));
 }
 
-function listen(port: number, host: string): void {
+async function listen(port: number, host: string): Promise<void> {
+  const { createServer } = await import("node:http");
   const server = createServer((req, res) => answer((req.url ?? "").split("?", 1)[0] ?? "", res));
   server.once("error", (error) => send({ kind: "refused", reason: error.message }));
   server.listen(port, host, () => {
@@ -153,4 +169,4 @@ function listen(port: number, host: string): void {
 }
 
 setInterval(check, TICK_MS);
-if (options.health_port !== undefined) listen(options.health_port, options.host);
+if (options.health_port !== undefined) void listen(options.health_port, options.host);

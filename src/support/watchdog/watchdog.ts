@@ -11,6 +11,7 @@ import { ConfigError } from "../errors.js";
 import { currentRun, onRunStart } from "../event-loop.js";
 import type { Logger } from "../log.js";
 import type { Metrics } from "../metrics.js";
+import { entryFile } from "../own-package.js";
 import { parseStackLine, isUserCode } from "../stack.js";
 import {
   CULPRIT,
@@ -53,10 +54,13 @@ export class Watchdog {
     onRunStart(({ run_id }) => lastRun.write(run_id.padEnd(LAST_RUN_BYTES), "latin1"));
     Object.assign(globalThis, { [Symbol.for(CULPRIT)]: () => this.#culprit() });
     const workerData: ThreadOptions = { ...rest, memory };
-    const file = new URL("./thread.js", import.meta.url);
     // Skip modules preloaded by Node flags: instrumentation of the server must not run in this
     // thread.
-    this.#worker = new Worker(file, { name: "watchdog", workerData, execArgv: [] });
+    this.#worker = new Worker(entryFile("support/watchdog/thread"), {
+      name: "watchdog",
+      workerData,
+      execArgv: [],
+    });
     this.#worker.unref();
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
   }

@@ -6,7 +6,8 @@ import { readConfig } from "../../config/find.js";
 import type { ConfigDocument, SettingPath } from "../../config/document.js";
 import { parsePath } from "../../models/value-path.js";
 import { codeFrame } from "../../support/code-frame.js";
-import { ConfigError, type Issue, type SourceLocation } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import type { Issue, SourceLocation } from "../../support/errors/codes.js";
 import { didYouMean } from "../../support/nearest.js";
 import {
   pathText,

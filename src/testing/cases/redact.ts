@@ -1,6 +1,7 @@
 /** Removes secrets from recordings and snapshots, because these files get committed. */
 import { isRecord } from "../../models/common.js";
-import { ConfigError, errorMessage } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import { errorMessage } from "../../support/errors/thrown.js";
 
 const MARK = "[redacted]";
 const SECRET_NAME =

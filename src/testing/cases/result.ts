@@ -1,6 +1,7 @@
 /** Results of cases. */
 import type { SettingPath } from "../../config/document.js";
-import type { GraphServeError, SourceLocation } from "../../support/errors.js";
+import type { GraphServeError } from "../../support/errors.js";
+import type { SourceLocation } from "../../support/errors/codes.js";
 import type { RunFault } from "../../support/run-fault.js";
 import type { Bounds } from "./case-model.js";
 import { boundsText, within } from "./matcher.js";

@@ -6,7 +6,7 @@ import type { RecordingTable } from "../../service/service.js";
 import { canonicalUuid } from "../../support/ids.js";
 import type { Redact } from "../cases/redact.js";
 import { onLibraryCopies } from "./patch.js";
-import { type EndedCall, folderWriter, Transcripts } from "./recorder.js";
+import { type EndedCall, folderWriter, readTranscript, Transcripts } from "./recorder.js";
 import type { RecordedCall } from "./recording.js";
 
 /** Where recordings are kept. */
@@ -122,6 +122,14 @@ export async function storedCalls(table: RecordingTable, runId: string): Promise
   const rows = await table.list(runId);
   return rows.length === 0 ? undefined : rows.map(({ call }) => call as unknown as RecordedCall);
 }
+
+/** The calls of a run in a folder of `inFolder` or of `dev --record`; undefined if there are none. */
+export const callsInFolder = async (
+  folder: string,
+  threadId: string,
+  runId: string,
+): Promise<RecordedCall[] | undefined> =>
+  (await readTranscript(folder, runId)) ?? readTranscript(join(folder, threadId), runId);
 
 const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {

@@ -2,7 +2,8 @@
 import { basename } from "node:path";
 import type { BaseMessage } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
-import { ConfigError, errorMessage, errorName } from "../../support/errors.js";
+import { ConfigError } from "../../support/errors.js";
+import { errorMessage, errorName } from "../../support/errors/thrown.js";
 import { readIfExists } from "../../support/read-text.js";
 import { firstDifference, normalized } from "../cases/normalized.js";
 import type { Redact } from "../cases/redact.js";

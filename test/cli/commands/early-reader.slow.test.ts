@@ -5,7 +5,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { installPackage } from "../../helpers/installed.js";
+import { installPackage } from "../../helpers/compiled.js";
 import { createProjectOfCommands } from "./project.js";
 import { entries } from "./table.js";
 

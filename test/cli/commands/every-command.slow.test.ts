@@ -1,7 +1,8 @@
 /** Checks that apply to every command. A command missing from the table fails here. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../../helpers/with-sqlite.js";
 import { openService } from "../../../src/service/open.js";
 import { newId } from "../../../src/support/ids.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";

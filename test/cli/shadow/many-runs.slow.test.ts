@@ -3,13 +3,14 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itSqlite } from "../../helpers/with-sqlite.js";
 import type { JudgedResult as ShadowResult } from "../../../src/cli/shadow/report.js";
 import { withMongodb } from "../../helpers/mongodb.js";
 import { withOwnSchema } from "../../helpers/postgres.js";
 import { cli, createProject, type Project, startCli } from "../harness.js";
 
 /** `GRAPH_SERVE_TEST_RUNS=1000` takes minutes. */
-const RUNS = Number(process.env.GRAPH_SERVE_TEST_RUNS ?? 60);
+const RUNS = Number(process.env.GRAPH_SERVE_TEST_RUNS ?? 24);
 const PARALLEL = 8;
 const LONG = { timeout: 1_200_000 };
 /** Every seventh order leads over the edge that the second release changes. */
@@ -113,7 +114,7 @@ const hash = (content: unknown): string =>
     .digest("hex");
 
 describe(`shadow of ${RUNS} threads with 5 steps`, () => {
-  it("on sqlite", LONG, async () => {
+  itSqlite("on sqlite", LONG, async () => {
     const ids = await served({ checkpointer_scheme: "sqlite", checkpointer_uri: "threads.db" });
     await check(ids, async () => hash(await readFile(join(project.dir, "threads.db"))));
   });

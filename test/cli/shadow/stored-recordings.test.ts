@@ -1,6 +1,7 @@
 /** `recording.where: storage`: the calls of recorded runs are rows of the storage, and shadow runs read them there. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { itSqlite } from "../../helpers/with-sqlite.js";
 import { openStorage } from "../../../src/storage/open.js";
 import type { RecordingTable } from "../../../src/storage/contract/recordings.js";
 import type { ShadowResult } from "../../../src/testing/shadow/shadow.js";
@@ -42,34 +43,37 @@ function recordingTests(place: () => Place): void {
     return storage.recordings!;
   }
 
-  it("are read by shadow runs, offline and beside a server, and deleted with their threads", async () => {
-    const redact = ["\\b\\d{4} \\d{4}\\b"];
-    await configure(place(), { redact });
-    const url = await start();
-    const [kept, deleted] = [await ask(url, "my card is 1234 5678"), await ask(url, "hello")];
-    const table = await recordings();
-    const rows = () => table.page({ limit: 100, offset: 0 });
-    const threads = async () => [...new Set((await rows()).map(({ thread_id }) => thread_id))].sort();
-    await expect.poll(threads).toEqual([kept, deleted].sort());
-    const text = JSON.stringify(await rows());
-    expect(text).toContain("my card is [redacted]");
-    expect(text).not.toMatch(new RegExp(`${SECRET}|1234 5678`));
-    await fetch(`${url}/threads/${deleted}`, { method: "DELETE" });
-    expect(await threads()).toEqual([kept]);
-    const asked = model.requests.length;
-    expect(await shadow("--url", url)).toMatchObject([{ thread_id: kept, outcome: "same" }]);
-    await stopped();
-    expect(await shadow()).toMatchObject([{ thread_id: kept, outcome: "same" }]);
-    await project.put("graph-server.config.json", {
-      graphs: { agent: "./graph.ts:graph" },
-      ...{ checkpointer_options: place().checkpointer_options, recording: { where: "storage", redact } },
-    });
-    const uri = place().checkpointer_uri ?? "";
-    expect(await shadow("--db", uri)).toMatchObject([{ thread_id: kept, outcome: "same" }]);
-    expect(model.requests).toHaveLength(asked);
-  });
+  itSqlite(
+    "are read by shadow runs, offline and beside a server, and deleted with their threads",
+    async () => {
+      const redact = ["\\b\\d{4} \\d{4}\\b"];
+      await configure(place(), { redact });
+      const url = await start();
+      const [kept, deleted] = [await ask(url, "my card is 1234 5678"), await ask(url, "hello")];
+      const table = await recordings();
+      const rows = () => table.page({ limit: 100, offset: 0 });
+      const threads = async () => [...new Set((await rows()).map(({ thread_id }) => thread_id))].sort();
+      await expect.poll(threads).toEqual([kept, deleted].sort());
+      const text = JSON.stringify(await rows());
+      expect(text).toContain("my card is [redacted]");
+      expect(text).not.toMatch(new RegExp(`${SECRET}|1234 5678`));
+      await fetch(`${url}/threads/${deleted}`, { method: "DELETE" });
+      expect(await threads()).toEqual([kept]);
+      const asked = model.requests.length;
+      expect(await shadow("--url", url)).toMatchObject([{ thread_id: kept, outcome: "same" }]);
+      await stopped();
+      expect(await shadow()).toMatchObject([{ thread_id: kept, outcome: "same" }]);
+      await project.put("graph-server.config.json", {
+        graphs: { agent: "./graph.ts:graph" },
+        ...{ checkpointer_options: place().checkpointer_options, recording: { where: "storage", redact } },
+      });
+      const uri = place().checkpointer_uri ?? "";
+      expect(await shadow("--db", uri)).toMatchObject([{ thread_id: kept, outcome: "same" }]);
+      expect(model.requests).toHaveLength(asked);
+    },
+  );
 
-  it("are deleted when their thread expires, and at a start if they are too old", async () => {
+  itSqlite("are deleted when their thread expires, and at a start if they are too old", async () => {
     await configure(place(), { keep: "2h" }, { ttl: { sweep_interval_minutes: 0.01 } });
     const url = await start();
     const expiring = await ask(url, "hello", { ttl: 0.000_01 });
@@ -101,7 +105,7 @@ const inFile = (): Place => ({
 describe("recordings in sqlite", () => {
   recordingTests(inFile);
 
-  it("a fault of the storage is logged, and does not fail the run", async () => {
+  itSqlite("a fault of the storage is logged, and does not fail the run", async () => {
     await configure(inFile());
     const url = await start();
     await ask(url, "hello");
@@ -112,7 +116,7 @@ describe("recordings in sqlite", () => {
     await running?.stderr.until(/"level":40[^\n]*a recording could not be written or deleted/);
   });
 
-  it("only a share of threads is recorded", async () => {
+  itSqlite("only a share of threads is recorded", async () => {
     await configure(inFile(), { share: 0.000_000_001 });
     await ask(await start(), "hello");
     await stopped();
@@ -124,17 +128,20 @@ describe("recordings in sqlite", () => {
     ]);
   });
 
-  it("the last call before the server stops is recorded, and recordings are copied by migrate", async () => {
-    await configure(inFile());
-    await ask(await start(), "hello");
-    await stopped();
-    expect(await shadow()).toMatchObject([{ outcome: "same" }]);
-    const { code } = await cli(["migrate", "copy", "--from", "threads.db", "--to", "copy.db"], {
-      cwd: project.dir,
-    });
-    expect(code).toBe(0);
-    expect(await shadow("--db", "copy.db")).toMatchObject([{ outcome: "same" }]);
-  });
+  itSqlite(
+    "the last call before the server stops is recorded, and recordings are copied by migrate",
+    async () => {
+      await configure(inFile());
+      await ask(await start(), "hello");
+      await stopped();
+      expect(await shadow()).toMatchObject([{ outcome: "same" }]);
+      const { code } = await cli(["migrate", "copy", "--from", "threads.db", "--to", "copy.db"], {
+        cwd: project.dir,
+      });
+      expect(code).toBe(0);
+      expect(await shadow("--db", "copy.db")).toMatchObject([{ outcome: "same" }]);
+    },
+  );
 });
 
 withOwnSchema("recordings in postgres", (postgres) => {

@@ -1,7 +1,8 @@
 /** An exported thread is unchanged after an import into another storage, and can be resumed there. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../../helpers/with-sqlite.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
 import { cli, type CliResult } from "../harness.js";
 import { createEveryKind, KINDS, type EveryKind, type Kind } from "./every-kind.js";

@@ -10,7 +10,8 @@
  * - An error for an object that does not exist names the storage or server, and the command that lists what it has.
  * - Ids and times created by a command differ; they are numbered before the comparison.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { describeSqlite as describe, itSqlite as it } from "../../helpers/with-sqlite.js";
 import type { RunningServer } from "../../../src/http/server.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
 import { withMongodb } from "../../helpers/mongodb.js";

@@ -12,7 +12,7 @@ import {
 } from "@langchain/langgraph";
 import { EphemeralValue, LastValue } from "@langchain/langgraph/channels";
 import { Channel, Pregel } from "@langchain/langgraph/pregel";
-import { FINE, leak, leakyModel, pauseAndAsk } from "./mark.js";
+import { FINE, leak, leakyModel, pauseAndAsk } from "./mark.ts";
 
 interface Input {
   topic: string;

@@ -183,6 +183,7 @@ async function readNamespace(walker: Walker, thread: string, checkpoint_ns: stri
     await ask(`GET ${thread}/state?subgraphs=true`);
     await ask(`GET ${thread}/history?limit=1000`);
     await ask(`POST ${thread}/history`, { limit: 100, metadata: { source: "loop" } });
+    await ask(`POST ${thread}/history`, { limit: 100, select: ["changed_keys", "changed_messages"] });
     await ask(`GET ${thread}/history?limit=2&before=${UNKNOWN_ID}`);
   }
   const { body } = await ask(`POST ${thread}/history`, { limit: 100, checkpoint: { checkpoint_ns } });

@@ -9,7 +9,7 @@ import {
   StateGraph,
   type LangGraphRunnableConfig,
 } from "@langchain/langgraph";
-import { FINE, leak, leakyModel, pauseAndAsk } from "./mark.js";
+import { FINE, leak, leakyModel, pauseAndAsk } from "./mark.ts";
 
 const shown = Annotation<string>;
 const messages = () => Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] });

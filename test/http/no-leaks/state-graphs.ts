@@ -13,8 +13,8 @@ import {
 } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { z } from "zod";
-import { FakeModel } from "../../fixtures/fake-model.js";
-import { FINE, leak, leakyModel, pauseAndAsk } from "./mark.js";
+import { FakeModel } from "../../fixtures/fake-model.ts";
+import { FINE, leak, leakyModel, pauseAndAsk } from "./mark.ts";
 
 const shown = Annotation<string>;
 const messages = Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] });

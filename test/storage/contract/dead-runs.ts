@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Resumption, RunRow, Storage } from "../../../src/storage/contract/storage.js";
+import type { Resumption, RunRow } from "../../../src/storage/contract/runs.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { newId } from "../../../src/support/ids.js";
 import { runRow, threadRow, tick } from "./rows.js";
 

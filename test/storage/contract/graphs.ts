@@ -1,6 +1,6 @@
 /** Small graphs that write checkpoints through the checkpointer under test. */
 import { Annotation, DeltaChannel, END, interrupt, START, StateGraph } from "@langchain/langgraph";
-import type { Checkpointer } from "../../../src/storage/contract/storage.js";
+import type { Checkpointer } from "../../../src/storage/contract/checkpointer.js";
 
 const append = (log: string[] = [], more: string[]) => log.concat(more);
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ItemTable, Storage, StoredItem } from "../../../src/storage/contract/storage.js";
+import type { ItemTable, StoredItem } from "../../../src/storage/contract/items.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { newId } from "../../../src/support/ids.js";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();

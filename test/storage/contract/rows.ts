@@ -1,6 +1,7 @@
 /** Rows for the storage suites: a thread, a run, and a strictly increasing clock. */
 import { newId } from "../../../src/support/ids.js";
-import type { RunRow, RunState, ThreadRow } from "../../../src/storage/contract/storage.js";
+import type { RunRow, RunState } from "../../../src/storage/contract/runs.js";
+import type { ThreadRow } from "../../../src/storage/contract/threads.js";
 
 let clock = Date.parse("2030-01-01T00:00:00.000Z");
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import { searchRuns } from "../../../src/storage/run-search.js";
-import type { RunRow, Storage } from "../../../src/storage/contract/storage.js";
+import type { RunRow } from "../../../src/storage/contract/runs.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
 export function runSearchTests(storage: () => Storage): void {

@@ -1,14 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { RunTasks } from "../../../src/models/run.js";
 import { newId } from "../../../src/support/ids.js";
-import type {
-  Owner,
-  RunOutcome,
-  RunRow,
-  Storage,
-  ThreadRow,
-  UnfinishedQuery,
-} from "../../../src/storage/contract/storage.js";
+import type { Owner } from "../../../src/storage/contract/owners.js";
+import type { RunOutcome, RunRow, UnfinishedQuery } from "../../../src/storage/contract/runs.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
+import type { ThreadRow } from "../../../src/storage/contract/threads.js";
 import type { RunFault } from "../../../src/support/run-fault.js";
 import { runRow, threadRow, tick } from "./rows.js";
 

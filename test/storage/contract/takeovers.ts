@@ -2,13 +2,8 @@ import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint";
 import { describe, expect, it } from "vitest";
 import { RunTakenError } from "../../../src/support/errors.js";
 import { newId } from "../../../src/support/ids.js";
-import type {
-  Resumption,
-  RunHolder,
-  RunLease,
-  RunRow,
-  Storage,
-} from "../../../src/storage/contract/storage.js";
+import type { Resumption, RunHolder, RunLease, RunRow } from "../../../src/storage/contract/runs.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
 import { runRow, threadRow, tick } from "./rows.js";
 
 const FIRST: RunLease = { state: "running", owner: "process-1", attempt: 1 };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Storage, UsageQuery, UsageRow, UsageTable } from "../../../src/storage/contract/storage.js";
+import type { Storage } from "../../../src/storage/contract/storage.js";
+import type { UsageQuery, UsageRow, UsageTable } from "../../../src/storage/contract/usage.js";
 import { newId } from "../../../src/support/ids.js";
 import { runRow, threadRow, tick } from "./rows.js";
 

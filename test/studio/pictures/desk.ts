@@ -3,6 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, vi } from "vitest";
+import type { JudgedResult } from "../../../src/cli/shadow/report.js";
+import { saveShadow } from "../../../src/cli/shadow/saved.js";
 import { createProject, type Project, type RunningCli, startCli } from "../../cli/harness.js";
 
 const SOURCES = join(import.meta.dirname, "../../fixtures/projects/support-desk");
@@ -86,6 +88,28 @@ export function useDesk(): () => Desk {
 export async function renameNode({ project }: Desk): Promise<void> {
   const text = await readFile(join(project.dir, "graph.ts"), "utf8");
   await project.put("graph.ts", text.replaceAll('"approve"', '"confirm"'));
+}
+
+/** Saves results of shadow runs of the threads, as `shadow --studio` does. */
+export async function saveShadowRuns({ project }: Desk): Promise<void> {
+  const kept = { graph_id: "support", accepted: false, difference: null, reason: null };
+  const result = (thread: Thread, outcome: string, more: object) =>
+    ({ ...kept, thread_id: THREADS[thread], run_ids: [idOf(100)], outcome, ...more }) as JudgedResult;
+  const words = { place: "messages", before: "It arrives tomorrow.", now: "It arrives on Tuesday." };
+  const path = { place: "after answer", before: "lookup", now: "approve" };
+  await saveShadow(project.dir, {
+    against: "./next.ts",
+    summary: "121 same, 1 differs in words, 1 takes another path, 1 fails",
+    results: [
+      ...Array.from({ length: 121 }, () => result("order", "same", {})),
+      result("order", "words", { difference: words }),
+      result("charged", "path", { difference: path }),
+      result("waiting", "status", {
+        difference: { place: "status", before: "success", now: "error" },
+        reason: "TypeError: order.lines is undefined",
+      }),
+    ],
+  });
 }
 
 async function fill(url: string, signal: AbortSignal): Promise<void> {

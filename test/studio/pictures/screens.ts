@@ -109,6 +109,14 @@ export const VERSIONS: Screen = {
   ready: ".version-note",
 };
 
+/** After `shadow --studio`, which adds a link to all screens. */
+export const SHADOW: Screen = {
+  name: "shadow",
+  place: "/shadow",
+  ready: ".shadow-list li >> nth=2",
+  isInDocs: true,
+};
+
 /** On small screens the graph is folded. */
 export async function openGraph(page: Page): Promise<void> {
   const summary = page.locator(".run-map > summary");

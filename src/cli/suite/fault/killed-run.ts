@@ -1,9 +1,8 @@
 /** Starts a run in a child process and kills the process during the run. */
 import { spawn } from "node:child_process";
-import { extname } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { GraphServeError } from "../../../support/errors.js";
+import { entryFile, IS_BUILT } from "../../../support/own-package.js";
 import { isRecord } from "../../../models/common.js";
 
 interface KilledRun {
@@ -28,17 +27,14 @@ interface KilledRunOptions {
   isPlace: (event: PrintedEvent) => boolean;
 }
 
-const EXTENSION = extname(import.meta.url);
-const MAIN = fileURLToPath(new URL(`../../main${EXTENSION}`, import.meta.url));
-
 /**
  * Runs the command line in a child process and kills it at the given event.
  * @throws GraphServeError if the child fails to start the run (`run_failed`)
  */
 export async function killRunAt({ argv, cwd, env, signal, isPlace }: KilledRunOptions): Promise<KilledRun> {
   // When run from sources, the child needs a TypeScript loader.
-  const loader = EXTENSION === ".ts" ? ["--import", import.meta.resolve("tsx")] : [];
-  const child = spawn(process.execPath, [...loader, MAIN, ...argv], {
+  const loader = IS_BUILT ? [] : ["--import", import.meta.resolve("tsx")];
+  const child = spawn(process.execPath, [...loader, entryFile("cli/main"), ...argv], {
     cwd,
     env: { ...env },
     signal,

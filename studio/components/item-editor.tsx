@@ -4,12 +4,13 @@ import { isRecord } from "../../src/models/json.js";
 import type { StoreItem } from "../../src/models/store.js";
 import { type ApiError, isReadOnly } from "../api.js";
 import { go, withQuery } from "../router.js";
-import { jsonFault } from "../state/json-fault.js";
+import { jsonFault, type TextFault } from "../state/json-fault.js";
 import { load, loading } from "../state/loading.js";
 import { namespace, readItem, removeItem, storeHref, writeAction, writeItem } from "../state/memory.js";
 import { strings } from "../strings.js";
 import { Empty, Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
+import { JsonEditor } from "./json-editor.js";
 import { Ago, jsonText, visible } from "./text.js";
 
 /** `itemKey` is undefined for a new item. */
@@ -92,7 +93,7 @@ function Form({ item }: { item: StoreItem | undefined }) {
       }}
     >
       {item ? <Heading item={item} /> : <Place draft={draft} change={change} />}
-      <Fields draft={draft} change={change} fault={value.fault} />
+      <Fields draft={draft} change={change} fault={value.fault} place={value.place} />
       {error && <Fault error={error} />}
       {!isReadOnly && (
         <div class="actions">
@@ -116,21 +117,23 @@ interface FieldsProps {
   change: (changes: Partial<Draft>) => void;
 }
 
-function Fields({ draft, change, fault }: FieldsProps & { fault: string | undefined }) {
+function Fields({ draft, change, fault, place }: FieldsProps & Pick<Parsed, "fault" | "place">) {
   return (
     <>
-      <label>
-        <span>{strings.memory.json}</span>
-        <textarea
-          class="code"
-          rows={Math.min(24, Math.max(6, draft.text.split("\n").length))}
-          spellcheck={false}
-          value={draft.text}
-          aria-invalid={fault !== undefined}
-          aria-describedby={fault === undefined ? undefined : "item-fault"}
-          onInput={({ currentTarget }) => change({ text: currentTarget.value })}
+      <div>
+        <span class="dim small-text" aria-hidden="true">
+          {strings.memory.json}
+        </span>
+        <JsonEditor
+          text={draft.text}
+          label={strings.memory.json}
+          isInvalid={fault !== undefined}
+          fault={place}
+          faultId="item-fault"
+          isReadOnly={isReadOnly}
+          onText={(text) => change({ text })}
         />
-      </label>
+      </div>
       {fault !== undefined && (
         <p id="item-fault" class="bad small-text" role="status">
           {fault}
@@ -193,13 +196,20 @@ function Place({ draft, change }: FieldsProps) {
   );
 }
 
-/** Parses the text; `fault` explains why it is not a JSON object. */
-function valueOf(text: string): { json?: Record<string, unknown>; fault?: string } {
+interface Parsed {
+  json?: Record<string, unknown>;
+  /** Why the text is not a JSON object. */
+  fault?: string;
+  /** Position of a syntax error. */
+  place?: TextFault;
+}
+
+function valueOf(text: string): Parsed {
   try {
     const json = JSON.parse(text) as unknown;
     return isRecord(json) ? { json } : { fault: strings.memory.noObject };
   } catch {
-    const { line, column } = jsonFault(text);
-    return { fault: strings.memory.fault(line, column) };
+    const place = jsonFault(text);
+    return { fault: strings.memory.fault(place.line, place.column), place };
   }
 }

@@ -13,14 +13,16 @@ interface ThreadHeadProps {
   id: string;
   /** Undefined until it is loaded. */
   thread: ListedThread | undefined;
-  /** More facts and actions. */
+  /** The main action, which phones have in the menu. */
+  main?: ComponentChildren;
+  /** More facts and actions, in the menu. */
   children?: ComponentChildren;
 }
 
 /** Characters of an id that are shown. */
 const ID_SHOWN = 13;
 
-export function ThreadHead({ id, thread, children }: ThreadHeadProps) {
+export function ThreadHead({ id, thread, main, children }: ThreadHeadProps) {
   const title = thread ? titleOf(thread) : "";
   const graph = thread ? graphOf(thread) : "";
   return (
@@ -32,15 +34,14 @@ export function ThreadHead({ id, thread, children }: ThreadHeadProps) {
         {thread && <Status status={thread.status} />}
         {graph !== "" &&
           (shared ? <span>{visible(graph)}</span> : <a href={href(["graphs", graph])}>{visible(graph)}</a>)}
-        {!isNarrow.value && <Identity {...{ id, thread, title }} />}
       </p>
       <div class="thread-actions">
+        {!isNarrow.value && main}
         <More>
-          {isNarrow.value && (
-            <p class="facts">
-              <Identity {...{ id, thread, title }} />
-            </p>
-          )}
+          <p class="facts">
+            <Identity {...{ id, thread, title }} />
+          </p>
+          {isNarrow.value && main}
           {children}
         </More>
         {!shared && !isReadOnly && <Views id={id} />}

@@ -59,17 +59,26 @@ export function Value({ value, class: name }: { value: unknown; class?: string }
 }
 
 export function Copy({ text, label = strings.copy }: { text: () => string; label?: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [result, setResult] = useState<string>();
   const copy = async () => {
-    await navigator.clipboard.writeText(text());
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
+    setResult((await isCopied(text())) ? strings.copied : strings.notCopied);
+    setTimeout(() => setResult(undefined), 1500);
   };
   return (
     <button type="button" class="small" onClick={() => void copy()}>
-      <span aria-live="polite">{isCopied ? strings.copied : label}</span>
+      <span aria-live="polite">{result ?? label}</span>
     </button>
   );
+}
+
+/** Browsers have no clipboard for pages that HTTP serves from another machine, and users can deny it. */
+async function isCopied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [

@@ -1,6 +1,7 @@
 /** Answers API requests on a page that contains a single thread. */
-import type { SelectedState, ThreadState } from "../../src/models/state.js";
-import { withChanges } from "../../src/view/changes.js";
+import { isMessageLike, type JsonObject } from "../../src/models/json.js";
+import type { ChangedMessages, MessageCounts, SelectedState, ThreadState } from "../../src/models/state.js";
+import { type Change, withChanges } from "../../src/view/changes.js";
 import type { PageData, PageStep } from "../../src/view/replay-data.js";
 
 /** Returns undefined for requests that the page cannot answer. */
@@ -82,5 +83,38 @@ function stateOf(step: PageStep, thread_id: string): Omit<ThreadState, "values">
     changed_keys: [
       ...new Set(changes.flatMap(({ path: [key] }) => (key === undefined ? [] : [String(key)]))),
     ],
+    changed_messages: messagesIn(changes),
   };
+}
+
+/** Numbers of messages by state key, from the changes of a step. */
+function messagesIn(changes: readonly Change[]): ChangedMessages {
+  const found = new Map<string, MessageCounts>();
+  /** Places of messages that differ inside. */
+  const replaced = new Set<string>();
+  for (const { path, ...change } of changes) {
+    const [key, place, field] = path;
+    if (key === undefined) continue;
+    const counts = found.get(String(key)) ?? { added: {}, tool_calls: 0, removed: 0, replaced: 0 };
+    if (key === "messages" && (field === "content" || field === "tool_calls")) {
+      replaced.add(String(place));
+      counts.replaced = replaced.size;
+    } else if (field === undefined) {
+      const [old, now] = [change.old, change.new].map((side) => [side].flat().filter(isMessage));
+      counts.removed += old?.length ?? 0;
+      for (const message of now ?? []) addTo(counts, message);
+    }
+    const { added, removed } = counts;
+    if (Object.keys(added).length + removed + counts.replaced > 0) found.set(String(key), counts);
+  }
+  return Object.fromEntries(found);
+}
+
+const TYPES = new Set<unknown>(["ai", "human", "tool", "system", "developer", "function", "generic"]);
+/** A stored page does not say which lists are messages: other objects can have a type and a content. */
+const isMessage = (value: unknown): value is JsonObject => isMessageLike(value) && TYPES.has(value.type);
+
+function addTo(counts: MessageCounts, { type, tool_calls }: JsonObject): void {
+  counts.added[String(type)] = (counts.added[String(type)] ?? 0) + 1;
+  if (Array.isArray(tool_calls)) counts.tool_calls += tool_calls.length;
 }

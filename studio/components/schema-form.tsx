@@ -5,6 +5,7 @@ import type { PathStep } from "../../src/models/value-path.js";
 import type { Draft } from "../state/draft.js";
 import { anyText, anyValue, blankOf, type Field, type Shape } from "../state/shape.js";
 import { strings } from "../strings.js";
+import { JsonEditor } from "./json-editor.js";
 import { visible } from "./text.js";
 
 /** Errors reported by the server, by JSON-encoded field path. */
@@ -282,15 +283,13 @@ export function JsonBox({ id, label, draft }: { id: string; label: string; draft
   const fault = draft.fault.value;
   return (
     <>
-      <textarea
-        class="code"
-        aria-label={label}
-        spellcheck={false}
-        rows={Math.min(16, Math.max(3, draft.text.value.split("\n").length))}
-        value={draft.text.value}
-        aria-invalid={fault !== undefined}
-        aria-describedby={fault ? `${id}-fault` : undefined}
-        onInput={({ currentTarget }) => draft.write(currentTarget.value)}
+      <JsonEditor
+        text={draft.text.value}
+        label={label}
+        isInvalid={fault !== undefined}
+        fault={fault}
+        faultId={`${id}-fault`}
+        onText={(text) => draft.write(text)}
       />
       {fault && (
         <p class="hint bad" id={`${id}-fault`}>

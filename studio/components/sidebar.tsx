@@ -1,4 +1,5 @@
 /** Navigation: screens, the most recent threads, and settings of the page. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { isReadOnly, keyAsked, shared } from "../api.js";
 import { isHelpShown } from "../keys.js";
 import { href, place } from "../router.js";
@@ -81,14 +82,24 @@ const Find = () => (
 function Navigation() {
   const [screen] = place.value.path;
   const waiting = waitingCount.value;
+  const screens = SCREENS.filter((each) => each !== "shadow" || hello.value?.has_shadow);
+  const row = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    const link = row.current?.querySelector<HTMLElement>("[aria-current]");
+    if (link) scrollToLink(link);
+  }, [screen, screens.length, waiting > 0]);
   return (
-    <nav aria-label={strings.navigation}>
-      {SCREENS.filter((each) => each !== "shadow" || hello.value?.has_shadow).map((each) => (
+    <nav aria-label={strings.navigation} ref={row}>
+      {screens.map((each) => (
         <a
           key={each}
           href={href([each])}
           aria-current={screen === each ? "page" : undefined}
           title={isFolded.value ? TITLES[each] : undefined}
+          onFocus={({ currentTarget }) =>
+            // A press must not move the link from under the finger.
+            currentTarget.matches(":focus-visible") && scrollToLink(currentTarget)
+          }
         >
           <Icon name={each} />
           <span class="folds">{TITLES[each]}</span>
@@ -102,6 +113,11 @@ function Navigation() {
       ))}
     </nav>
   );
+}
+
+/** Shows a link of the navigation: on phones, the row scrolls if it is wider than the page. */
+function scrollToLink({ parentElement: row, offsetLeft, offsetWidth }: HTMLElement): void {
+  row?.scrollTo({ left: offsetLeft - (row.clientWidth - offsetWidth) / 2 });
 }
 
 function RecentThreads() {

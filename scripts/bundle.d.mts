@@ -1,0 +1,1 @@
+export function bundle(dir: string): Promise<void>;
