@@ -47,13 +47,26 @@ export async function prepareModule(file: string, key: string): Promise<Prepared
 export async function filesToWatch(file: string): Promise<string[]> {
   const jiti = isTypeScript(file) ? await createLoader(file) : undefined;
   const files = projectFiles(file, jiti && aliasesOf(jiti));
-  return [...files, ...files.flatMap(missingFrom)];
+  const missing = files.flatMap(missingFrom);
+  for (const each of missing) known.set(each, known.has(each) ? signature(each) : MISSING);
+  // A file that was missing when the module was prepared has been written since.
+  for (const each of files) if (!known.has(each)) known.set(each, MISSING);
+  return [...files, ...missing];
 }
+
+/** The files that have changed since they were loaded; each change is returned once. */
+export function takeChanged(files: readonly string[]): string[] {
+  const changed = files.filter(hasChanged);
+  for (const each of changed) known.set(each, signature(each));
+  return changed;
+}
+
+const MISSING = "";
 
 /** Changes when the file is modified. */
 function signature(file: string): string {
   const found = statSync(file, { throwIfNoEntry: false });
-  return `${found?.mtimeMs} ${found?.size}`;
+  return found?.isFile() ? `${found.mtimeMs} ${found.size}` : MISSING;
 }
 
 function hasChanged(file: string): boolean {

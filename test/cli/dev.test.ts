@@ -1,8 +1,10 @@
+import fs from "node:fs";
 import { access, readFile, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { describeSqlite, itSqlite } from "../helpers/with-sqlite.js";
 import {
   cli,
@@ -248,6 +250,13 @@ describeSqlite("dev with a graph that does not exist", () => {
   });
 });
 
+/** Source that writes `text` to `file` the first time it is evaluated. */
+const writes = (file: string, text: string): string => `
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+const other = new URL("./${file}", import.meta.url);
+if (!existsSync(other) || readFileSync(other, "utf8") !== ${JSON.stringify(text)}) writeFileSync(other, ${JSON.stringify(text)});
+`;
+
 describe("hot reload in dev", () => {
   it("a saved graph is served immediately", async () => {
     const dev = await startDev();
@@ -323,6 +332,36 @@ describe("hot reload in dev", () => {
     expect((await fetch(`${dev.url}/assistants/agent/schemas`)).status).toBe(200);
   });
 
+  it("a file that is saved while the graphs are loaded is reloaded", async () => {
+    const words = 'export const word = "two";\n';
+    await project.put("words.ts", 'export const word = "one, longer";\n');
+    await project.put("agent.ts", `import { word } from "./words.js";\n${echoGraph()}\nexport { word };\n`);
+    await project.put("writer.ts", `${writes("words.ts", words)}${echoGraph()}`);
+    const dev = await startDev(["./agent.ts", "./writer.ts", "-p", "0"]);
+    await dev.stderr.until(/reloaded words\.ts in \d+ ms\n/);
+  });
+
+  it("a missing import that is written while the graphs are loaded is reloaded", async () => {
+    const words = 'export const word = "said";\n';
+    await project.put("agent.ts", `import { word } from "./words.js";\n${echoGraph()}\nexport { word };\n`);
+    await project.put("writer.ts", `${writes("words.ts", words)}${echoGraph()}`);
+    const dev = await startDev(["./agent.ts", "./writer.ts", "-p", "0"]);
+    await dev.stderr.until(/reloaded words\.ts in \d+ ms\n/);
+    expect((await fetch(`${dev.url}/assistants/agent/schemas`)).status).toBe(200);
+  });
+
+  it("a missing import in a folder that does not exist is loaded once it exists", async () => {
+    await project.put(
+      "graph.ts",
+      `import { word } from "./lib/words.js";\n${echoGraph()}\nexport { word };\n`,
+    );
+    const dev = await startDev();
+    await dev.stderr.until(/file \.\/lib\/words\.js not found/);
+    await project.put("lib/words.ts", 'export const word = "said";\n');
+    await dev.stderr.until(/reloaded words\.ts/);
+    expect((await fetch(`${dev.url}/assistants/agent/schemas`)).status).toBe(200);
+  });
+
   it("settings with a graph that does not load keep the last working settings", async () => {
     const config = (graph: string) => ({ graphs: { agent: graph }, welcome_message: graph });
     await project.put("graph-server.config.json", config("./graph.ts"));
@@ -375,6 +414,24 @@ describe("hot reload in dev", () => {
     await project.put(".env", "GREETING_WORD=ciao\n");
     await dev.stderr.until(/reloaded \.env/);
     expect(await say(dev.url, "hi")).toBe("ciao: hi");
+  });
+
+  it("a system that cannot watch files causes a warning", async () => {
+    const limit = Object.assign(new Error("ENOSPC: System limit for number of file watchers reached"), {
+      code: "ENOSPC",
+    });
+    const watch = vi.spyOn(fs, "watch").mockImplementation(() => {
+      throw limit;
+    });
+    syncBuiltinESMExports();
+    try {
+      const dev = await startDev();
+      await dev.stderr.until(/warn .*files cannot be watched.*System limit for number of file watchers/);
+      expect(await say(dev.url, "hi")).toBe("echo: hi");
+    } finally {
+      watch.mockRestore();
+      syncBuiltinESMExports();
+    }
   });
 
   it("--no-reload disables the watcher, and the r key reloads", async () => {

@@ -13,7 +13,7 @@ import { DevServer } from "../dev/dev-server.js";
 import { FOUND, isUnwritten, writeFoundGraphs } from "../dev/found-graphs.js";
 import type { DevHelpers } from "../dev/studio-helpers.js";
 import { keptToken } from "../dev/studio-token.js";
-import { type FileWatcher, watchFiles } from "../dev/watch.js";
+import { FileWatcher } from "../dev/watch.js";
 import { TRANSCRIPTS } from "../session/open.js";
 import {
   addStorageOptions,
@@ -274,9 +274,10 @@ class Reloader {
   readonly #session: Session;
   readonly #server: DevServer;
   readonly #helpers: DevHelpers | undefined;
-  #watcher: FileWatcher | undefined;
+  readonly #watcher: FileWatcher;
   /** Error messages of the last load; each error is shown only once. */
   #known: ReadonlySet<string>;
+  #isWatching = false;
   #work = Promise.resolve();
 
   constructor(session: Session, server: DevServer, helpers: DevHelpers | undefined) {
@@ -284,15 +285,20 @@ class Reloader {
     this.#server = server;
     this.#helpers = helpers;
     this.#known = messagesOf(server.service.graphFaults().values());
+    this.#watcher = new FileWatcher({
+      onChange: (files) => void this.reload(files),
+      warn: (message) => session.print.warn(message),
+    });
   }
 
   async watch(): Promise<void> {
-    this.#watcher = await watchFiles(this.#server.files, (files) => void this.reload(files));
+    this.#isWatching = true;
+    await this.#watcher.watch(this.#server.files);
   }
 
   async close(): Promise<void> {
-    await this.#watcher?.close();
     await this.#work;
+    await this.#watcher.close();
   }
 
   /** Reloads these files after pending reloads. */
@@ -318,7 +324,7 @@ class Reloader {
       if (error instanceof GraphServeError) await this.#helpers?.noteLoad(new Map([["", error]]));
       this.#show([error]);
     }
-    this.#watcher?.watch(this.#server.files);
+    if (this.#isWatching) await this.#watcher.watch(this.#server.files);
   }
 
   /** Shows new errors; an error that was already shown is not repeated. Returns false if there are no new errors. */

@@ -1,45 +1,89 @@
-export interface FileWatcher {
-  /** Replaces the watched files. */
-  watch(files: readonly string[]): void;
-  close(): Promise<void>;
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import type { FSWatcher } from "chokidar";
+import { takeChanged } from "../../graphs/module-loader.js";
+import { errorMessage } from "../../support/errors/thrown.js";
+
+interface WatchListeners {
+  /** Called with the changed files after a debounce. */
+  onChange: (files: string[]) => void;
+  /** Called once if the system cannot watch a file, such as at its limit of watched files. */
+  warn: (message: string) => void;
 }
 
 // Debounces, because an editor saves in several steps and a formatter saves several files.
 const QUIET_MS = 40;
 
-/** Calls `onChange` with the changed files after a debounce. */
-export async function watchFiles(
-  files: readonly string[],
-  onChange: (files: string[]) => void,
-): Promise<FileWatcher> {
-  const { watch } = await import("chokidar");
-  let watched = new Set(files);
-  const watcher = watch([...watched], { ignoreInitial: true });
-  let changed = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
+/** Watches a set of files, which may not exist yet. */
+export class FileWatcher {
+  readonly #listeners: WatchListeners;
+  #watcher: FSWatcher | undefined;
+  #changed = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #hasFailed = false;
 
-  const flush = () => {
-    const paths = [...changed];
-    changed = new Set();
-    onChange(paths);
-  };
-  watcher.on("all", (_event, file) => {
-    changed.add(file);
-    clearTimeout(timer);
-    timer = setTimeout(flush, QUIET_MS);
-  });
-  await new Promise<void>((resolve) => watcher.once("ready", resolve));
+  constructor(listeners: WatchListeners) {
+    this.#listeners = listeners;
+  }
 
-  return {
-    watch: (paths) => {
-      const next = new Set(paths);
-      watcher.add([...next].filter((file) => !watched.has(file)));
-      watcher.unwatch([...watched].filter((file) => !next.has(file)));
-      watched = next;
-    },
-    close: async () => {
-      clearTimeout(timer);
-      await watcher.close();
-    },
-  };
+  /**
+   * Replaces the watched files. A module file that was saved since it was loaded is reported too, so a change during the
+   * load is not lost.
+   */
+  async watch(files: readonly string[]): Promise<void> {
+    const { watch } = await import("chokidar");
+    const before = this.#watcher;
+    const watched = new Set(files);
+    const paths = new Set([...files, ...files.flatMap(foldersOf)].map(withSlashes));
+    const watcher = watch(
+      [...paths].filter((path) => existsSync(path)),
+      { ignoreInitial: true, ignored: (path) => !paths.has(path) },
+    );
+    this.#watcher = watcher;
+    watcher.on("all", (_event, file) => {
+      if (watched.has(file)) this.#note([file]);
+    });
+    watcher.on("error", (error) => this.#fail(error));
+    await new Promise<void>((resolve) => watcher.once("ready", resolve));
+    await before?.close();
+    this.#note(takeChanged(files));
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await this.#watcher?.close();
+  }
+
+  #note(files: readonly string[]): void {
+    if (files.length === 0) return;
+    for (const file of files) this.#changed.add(file);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const paths = [...this.#changed];
+      this.#changed = new Set();
+      this.#listeners.onChange(paths);
+    }, QUIET_MS);
+  }
+
+  #fail(error: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#listeners.warn(
+      `files cannot be watched, so a saved file has no effect until the next start: ${errorMessage(error)}`,
+    );
+  }
 }
+
+/** The missing folders of a missing file, and the first one that exists: a file that is created is noticed there. */
+function foldersOf(file: string): string[] {
+  if (existsSync(file)) return [];
+  const folders = [dirname(file)];
+  for (let folder = dirname(file); !existsSync(folder) && folder !== dirname(folder);) {
+    folder = dirname(folder);
+    folders.push(folder);
+  }
+  return folders;
+}
+
+// chokidar compares paths with forward slashes on every system.
+const withSlashes = (path: string): string => path.replaceAll("\\", "/");

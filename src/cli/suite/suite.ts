@@ -21,7 +21,7 @@ import type { CaseResult } from "../../testing/cases/result.js";
 import { Recordings } from "../../testing/recording/recorder.js";
 import { smokeTest } from "../../testing/smoke.js";
 import { type Pass, runCaseFiles, withCases } from "../../testing/suite.js";
-import { type FileWatcher, watchFiles } from "../dev/watch.js";
+import { FileWatcher } from "../dev/watch.js";
 import { createConsoleLogger, openConfigured, withRememberedGraphs } from "../session/open.js";
 import { errorText, shortPath } from "../session/report-error.js";
 import { compareSchemas } from "../schemas/compare.js";
@@ -264,17 +264,18 @@ export async function watchCases(
   const { signal } = input;
   let wake: () => void = () => undefined;
   let changed = false;
-  const onChange = () => {
-    changed = true;
-    wake();
-  };
-  let watcher: FileWatcher | undefined;
+  const watcher = new FileWatcher({
+    onChange: () => {
+      changed = true;
+      wake();
+    },
+    warn: (message) => session.print.warn(message),
+  });
   try {
+    await watcher.watch(await findCaseFiles(session.io.cwd, paths).catch(() => []));
     while (!signal.aborted) {
       changed = false;
-      const files = await pass(session, paths, input);
-      if (watcher) watcher.watch(files);
-      else watcher = await watchFiles(files, onChange);
+      await watcher.watch(await pass(session, paths, input));
       session.print.note("watching for changes");
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -283,7 +284,7 @@ export async function watchCases(
       });
     }
   } finally {
-    await watcher?.close();
+    await watcher.close();
   }
   return SIGNAL_EXITS[String(signal.reason)] ?? 1;
 }
