@@ -1,18 +1,18 @@
-/** Cancels, rolls back and deletes runs. */
+/** Cancels and deletes runs. */
 import type { CancelManyRequest } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { endOf, stopRemoteRuns } from "../delivery/run-ends.js";
-import type { EngineContext, LiveRun } from "../runs/live-runs.js";
+import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
+import { deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
 import { onEnd } from "./start-run.js";
 import { removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
-import { latestSnapshot, readerOf, restingStatus } from "../threads/thread-state.js";
 
 export interface CancelOptions {
   /** Whether to resolve only when the run has ended. */
@@ -104,7 +104,7 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
     return;
   }
   const live = context.live.find(row.run_id);
-  if (action === "rollback") return live ? rollBackHere(context, row, live) : rollBackRemote(context, row);
+  if (action === "rollback") return live ? rollBackHere(context, row, live) : rollBackElsewhere(context, row);
   if (live) live.stop(RunAborted.from("cancelled"));
   else await stopRemoteRuns(context, row);
   if (!wait) return;
@@ -131,69 +131,18 @@ function cancelledEnding(context: EngineContext, row: RunRow, signal: AbortSigna
   return endOf(context, row, signal ? AbortSignal.any([signal, stopping]) : stopping);
 }
 
-async function deleteRow(context: EngineContext, { thread_id, run_id }: RunRow): Promise<void> {
-  await context.storage.runs.delete(thread_id, run_id);
-  context.live.logs.forget(run_id);
-}
-
-// Rollbacks. They are completed even if their caller disconnects before the run has ended.
-
-/** Rolls back a run of this process before its thread is free: the run behind it must not see its checkpoints. */
-async function rollBackHere(context: EngineContext, row: RunRow, live: LiveRun): Promise<void> {
-  let reverted: Promise<void> | undefined;
-  live.beforeRelease = () => (reverted = revert(context, row)).catch(() => undefined);
-  live.stop(RunAborted.from("cancelled"));
-  await live.answer();
-  // A queued run has written nothing to its thread, on which another run is in flight.
-  if (!live.hasBegun) return deleteRow(context, row);
-  if (!reverted) return rollBack(context, row);
-  await reverted;
-  context.live.logs.forget(row.run_id);
-}
-
-/** Rolls back a run of another process. Waits for its thread from the start, to get it before the run behind it. */
-async function rollBackRemote(context: EngineContext, row: RunRow): Promise<void> {
-  const { live, storage } = context;
-  const { thread_id, run_id, status } = row;
-  const options = { wait: true, first: true, signal: live.stopping };
-  const waiting = status === "running" ? storage.locks.acquire(thread_id, options) : undefined;
-  try {
-    await stopRemoteRuns(context, row);
-  } catch (error) {
-    waiting?.then((lease) => lease?.release()).catch(() => undefined);
-    throw error;
+/** Rolls back a run that is not live in this process. */
+async function rollBackElsewhere(context: EngineContext, row: RunRow): Promise<void> {
+  const { thread_id, run_id } = row;
+  if (row.state === "running" || row.status === "running") {
+    if (await rollBackRemote(context, row)) return;
+    // It has ended, or another process has it.
+    const changed = await context.storage.runs.get(thread_id, run_id);
+    if (changed) await cancelRow(context, changed, { action: "rollback" });
+    return;
   }
-  const lease = await waiting;
-  try {
-    const last = lease && (await storage.runs.get(thread_id, run_id));
-    if (last && isFinished(last)) return await revert(context, row);
-  } finally {
-    await lease?.release();
-  }
-  // The process of the run has died or left it to others, which need the thread to end it.
-  if (lease) await context.recover({ threadId: thread_id });
+  await stopRemoteRuns(context, row);
   const ending = await cancelledEnding(context, row, undefined);
   if (ending?.attempt === 0) await deleteRow(context, row);
   else await rollBack(context, row);
-}
-
-async function rollBack(context: EngineContext, row: RunRow): Promise<void> {
-  const lease = await context.storage.locks.acquire(row.thread_id, { wait: true, first: true });
-  try {
-    await revert(context, row);
-  } finally {
-    await lease?.release();
-  }
-}
-
-/** Deletes the run and its checkpoints. The status of the thread follows from the remaining checkpoints. */
-async function revert(context: EngineContext, run: RunRow): Promise<void> {
-  const { storage } = context;
-  const { thread_id, run_id } = run;
-  await storage.checkpointer.deleteRun(thread_id, run_id);
-  await deleteRow(context, run);
-  const row = await storage.threads.get(thread_id);
-  if (!row) return;
-  const status = restingStatus(await latestSnapshot(await readerOf(context, row), thread_id));
-  await storage.threads.update(thread_id, { updated_at: now(), status, error: null });
 }

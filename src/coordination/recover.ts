@@ -7,9 +7,19 @@ import { errorMessage } from "../support/errors/thrown.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
 import { statusByState } from "../threads/thread-state.js";
-import { crashesOf, died, ended, isDelayed, isUnclaimed, leaseOf, requeued } from "../runs/state.js";
+import {
+  crashesOf,
+  died,
+  ended,
+  isDelayed,
+  isRolledBack,
+  isUnclaimed,
+  leaseOf,
+  requeued,
+} from "../runs/state.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
 import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
+import { revert } from "./rollback.js";
 
 /**
  * How to recover interrupted runs that can be resumed: `resume` resumes them here, `queue` requeues them for any process
@@ -31,7 +41,10 @@ export async function recoverRuns(
 ): Promise<void> {
   const recovery = new Recovery(context, policy);
   if (threadId !== undefined && under) return recovery.recoverUnder(threadId, under);
-  const dead = await interruptedRuns(context, { threadId, ...(isRequeued && { ownerId: null }) });
+  // This process may have ended a run that another one was rolling back when it died.
+  const isLeft = ({ owner, run_id }: UnfinishedRun) =>
+    owner?.id === context.ownerId && !context.live.find(run_id);
+  const dead = await interruptedRuns(context, { threadId, ...(isRequeued && { ownerId: null }) }, isLeft);
   if (dead.length === 0) return;
   const locked = await recovery.recoverUnlocked(new Set(dead.map(({ thread_id }) => thread_id)));
   if (patience !== undefined) await Promise.all(locked.map((id) => recovery.recoverLocked(id, patience)));
@@ -151,15 +164,25 @@ class Recovery {
     );
     if (outcomes.length > 0)
       await runs.settle(outcomes.filter(({ threadId }) => !leases.get(threadId)?.lost?.aborted));
+    const reverted = dispositions.flatMap((disposition) =>
+      "reverted" in disposition && !leases.get(disposition.reverted.thread_id)?.lost?.aborted
+        ? [disposition.reverted]
+        : [],
+    );
+    for (const row of reverted) await revert(this.#context, row);
     const resumed = dispositions.flatMap((disposition) =>
       "resumed" in disposition ? [disposition.resumed] : [],
     );
     const queued = dispositions.filter((disposition) => "queued" in disposition).length;
-    if (queued > 0) this.#context.queue.notify();
+    if (queued + reverted.length > 0) this.#context.queue.notify();
     const taken = await this.#resume(resumed, leases);
     const begun = Promise.all(taken.map((one) => one.begun));
     const ended = Promise.all(taken.map((one) => one.ended));
-    return { begun, ended, counts: { ended: outcomes.length, resumed: resumed.length, queued } };
+    return {
+      begun,
+      ended,
+      counts: { ended: outcomes.length + reverted.length, resumed: resumed.length, queued },
+    };
   }
 
   /**
@@ -171,17 +194,19 @@ class Recovery {
     const [threadId] = leases.size === 1 ? leases.keys() : [];
     const { ownerId, queue, storage } = this.#context;
     const isLeased = ({ thread_id }: UnfinishedRun) => leases.has(thread_id);
-    // With a shared queue, a process claims a run before it locks its thread.
-    if (queue.isShared) return (await interruptedRuns(this.#context, { threadId })).filter(isLeased);
     const self = ownerOf(ownerId);
+    const isInterrupted = async ({ run_id, thread_id, owner }: UnfinishedRun) => {
+      if (isDead(owner, self)) return true;
+      const row = await storage.runs.get(thread_id, run_id);
+      if (row && isRolledBack(row)) return true;
+      // With a shared queue, a process claims a run before it locks its thread.
+      const isProof = !queue.isShared && leases.get(thread_id)?.lost !== undefined && owner?.id !== ownerId;
+      return isProof && row?.status === "running";
+    };
+    const isOwned = queue.isShared && threadId === undefined;
+    const unfinished = await storage.runs.unfinished(isOwned ? { isOwned } : { threadId });
     const remainder: UnfinishedRun[] = [];
-    for (const run of (await storage.runs.unfinished({ threadId })).filter(isLeased)) {
-      const { run_id, thread_id, owner } = run;
-      const isProof = leases.get(thread_id)?.lost !== undefined && owner?.id !== ownerId;
-      const isInterrupted =
-        isDead(owner, self) || (isProof && (await storage.runs.get(thread_id, run_id))?.status === "running");
-      if (isInterrupted) remainder.push(run);
-    }
+    for (const run of unfinished.filter(isLeased)) if (await isInterrupted(run)) remainder.push(run);
     return remainder;
   }
 
@@ -204,6 +229,7 @@ class Recovery {
     // The graph of a run that was requeued here may still be executing.
     if (!row || isFinished(row) || isDelayed(row) || this.#context.checkpointer.isWatched(row.run_id))
       return undefined;
+    if (isRolledBack(row)) return { reverted: row };
     const ended = stopped.has(row.run_id)
       ? INTERRUPTED
       : endingOf(row, this.#policy(), this.#context.settings);
@@ -290,7 +316,8 @@ const ROUNDS = 5;
 
 type Resumed = Awaited<ReturnType<typeof resumeThread>>;
 
-type Disposition = { outcome: RunOutcome } | { resumed: InterruptedRun } | { queued: RunRow };
+type Disposition =
+  { outcome: RunOutcome } | { reverted: RunRow } | { resumed: InterruptedRun } | { queued: RunRow };
 
 /** Number of runs by outcome. */
 type Counts = Record<"ended" | "resumed" | "queued", number>;

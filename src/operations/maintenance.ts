@@ -5,6 +5,7 @@ import { ClockWatch } from "../context/clock.js";
 import { asServiceError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
+import { watchCancels } from "../coordination/rollback.js";
 import { removeThread } from "../threads/thread-state.js";
 import { ownerOf } from "../storage/rows/owners.js";
 import { keepLatest } from "./threads.js";
@@ -54,7 +55,7 @@ export class Maintenance {
       await this.#context.live.results.flushAll();
       this.#context.live.logs.expire();
     });
-    this.#every(CANCEL_MS, () => this.#context.live.watchCancels());
+    this.#every(CANCEL_MS, () => watchCancels(this.#context));
     const { requeues, queue } = this.#context;
     if (requeues && !queue.isShared)
       this.#every(REQUEUED_MS, () => this.#context.recover({ isRequeued: true }));

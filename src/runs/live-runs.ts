@@ -18,6 +18,7 @@ import type { RecoverOptions } from "./run-owners.js";
 import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from "../frames/run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
+import { executing } from "./state.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import {
@@ -75,7 +76,7 @@ export class LiveRun {
   readonly resumption: Resumption | null;
   /** Set if the run was requeued and this process has taken it up again. */
   readonly next = new NextAttempt<LiveRun>();
-  /** Called when the run has ended and still holds its thread. Must not reject. */
+  /** Set if the run is rolled back. Called when the run has ended and still holds its thread. Must not reject. */
   beforeRelease: (() => Promise<void>) | undefined;
 
   readonly #context: EngineContext;
@@ -234,7 +235,9 @@ export class LiveRun {
       const execute = () => execution.run();
       const settled = await (this.#trace?.within(execute) ?? execute());
       const ending: Ending = { ...settled, tasks: execution.tasks(), preview: execution.preview() };
-      const { run, holder } = this;
+      const { run } = this;
+      // If another process has marked the run as rolled back, and this one does not know it yet, no end is stored.
+      const holder = this.beforeRelease ? this.holder : executing(this.holder);
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
       const models = execution.usage.rows();
@@ -261,7 +264,8 @@ export class LiveRun {
   #requeueable(resumption: Resumption | undefined): Resumption | undefined {
     if (!this.#context.requeues || !resumption?.isWhole) return undefined;
     const spent = this.#begunAt === undefined ? 0 : performance.now() - this.#begunAt;
-    return { ...resumption, spent_ms: resumption.spent_ms + Math.round(spent) };
+    const spent_ms = resumption.spent_ms + Math.round(spent);
+    return { ...resumption, spent_ms, ...(this.beforeRelease && { rollback: true as const }) };
   }
 
   /** The run was requeued. A stop that came too late for this attempt applies to the next one. */
@@ -429,6 +433,11 @@ export class LiveRuns {
     return this.follower?.follows(threadId) ? this.logWith({ isWide: true }) : undefined;
   }
 
+  /** Number of unfinished runs. */
+  get size(): number {
+    return this.#runs.size;
+  }
+
   /** The unfinished runs of a thread, in the order in which they arrived. */
   ofThread(threadId: string): LiveRun[] {
     return [...this.#runs.values()].filter(({ run }) => run.thread_id === threadId);
@@ -442,15 +451,6 @@ export class LiveRuns {
   /** The log of a run, including a recently ended one. */
   logOf(runId: string): RunLog | undefined {
     return this.find(runId)?.log ?? this.logs.get(runId);
-  }
-
-  /** Stops the runs that other processes asked this process to cancel. */
-  async watchCancels(): Promise<void> {
-    if (this.#runs.size === 0) return;
-    const { storage, ownerId } = this.#context;
-    for (const runId of await storage.runs.cancelRequests(ownerId)) {
-      this.find(runId)?.stop(RunAborted.from("cancelled"));
-    }
   }
 
   /** Stops every run of the thread until `wait` has resolved. */

@@ -53,10 +53,11 @@ export function remainderOf(
   };
 }
 
-/** Unfinished runs of dead processes, limited to one thread or owner if `of` names it. Read-only. */
+/** Unfinished runs of dead processes, and those that `isLeft` selects, limited to one thread or owner if `of` names it. Read-only. */
 export async function interruptedRuns(
   context: OpsContext,
   of: UnfinishedQuery = {},
+  isLeft: (run: UnfinishedRun) => boolean = () => false,
 ): Promise<UnfinishedRun[]> {
   const self = ownerOf(context.ownerId);
   // Queued runs have no owner.
@@ -64,7 +65,7 @@ export async function interruptedRuns(
   const unfinished = await context.storage.runs.unfinished(isOwned ? { isOwned } : of);
   // A custom storage may predate this argument, and return all runs.
   const isOf = (id: string) => of.threadId === undefined || id === of.threadId;
-  return unfinished.filter(({ thread_id, owner }) => isOf(thread_id) && isDead(owner, self));
+  return unfinished.filter((run) => isOf(run.thread_id) && (isDead(run.owner, self) || isLeft(run)));
 }
 
 /** Which runs to recover. */

@@ -269,7 +269,7 @@ export class RunResults {
     const { run_id, thread_id } = run;
     if (!this.#context.capabilities.takeover) return false;
     const row = await runs.get(thread_id, run_id).catch(() => undefined);
-    if (row === undefined || isHeldBy(row, holder)) return false;
+    if (row === undefined || isHeldBy(row, { ...holder, state: row.state })) return false;
     const { owner, attempt } = row;
     if (isUnclaimed(row) && attempt === requeuedAs) return false;
     const fields = { run_id, thread_id, attempt: holder.attempt, taken: { owner, attempt } };

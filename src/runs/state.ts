@@ -22,7 +22,8 @@
  * | `dead`    | the last process | `error`              | its processes crashed too often; it can be redriven for 30 days   |
  *
  * A queued run with a lease owner waits in that process for its thread: without a shared queue, each process executes
- * the runs that it accepts. A queued run whose status is `running` was requeued: it continues from its last checkpoint.
+ * the runs that it accepts. A queued run whose status is `running` was requeued: it continues from its last checkpoint. Or
+ * it is rolled back, see `rolledBack`.
  */
 import type { Resumption, RunHolder, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
 
@@ -56,6 +57,17 @@ export const requeued = ({ attempt }: Pick<RunRow, "attempt">, owner: string | n
   attempt,
 });
 
+/**
+ * Another process rolls it back: the next process that holds its thread deletes it. Its owner may execute it until then,
+ * but cannot store its end, as it is not `running`.
+ */
+export const rolledBack = ({ owner, attempt, resumption }: RunRow) => ({
+  ...requeued({ attempt }, owner),
+  resumption: { ...(resumption ?? NOTHING_TO_RESUME), rollback: true as const },
+});
+
+const NOTHING_TO_RESUME: Resumption = { unattended: false, isWhole: false, caller: null, spent_ms: 0 };
+
 type EndStatus = Exclude<RunRow["status"], "pending" | "running">;
 
 /** Ended: by its graph, by a cancellation or a refusal, or because it cannot be resumed. */
@@ -88,6 +100,13 @@ export const isUnclaimed = ({ state, owner }: Pick<RunRow, "state" | "owner">): 
  */
 export const continuesAfter = (row: RunLease, attempt: number): boolean =>
   row.attempt > attempt || isUnclaimed(row);
+
+/** The holder of a run that executes it and may store its end: no other process rolls it back. */
+export const executing = (holder: RunHolder): RunHolder => ({ ...holder, state: "running" });
+
+/** Whether an unfinished run is to be deleted with its checkpoints, see `rolledBack`. */
+export const isRolledBack = ({ resumption }: Pick<RunRow, "resumption">): boolean =>
+  resumption?.rollback === true;
 
 /** Number of processes that crashed during the run. Attempts that were requeued do not count. */
 export const crashesOf = ({ attempt, resumption }: Pick<RunRow, "attempt" | "resumption">): number =>

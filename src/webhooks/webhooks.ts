@@ -10,7 +10,7 @@ import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { type OpsContext, withParts } from "../context/context.js";
 import { storedValues } from "../delivery/run-ends.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isDelayed } from "../runs/state.js";
+import { ended, isDelayed, isRolledBack } from "../runs/state.js";
 import { isStorable, storable } from "../runs/resumption.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
@@ -90,7 +90,9 @@ export async function scheduleWebhook(context: OpsContext, { run_id, thread_id }
     for (;;) {
       const row = (await timers?.table.get("webhook", run_id)) as WebhookRow | undefined;
       if (!timers || !row || row.data.payload !== null) return true;
-      const run = await storage.runs.get(thread_id, run_id);
+      const found = await storage.runs.get(thread_id, run_id);
+      // A run that is rolled back is deleted without an end.
+      const run = found && isRolledBack(found) ? { ...found, ...ended("interrupted") } : found;
       if (!run || !isFinished(run)) return true;
       const data = { ...row.data, ...(await endOf(context, run)) };
       if (!(await timers.table.replace({ ...row, due_at: now(), data }))) continue;

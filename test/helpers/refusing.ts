@@ -14,3 +14,13 @@ export function refusing<T extends object>(part: T, isRefused: (name: string) =>
     },
   });
 }
+
+/** The same part with some methods replaced. */
+export function replacing<T extends object>(part: T, methods: Partial<T>): T {
+  return new Proxy(part, {
+    get: (table, name) => {
+      const method: unknown = Reflect.get(methods, name) ?? Reflect.get(table, name, table);
+      return typeof method === "function" ? (method.bind(table) as unknown) : method;
+    },
+  });
+}

@@ -79,6 +79,8 @@ export interface Resumption {
   frames?: "none" | "all";
   /** URL that is called when the run ends. */
   webhook?: string;
+  /** Set if the run is rolled back: the process that holds its thread deletes it with its checkpoints. */
+  rollback?: true;
 }
 
 /** The state of a run, its lease owner and its attempt. They change together: see src/runs/state.ts. */
