@@ -39,6 +39,8 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
+const withoutTypes = (code: string) => code.replaceAll(/<\w+>/g, "");
+
 let installed: string;
 beforeAll(async () => {
   installed = await installPackage();
@@ -91,8 +93,8 @@ class Started {
   readonly exit: Promise<unknown[]>;
   log = "";
 
-  constructor(command: string, ...argv: string[]) {
-    this.child = graphServe(command, "./loose.ts", "-p", "0", ...argv);
+  constructor(command: string, { graph = "./loose.ts", flags = [] as string[] } = {}) {
+    this.child = graphServe(command, graph, "-p", "0", ...flags);
     // "close" comes after the last line of the log, "exit" can come before.
     this.exit = once(this.child, "close");
     this.child.stderr!.on("data", (chunk) => (this.log += String(chunk)));
@@ -219,7 +221,7 @@ cases:
 
 describe("an uncaught exception", () => {
   it("the run that caused it fails, and the server shuts down gracefully", async () => {
-    const server = new Started("start", "--shutdown-grace", "5");
+    const server = new Started("start", { flags: ["--shutdown-grace", "5"] });
     const { request } = await server.api();
     const answer = await request("POST", `/threads/${newId()}/runs`, body({ does: "throw", waits: true }));
     expect(answer.body).toMatchObject({ status: "error", error: "thrown by a timer" });
@@ -248,6 +250,24 @@ describe("an uncaught exception outside a run", () => {
     expect(stderr).toContain("RangeError: late");
     expect(code).toBe(1);
   });
+});
+
+describe("an uncaught exception outside a run, in a server", () => {
+  it.each([["./loose.ts"], ["./loose.mjs"]])(
+    "a timer that throws after the import of %s shuts the server down",
+    async (graph) => {
+      const late = 'process.once("SIGUSR2", () => setTimeout(() => { throw new RangeError("late"); }));';
+      await project.put("loose.ts", `${loose}\n${late}\n`);
+      await project.put("loose.mjs", `${withoutTypes(loose)}\n${late}\n`);
+      const server = new Started("start", { graph });
+      await server.api();
+      server.child.kill("SIGUSR2");
+      expect(await server.exit).toEqual([70, null]);
+      const logged = server.lines.find(({ err }) => err);
+      expect(logged).toMatchObject({ msg: "unhandled error in a graph", err: { message: "late" } });
+      expect(logged).not.toHaveProperty("run_id");
+    },
+  );
 });
 
 describe("process.exit in a graph", () => {
@@ -324,22 +344,56 @@ cases:
     expect(stderr).toContain("loose.mjs:2");
   });
 
+  const awaiting = "await new Promise((resolve) => setTimeout(resolve));\n";
+  // An exception that a timer does not catch stops the server.
+  const later = "setTimeout(() => { try { process.exit(7); } catch {} });\n";
+  const leaving = "export const graph = 1;\nprocess.exit(7);\n";
+
+  it.each([
+    ["after a top-level await", "mjs", awaiting + leaving, 3],
+    ["after a top-level await", "ts", awaiting + leaving, 3],
+    ["after an import that awaits at top level", "mjs", `import "./awaiting.mjs";\n${leaving}`, 3],
+    ["after an import that awaits at top level", "ts", `import "./awaiting.mjs";\n${leaving}`, 3],
+    ["in an imported file, after a top-level await", "mjs", 'export * from "./leaving.mjs";\n', 3],
+  ])("a call %s is an error with its location: .%s", async (_, extension, code, row) => {
+    await project.put("awaiting.mjs", awaiting);
+    await project.put("leaving.mjs", awaiting + leaving);
+    await project.put(`loose.${extension}`, code);
+    const { code: exitCode, stderr } = await finish(graphServe("start", `./loose.${extension}`, "-p", "0"));
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(new RegExp(`(loose|leaving)\\.${extension}:${row}`));
+    expect(exitCode).toBe(2);
+  });
+
   it("a call on import keeps dev running", async () => {
     await project.put("loose.ts", atImport);
     const server = new Started("dev");
     const { request } = await server.api();
     await expect.poll(() => server.log, PATIENCE).toContain(place);
     expect((await request("GET", "/ok")).status).toBe(200);
+    server.child.kill("SIGTERM");
+    expect(await server.exit).toEqual([0, null]);
   });
 
-  it("a call after the import is logged, and the server keeps running", async () => {
-    await project.put(
-      "loose.ts",
-      `${loose}\nvoid new Promise((r) => setTimeout(r)).then(() => process.exit(7));\n`,
-    );
-    const server = new Started("start");
+  it.each([
+    ["in a promise", "ts", "void new Promise((r) => setTimeout(r)).then(() => process.exit(7));"],
+    ["in a timer", "ts", later],
+    ["in a timer", "mjs", later],
+    ["in a timer after a top-level await", "ts", awaiting + later],
+    ["in a timer after a top-level await", "mjs", awaiting + later],
+    ["in a timer of an imported file", "mjs", 'import "./late.mjs";'],
+    ["in a timer, after an import that awaits at top level", "mjs", `import "./awaiting.mjs"; ${later}`],
+  ])("a call after the import, %s, is logged, and the server keeps running: .%s", async (_, ext, code) => {
+    await project.put("awaiting.mjs", awaiting);
+    await project.put("late.mjs", later);
+    await project.put(`loose.${ext}`, `${ext === "ts" ? loose : withoutTypes(loose)}\n${code}\n`);
+    const server = new Started("start", { graph: `./loose.${ext}` });
     const { request } = await server.api();
-    await expect.poll(() => server.log, PATIENCE).toContain("a graph tried to exit the process");
+    await server.line(
+      ({ msg, err }) => msg === "a graph tried to exit the process" && err?.message === message,
+    );
     expect((await request("GET", "/ok")).status).toBe(200);
+    server.child.kill("SIGTERM");
+    expect(await server.exit).toEqual([0, null]);
   });
 });
