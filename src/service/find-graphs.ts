@@ -4,6 +4,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, sep } from "node:path";
 import { compiledExports } from "../graphs/load.js";
 
+export { takeChanged } from "../graphs/module-loader.js";
+
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 const SKIPPED = /^(\..*|node_modules|dist|build|coverage)$/;
 /** Maximum number of files that are evaluated. */

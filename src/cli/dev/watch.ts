@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { FSWatcher } from "chokidar";
-import { takeChanged } from "../../graphs/module-loader.js";
 import { errorMessage } from "../../support/errors/thrown.js";
 
 interface WatchListeners {
@@ -46,6 +45,7 @@ export class FileWatcher {
     watcher.on("error", (error) => this.#fail(error));
     await new Promise<void>((resolve) => watcher.once("ready", resolve));
     await before?.close();
+    const { takeChanged } = await import("../../service/find-graphs.js");
     this.#note(takeChanged(files));
   }
 
