@@ -3,6 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import { nearest } from "../support/nearest.js";
 import { readIfExists } from "../support/read-text.js";
 import { CLIENT_KEY_VARIABLE } from "../support/secrets.js";
@@ -65,10 +66,22 @@ export const variableWarnings = (env: Variables): string[] => [
   ...unreadVariables(env),
 ];
 
-/** Variables of an env file; undefined if the file does not exist. */
-async function readEnvFile(file: string): Promise<Record<string, string> | undefined> {
-  const text = await readIfExists(file);
-  return text === undefined ? undefined : (parseEnv(text) as Record<string, string>);
+/**
+ * Variables of an env file; undefined if the file does not exist, or if it is a folder that nothing names: virtual
+ * environments of Python are often folders with the usual name.
+ * @throws ConfigError if it cannot be read (`config_invalid`)
+ */
+async function readEnvFile(file: string, isNamed: boolean): Promise<Record<string, string> | undefined> {
+  try {
+    const text = await readIfExists(file);
+    return text === undefined ? undefined : (parseEnv(text) as Record<string, string>);
+  } catch (error) {
+    if (!isNamed && (error as NodeJS.ErrnoException).code === "EISDIR") return undefined;
+    throw new ConfigError(`env file ${file} cannot be read: ${errorMessage(error)}`, {
+      hint: "make it readable, or name another file with --env",
+      cause: error,
+    });
+  }
 }
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -193,7 +206,7 @@ export async function loadVariables({ flags, env, file, cwd, baseDir }: EnvSourc
 }
 
 async function readUsual(file: string): Promise<OwnVariables> {
-  const variables = await readEnvFile(file);
+  const variables = await readEnvFile(file, false);
   return { variables: variables ?? {}, ...(variables && { file }), warnings: [] };
 }
 
@@ -206,7 +219,7 @@ async function readNamed(env: unknown, folder: string, namedBy?: string): Promis
   }
   if (typeof env !== "string" || env === "") return { variables: {}, warnings: [] };
   const file = resolve(folder, env);
-  const variables = await readEnvFile(file);
+  const variables = await readEnvFile(file, true);
   if (variables) return { variables, file, warnings: [] };
   const message = `env file ${relative(folder, file) || file} does not exist`;
   if (namedBy !== undefined)

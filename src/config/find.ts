@@ -6,6 +6,7 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { ConfigError } from "../support/errors.js";
 import { errorMessage, tryOr } from "../support/errors/thrown.js";
 import { entryFile } from "../support/own-package.js";
+import { BYTE_ORDER_MARK } from "../support/read-text.js";
 import { documentAt, moduleDocument, type ConfigDocument } from "./document.js";
 import { jsonDocument } from "./json-document.js";
 
@@ -91,7 +92,8 @@ async function parseFile(file: string, text: string): Promise<ConfigDocument> {
   return parseText(file, text, extension === ".json" ? "json" : "yaml");
 }
 
-async function parseText(file: string, text: string, format: "json" | "yaml"): Promise<ConfigDocument> {
+async function parseText(file: string, source: string, format: "json" | "yaml"): Promise<ConfigDocument> {
+  const text = source.replace(BYTE_ORDER_MARK, "");
   const json = format === "json" ? jsonDocument(file, text) : undefined;
   if (json) return json;
   const { parseConfigText } = await import("./parse.js");

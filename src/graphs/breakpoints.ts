@@ -79,6 +79,12 @@ function note(inside: Inside, graph: ServedGraph, path: string[], side: Side): s
   return note(place, inner, deeper, side);
 }
 
+/** Says that the graph has no node with this name, and which it has; undefined if it has it, or lists none. */
+export function unknownNode(graph: ServedGraph, name: string): string | undefined {
+  const names = Object.keys(graph.nodes ?? {});
+  return listsNodes(graph) && !names.includes(name) ? unknown(name, names) : undefined;
+}
+
 function unknown(name: string, names: readonly string[]): string {
   const meant = didYouMean(name, names);
   return `there is no node ${JSON.stringify(name)}${meant ? `, ${meant}` : ""}; the nodes are ${names.filter((node) => node !== "__start__").join(", ")}`;

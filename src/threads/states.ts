@@ -1,4 +1,5 @@
 /** Reads and edits the state of a thread and reads its history (docs/specification.md#threads). */
+import { unknownNode } from "../graphs/breakpoints.js";
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
@@ -113,6 +114,9 @@ export class States {
         reader.graph.updateState({ configurable }, values, request.as_node ?? undefined),
       );
     } catch (error) {
+      const fault = request.as_node == null ? undefined : unknownNode(reader.graph, request.as_node);
+      if (fault !== undefined)
+        throw InvalidRequestError.at(["body", "as_node"], fault, "update_refused", error);
       throw refusedUpdate(error, ["body"]);
     }
     const snapshot = await latestSnapshot(reader, thread_id);

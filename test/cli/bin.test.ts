@@ -1,6 +1,7 @@
 /** The installed executable (bin/ next to dist/), run as a child process. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -123,4 +124,21 @@ describe("the executable", () => {
     expect(await once(child, "exit")).toEqual([0, null]);
     expect(await stderr).toBe("");
   });
+});
+
+it.runIf(process.platform === "linux")("output to a full disk is an error with a fix", async () => {
+  const full = openSync("/dev/full", "w");
+  const child = spawn(process.execPath, [join(installed, "bin/graph-serve.js"), "config", "schema"], {
+    cwd: project.dir,
+    stdio: ["ignore", full, "pipe"],
+  });
+  const [stderr, [code]] = await Promise.all([
+    text(child.stderr!),
+    once(child, "exit") as Promise<[number | null]>,
+  ]);
+  closeSync(full);
+  expect(stderr).toBe(
+    "error  stdout cannot be written: ENOSPC: no space left on device, write\n  fix  free some space on the disk\n",
+  );
+  expect(code).toBe(2);
 });

@@ -191,6 +191,15 @@ describe("a key outside the graph's state", () => {
 });
 
 describe("state set", () => {
+  it("an unknown node is refused with the nodes of the graph", async () => {
+    const argv = ["state", "set", project.threadId, "--values", "{}", "--as-node", "relpy"];
+    const { code, stderr } = await project.run(argv);
+    expect([code, stderr]).toEqual([
+      2,
+      'error  body.as_node: there is no node "relpy", did you mean "reply"?; the nodes are reply, pay\n',
+    ]);
+  });
+
   it("values pass through the reducers", async () => {
     const { code, document } = await project.json<{ checkpoint_id: string }>([
       "state",

@@ -42,6 +42,11 @@ describe("init", () => {
     expect(stdout).toMatch(/next\n {2}cd bot\n {2}pnpm install\n {2}pnpm dev\n$/);
   });
 
+  it("the next steps quote the folder for a shell", async () => {
+    const { stdout } = await init("it's $HOME", "-t", "minimal");
+    expect(stdout).toContain("  cd 'it'\\''s $HOME'\n");
+  });
+
   it("a pnpm project has pnpm settings and commands", async () => {
     const env = { npm_config_user_agent: "pnpm/10.34.9 npm/? node/v20.20.2 linux x64" };
     expect(await cli(["init", "bot", "-t", "chat"], { cwd: project.dir, env })).toMatchObject({ code: 0 });

@@ -189,6 +189,17 @@ describe("read commands", () => {
     expect(stderr).toContain(message);
   });
 
+  it.each(["mysql://user:secret@host/name", "sqllite://./threads.db"])(
+    "--db %s is rejected with the storages that exist",
+    async (uri) => {
+      const { code, stderr } = await read(["threads", "list", "--db", uri]);
+      expect([code, stderr]).toEqual([
+        2,
+        `error  --db: there is no storage ${uri.split(":")[0]}\n  fix  name a file such as ./threads.db, a URI of postgres, mongodb or redis, or memory\n`,
+      ]);
+    },
+  );
+
   it("--db is accepted with the same scheme and URI", async () => {
     const flags = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", ".graph-serve/dev.db"];
     expect((await read(["threads", "list", "--db", ".graph-serve/dev.db", ...flags])).code).toBe(0);

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import type { Command } from "@commander-js/extra-typings";
 import type { GraphDrawing } from "../../models/assistant.js";
 import { ConfigError } from "../../support/errors.js";
 import { errorMessage } from "../../support/errors/thrown.js";
+import { readText } from "../../support/read-text.js";
 import { type Diagram, diagramOf } from "../../view/diagram.js";
 import { examples, type Runner } from "../session/command.js";
 import { Option } from "../session/commander.js";
@@ -177,7 +177,7 @@ function without(lines: readonly string[], others: readonly string[]): string[] 
 }
 
 async function readDrawing(path: string, file: string): Promise<string> {
-  return readFile(path, "utf8").catch((error: unknown) => {
+  return readText(path).catch((error: unknown) => {
     throw new ConfigError(`${file} cannot be read: ${errorMessage(error)}`, {
       hint: `create it: graph-serve graph > ${file}`,
       cause: error,

@@ -109,7 +109,7 @@ function nextCommands(
     return ["validate", "dev", 'run --message "hello"'].map((command) => `${execute} graph-serve ${command}`);
   }
   const place = relative(io.cwd, folder);
-  const enter = place === "" ? [] : [`cd ${/\s/.test(place) ? JSON.stringify(place) : place}`];
+  const enter = place === "" ? [] : [`cd ${quoted(place)}`];
   const talk = place === "" ? [`${execute} graph-serve run --message "hello"`] : [];
   const install = source.needsInstall ? [`${manager} install`] : [];
   return [...enter, ...install, `${run} dev`, ...talk];

@@ -1,8 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ConfigError } from "../../support/errors.js";
 import { errorMessage } from "../../support/errors/thrown.js";
+import { readText } from "../../support/read-text.js";
 import { examples, type Runner } from "../session/command.js";
 import type { Session } from "../session/session.js";
 import { pointerOf } from "../../view/changes.js";
@@ -67,7 +68,7 @@ async function check({ io, print }: Session, document: unknown, file: string): P
 async function readDocument(file: string): Promise<unknown> {
   const { parse } = await import("yaml");
   try {
-    return parse(await readFile(file, "utf8")) as unknown;
+    return parse(await readText(file)) as unknown;
   } catch (error) {
     throw new ConfigError(`${file} cannot be read as an OpenAPI document: ${errorMessage(error)}`, {
       cause: error,

@@ -1,10 +1,11 @@
 /** One side of a comparison: a file, or a checkpoint of a thread. */
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isRecord } from "../../models/common.js";
 import { parsePath, type PathStep, valueAt } from "../../models/value-path.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { errorMessage } from "../../support/errors/thrown.js";
+import { readText } from "../../support/read-text.js";
 import type { Session } from "../session/session.js";
 import { findCheckpoint } from "../session/find.js";
 import { refuseHidden, warnHidden } from "../session/open-client.js";
@@ -31,7 +32,7 @@ export async function fileSide({ io }: Session, text: string): Promise<DiffSide 
     });
   }
   try {
-    const content = JSON.parse(await readFile(file, "utf8")) as unknown;
+    const content = JSON.parse(await readText(file)) as unknown;
     return { label: text, values: isState(content) ? content.values : content };
   } catch (error) {
     throw new InvalidRequestError(`${text} cannot be read as JSON: ${errorMessage(error)}`, undefined, {

@@ -1,10 +1,10 @@
 /** Converts the flags of `run` to a run request. */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { text as readText } from "node:stream/consumers";
+import { text as streamText } from "node:stream/consumers";
 import { splitList } from "../../config/environment.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { errorMessage } from "../../support/errors/thrown.js";
+import { readText } from "../../support/read-text.js";
 import { parseBudget } from "../../support/budgets/budget.js";
 import type { JsonObject } from "../../models/common.js";
 import { STREAM_MODES, type RunCreateRequest, type StreamMode } from "../../models/run.js";
@@ -121,14 +121,14 @@ export function messageInput(text: string): JsonObject {
 async function inputOf({ input, message }: RequestFlags, io: CliIo): Promise<unknown> {
   if (message !== undefined) return messageInput(message);
   if (input === undefined) return undefined;
-  if (input === "-") return parseJsonFlag("--input", await readText(io.stdin));
+  if (input === "-") return parseJsonFlag("--input", await streamText(io.stdin));
   if (input.startsWith("@"))
     return parseJsonFlag("--input", await readInputFile(resolve(io.cwd, input.slice(1))));
   return parseJsonFlag("--input", input);
 }
 
 async function readInputFile(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((error: unknown) => {
+  return readText(file).catch((error: unknown) => {
     throw new InvalidRequestError(`--input: ${file} cannot be read: ${errorMessage(error)}`, undefined, {
       hint: "check the path after the @",
       cause: error,

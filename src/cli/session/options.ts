@@ -202,12 +202,19 @@ export interface ListenFlags extends StorageFlags {
 
 /**
  * The settings of the storage flags.
- * @throws InvalidRequestError if `--db` and the other flags name different storages (`invalid_request`)
+ * @throws InvalidRequestError if `--db` is a URI of an unknown storage, or the other flags name another storage
+ *   (`invalid_request`)
  */
 export function storageSettings(flags: StorageFlags): SettingFlags {
   const { db, checkpointerScheme, checkpointerUri } = flags;
   if (db === undefined) return { checkpointer_scheme: checkpointerScheme, checkpointer_uri: checkpointerUri };
   const named = storageNamed(db);
+  const [, scheme] = (named.checkpointer_scheme === "sqlite" && /^([a-z][a-z0-9+.-]+):\/\//i.exec(db)) || [];
+  if (scheme !== undefined && !/^(file|sqlite3?)$/i.test(scheme)) {
+    throw new InvalidRequestError(`--db: there is no storage ${scheme}`, undefined, {
+      hint: "name a file such as ./threads.db, a URI of postgres, mongodb or redis, or memory",
+    });
+  }
   const refuse = (flag: string, value: string) => {
     throw new InvalidRequestError(`--db ${db} and ${flag} ${value} name different storages`, undefined, {
       hint: "remove one of them",

@@ -1,8 +1,9 @@
 /** Differences that are wanted: written with `--accept`, and not counted with `--baseline`. */
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { ConfigError } from "../../support/errors.js";
 import { errorMessage } from "../../support/errors/thrown.js";
+import { readText } from "../../support/read-text.js";
 import type { ShadowResult } from "../../testing/shadow/shadow.js";
 
 const FORMAT = "graph-serve/shadow-baseline";
@@ -62,7 +63,7 @@ async function readDifferences(file: string): Promise<AcceptedDifference[]> {
   const hint = "write it with graph-serve shadow --accept FILE";
   let content: unknown;
   try {
-    content = JSON.parse(await readFile(file, "utf8"));
+    content = JSON.parse(await readText(file));
   } catch (error) {
     throw new ConfigError(`the baseline cannot be read: ${errorMessage(error)}`, {
       ...{ location: { file }, hint, cause: error },

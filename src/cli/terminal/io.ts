@@ -34,12 +34,22 @@ export interface CliIo {
   signal?: AbortSignal;
 }
 
-/** The real process. If the reader closes the pipe, as `| head -1` does, the process exits without an error. */
+const FULL = "\n  fix  free some space on the disk";
+const LOST_OUTPUT_EXIT = 2;
+
+/**
+ * The real process. If the reader closes the pipe, as `| head -1` does, the process exits without an error; if stdout
+ * is a file that cannot be written, with one.
+ */
 export function processIo(): CliIo {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "EPIPE") endProcess(0);
-      throw error;
+      if (stream === process.stderr) throw error;
+      const fix = error.code === "ENOSPC" ? FULL : "";
+      process.stderr.write(`error  stdout cannot be written: ${error.message}${fix}\n`, () =>
+        endProcess(LOST_OUTPUT_EXIT),
+      );
     });
   }
   const stdout = ownStdout();

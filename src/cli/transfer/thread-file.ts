@@ -10,9 +10,9 @@ import { escapeControl } from "../../view/text.js";
 import type { Client } from "../../client/client.js";
 import { walkOldestFirst, walkRuns } from "../../client/walk.js";
 import { type Paths, redactRun, redactState, redactStored, redactThread } from "./redact.js";
-import { readFile } from "node:fs/promises";
 import { InvalidRequestError } from "../../support/errors.js";
 import { errorMessage } from "../../support/errors/thrown.js";
+import { readText } from "../../support/read-text.js";
 
 /** One checkpoint is in memory at a time. Deterministic: the same thread produces the same text. @throws NotFoundError (`thread_not_found`) */
 export async function* threadText(client: Client, threadId: string, paths: Paths): AsyncGenerator<string> {
@@ -84,7 +84,7 @@ export async function readThreadFile(path: string, file: string): Promise<Thread
     });
   let content: unknown;
   try {
-    content = JSON.parse(await readFile(path, "utf8"));
+    content = JSON.parse(await readText(path));
   } catch (error) {
     throw refuse(errorMessage(error), error);
   }
