@@ -1,5 +1,5 @@
 /** Cancels and deletes runs. */
-import type { CancelManyRequest } from "../models/run.js";
+import type { CancelManyRequest, Run } from "../models/run.js";
 import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
@@ -23,6 +23,8 @@ export interface CancelOptions {
   signal?: AbortSignal;
   /** Set for a run that takes the thread over. Delayed runs then stay: they are not queued on the thread yet. */
   isTakeover?: boolean;
+  /** Only runs that were created before this one. */
+  before?: Run;
 }
 
 /** Maximum number of runs that one call may cancel. */
@@ -56,20 +58,24 @@ export async function cancelRuns(
   const chosen = [...rows.values()].filter(
     (row) =>
       !(options.isTakeover && isDelayed(row)) &&
+      (!options.before || isBefore(row, options.before)) &&
       (!wanted || wanted.has(row.run_id)) &&
       (status == null || status === "all" || status === row.status),
   );
   await Promise.all(chosen.map((row) => cancelRow(context, row, options)));
 }
 
+const isBefore = ({ run_id, created_at }: RunRow, other: Run): boolean =>
+  run_id !== other.run_id && created_at <= other.created_at;
+
 /** Stops the runs that are in flight or queued on the thread, or only these, according to the strategy of the new run. */
 export async function stopOthers(
   context: EngineContext,
   { threadId, request }: CheckedRequest,
-  run_ids?: string[],
+  { run_ids, before }: { run_ids?: string[]; before?: Run } = {},
 ): Promise<void> {
   const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
-  await cancelRuns(context, { thread_id: threadId, run_ids }, { action, isTakeover: true });
+  await cancelRuns(context, { thread_id: threadId, run_ids }, { action, isTakeover: true, before });
 }
 
 /**

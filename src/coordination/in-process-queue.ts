@@ -118,7 +118,7 @@ async function waitStopping(
     }
     const runId = late.signal.reason as string;
     stopped.add(runId);
-    await (await import("./cancel.js")).stopOthers(context, checked, [runId]);
+    await (await import("./cancel.js")).stopOthers(context, checked, { run_ids: [runId] });
   }
 }
 

@@ -1,4 +1,5 @@
 /** A run queue that all processes on a storage share. Each process executes as many runs as its capacity allows. */
+import type { Run } from "../models/run.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { Acceptance, RunQueue, ReadyRun } from "../storage/contract/queue.js";
 import type { Resumption, RunLease } from "../storage/contract/runs.js";
@@ -14,6 +15,7 @@ import { assertStorable, requeuedResumption } from "../runs/resumption.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { reportQueuedWait } from "./accept-run.js";
+import type { stopOthers as Stop } from "./cancel.js";
 import { Quarantine } from "./quarantine.js";
 import { newLiveRun, prepareRun, registerRunWebhook, requireThread, takesOverRow } from "./start-run.js";
 
@@ -82,9 +84,10 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     assertStorable(context, request, "queued runs are stored in a database without secrets");
     const waits = strategyOf(context, request) === "enqueue";
     const clears = takesOverRow(context, checked);
-    if (clears) await (await import("./cancel.js")).stopOthers(context, checked);
+    if (clears) await stopOthers(context, checked);
     const submitted = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
     const accepted = (await this.#startHere(context, submitted)) ?? (await this.#queue(context, submitted));
+    if (clears && !accepted.live) await stopLate(context, checked, accepted.run);
     if (!accepted.live && options.isAwaited) reportQueuedWait(context, accepted.run);
     return accepted;
   }
@@ -327,6 +330,17 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     };
   }
 }
+
+/** Stops the runs that were accepted before a run that takes the thread over, but after the others were stopped. Never rejects. */
+async function stopLate(context: EngineContext, checked: CheckedRequest, before: Run): Promise<void> {
+  const { run_id } = before;
+  await stopOthers(context, checked, { before }).catch((error: unknown) =>
+    context.logger.warn({ err: error, run_id }, "late runs could not be stopped: the run waits for them"),
+  );
+}
+
+/** Imported only when a run takes a thread over. */
+const stopOthers: typeof Stop = async (...others) => (await import("./cancel.js")).stopOthers(...others);
 
 interface AcceptRequest {
   checked: CheckedRequest;

@@ -1,5 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
+import type { Run } from "../../src/models/run.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { ThreadLocks } from "../../src/storage/contract/locks.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { GraphServeError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -7,6 +11,7 @@ import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { withPostgres } from "../helpers/postgres.js";
+import { replacing } from "../helpers/refusing.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 import { tempFolder } from "../storage/temp-folder.js";
 
@@ -436,6 +441,38 @@ onEveryBackend("a thread that another process has locked", (backend) => {
     const { run_id } = await run;
     const ended = (await two.runs.list(thread_id, {})).map((row) => [row.run_id === run_id, row.status]);
     const stopped = strategy === "interrupt" ? [[true, "interrupted"]] : [];
+    expect(ended).toEqual([[false, "success"], ...stopped]);
+  });
+});
+
+withPostgres("with a queue, a run that another process accepts while a thread is taken over", (postgres) => {
+  it.each(["interrupt", "rollback"] as const)("is stopped by %s", async (multitask_strategy) => {
+    const settings = { ...postgres.options(), queue: "postgres", multitask_cancel: true } as const;
+    const storages = [0, 1].map(() => openStorage({ ...postgres.options(), max_queued_runs: 10 }));
+    const [storage, ofOther] = (await Promise.all(storages)) as [Storage, Storage];
+    onTestFinished(() => Promise.all([storage.close(), ofOther.close()]).then(() => undefined));
+    const close = async () => undefined;
+    const graphs = { gate, chat };
+    const other = await openTestService({ graphs, settings, storage: { ...ofOther, close } });
+    const { thread_id } = await other.threads.create({});
+    const name = newId();
+    let late: Promise<Run> | undefined;
+    // The thread is locked once its runs were stopped.
+    const acquire: ThreadLocks["acquire"] = async (threadId, options) => {
+      late ??= other.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+      await late;
+      await gateOf(name).entered;
+      return storage.locks.acquire(threadId, options);
+    };
+    const locks = replacing(storage.locks, { acquire });
+    const one = await openTestService({ graphs, settings, storage: { ...storage, locks, close } });
+    const run = await one.runs.background(thread_id, { ...say("hi"), multitask_strategy });
+    await (
+      await one.runs.join(thread_id, run.run_id)
+    ).answer;
+    const { run_id } = (await late)!;
+    const ended = (await one.runs.list(thread_id, {})).map((row) => [row.run_id === run_id, row.status]);
+    const stopped = multitask_strategy === "interrupt" ? [[true, "interrupted"]] : [];
     expect(ended).toEqual([[false, "success"], ...stopped]);
   });
 });
