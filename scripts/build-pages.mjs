@@ -80,7 +80,7 @@ async function buildStudio() {
 /** Searches all module paths: some packages are not in this folder's own node_modules. */
 export function licenseOf(name) {
   const folders = createRequire(import.meta.url).resolve.paths(name) ?? [];
-  const names = ["LICENSE", "LICENSE.md"];
+  const names = ["LICENSE", "LICENSE.md", "license"];
   const paths = folders.flatMap((folder) => names.map((license) => join(folder, name, license)));
   const file = paths.find((path) => existsSync(path));
   if (file === undefined) throw new Error(`${name} has no LICENSE`);

@@ -10,7 +10,7 @@ import { createThreadProject, type ThreadProject } from "./thread-fixture.js";
 
 const STORAGE = ["--checkpointer-scheme", "sqlite", "--checkpointer-uri", "./threads.db"];
 /** Packages for serving, watching files, logging and prompts. */
-const OF_SERVERS = ["express", "cors", "pino", "chokidar", "@clack/prompts"];
+const OF_SERVERS = ["express", "pino", "chokidar", "@clack/prompts"];
 const OF_OTHER_STORAGES = ["pg", "mongodb", "redis"];
 
 let installed: string;

@@ -2,8 +2,7 @@
 import * as commander from "commander";
 import type * as typed from "@commander-js/extra-typings";
 
-// The types package is a development dependency: at run time it would resolve the commander of the user's project, which
-// may be an older version.
+// The build contains commander, but not the types package, which re-exports the commander of the user's project at run time.
 export const { Argument, Command, Option } = commander as unknown as Pick<
   typeof typed,
   "Argument" | "Command" | "Option"
