@@ -67,6 +67,7 @@ const mentionsUs = (manifest: string): boolean => manifest.includes(`"${NAME}"`)
 export async function readConfig(file: string): Promise<ConfigDocument> {
   const text = await readFile(file, "utf8").catch((error: unknown) => {
     throw new ConfigError(`configuration file ${file} cannot be read: ${errorMessage(error)}`, {
+      hint: "check the path; to create a configuration: graph-serve init --config-only",
       cause: error,
     });
   });

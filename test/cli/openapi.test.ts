@@ -51,6 +51,7 @@ describe("openapi", () => {
     const { code, stderr } = await openapi("--check", "nowhere.json");
     expect(code).toBe(2);
     expect(stderr).toContain("nowhere.json cannot be read");
+    expect(stderr).toMatch(/fix {2}write it: graph-serve openapi --out \S+nowhere\.json\n$/);
   });
 
   it("the written file ends with a newline", async () => {

@@ -393,7 +393,11 @@ describe("invalid configurations", () => {
   });
 
   it("a missing configuration file is rejected", async () => {
-    expect((await failure({ file: "nowhere.json" })).message).toContain("cannot be read");
+    const { message, hint } = await failure({ file: "nowhere.json" });
+    expect([message, hint]).toEqual([
+      expect.stringContaining("cannot be read"),
+      expect.stringContaining("graph-serve init --config-only"),
+    ]);
   });
 
   it.each([

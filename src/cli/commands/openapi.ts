@@ -7,6 +7,7 @@ import { readText } from "../../support/read-text.js";
 import { examples, type Runner } from "../session/command.js";
 import type { Session } from "../session/session.js";
 import { pointerOf } from "../../view/changes.js";
+import { quoted } from "../session/options.js";
 
 export function openapiCommand(command: Command, run: Runner): void {
   command
@@ -71,6 +72,7 @@ async function readDocument(file: string): Promise<unknown> {
     return parse(await readText(file)) as unknown;
   } catch (error) {
     throw new ConfigError(`${file} cannot be read as an OpenAPI document: ${errorMessage(error)}`, {
+      hint: `write it: graph-serve openapi --out ${quoted(file)}`,
       cause: error,
     });
   }
