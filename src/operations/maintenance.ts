@@ -205,6 +205,9 @@ async function isNeeded({ storage }: OpsContext, { thread_id, status }: ThreadRo
 }
 
 async function prune(context: OpsContext, row: ThreadRow): Promise<void> {
+  const { threads } = context.storage;
   await keepLatest(context, row);
-  await context.storage.threads.update(row.thread_id, { updated_at: now(), ttl: null });
+  // A change in the meantime, which may have set another ttl, has started the time again.
+  if ((await threads.get(row.thread_id))?.updated_at !== row.updated_at) return;
+  await threads.update(row.thread_id, { updated_at: now(), ttl: null });
 }

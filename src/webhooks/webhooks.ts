@@ -20,8 +20,11 @@ import { webhookSender, type WebhookData, type WebhookRow } from "./webhook-send
 /** How often a run is polled in case the notification of its end is lost, in milliseconds. */
 const POLL_MS = 30_000;
 const DELAYED_POLL_MS = 600_000;
-/** Maximum time between the row of the webhook and the row of its run, in milliseconds. */
-const ACCEPTING_MS = 60_000;
+/**
+ * Maximum time between the row of the webhook and the row of its run, in milliseconds. After a failure of the storage, a
+ * run may be stored two minutes late (../runs/uncertain-runs.ts).
+ */
+const ACCEPTING_MS = 180_000;
 /** Maximum size of a payload, in bytes. Values that exceed it are omitted. */
 const LARGEST_PAYLOAD = 1024 * 1024;
 
@@ -114,8 +117,15 @@ export async function fireWebhook(context: EngineContext, timer: TimerRow, at: s
   const table = context.timers?.table as TimerTable;
   const { webhooks } = context.settings;
   if (row.data.failed_at !== null || !webhooks) return void (await table.delete("webhook", row.id));
-  const end = row.data.payload === null ? await findEnd(context, row) : {};
-  if (end) return webhookSender(webhooks).send(context, { ...row, data: { ...row.data, ...end } }, at);
+  const sender = webhookSender(webhooks);
+  if (row.data.payload !== null) return sender.send(context, row, at);
+  const end = await findEnd(context, row);
+  if (end) {
+    const found = { ...row, data: { ...row.data, ...end } };
+    // Otherwise, the end of the run has scheduled it in the meantime.
+    if (await table.replace(found)) await sender.send(context, { ...found, version: row.version + 1 }, at);
+    return;
+  }
   const run = await context.storage.runs.get(row.data.thread_id, row.id);
   const isGone = !run && Date.parse(at) - Date.parse(row.created_at) > ACCEPTING_MS;
   if (isGone) await table.delete("webhook", row.id);

@@ -4,6 +4,7 @@ import type { Settings } from "../../src/config/settings.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { replacing } from "../helpers/refusing.js";
 import { openTestService } from "../helpers/service.js";
 import { newId } from "../../src/support/ids.js";
 
@@ -45,6 +46,31 @@ onEveryBackend("the setting ttl", (backend) => {
       await service.sweep(afterMinutes(11));
       expect(await states()).toBe(1);
     }
+  });
+
+  it("a ttl that a client sets while keep_latest prunes the thread stays", async () => {
+    const storage = await keptStorage(backend());
+    const { checkpointer } = storage;
+    const keepLatest: typeof checkpointer.keepLatest = async (...kept) => {
+      await checkpointer.keepLatest(...kept);
+      await service.threads.update(thread_id, { ttl: 100 });
+    };
+    const service = await openTestService({
+      graphs,
+      storage: { ...storage, checkpointer: replacing(checkpointer, { keepLatest }) },
+    });
+    const { thread_id } = await service.threads.create({ ttl: { ttl: 10, strategy: "keep_latest" } });
+    await (
+      await service.runs.wait(thread_id, run)
+    ).answer;
+    // The change of the thread has a later time.
+    const { updated_at } = await service.threads.get(thread_id);
+    await expect.poll(() => new Date().toISOString() > updated_at).toBe(true);
+    await service.sweep(afterMinutes(11));
+    expect((await service.threads.get(thread_id)).ttl).toMatchObject({
+      strategy: "delete",
+      ttl_minutes: 100,
+    });
   });
 
   it("threads with an active run, a delayed run or a cron are kept", async () => {

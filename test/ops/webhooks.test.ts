@@ -6,6 +6,8 @@ import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { deferred } from "../helpers/deferred.js";
+import { replacing } from "../helpers/refusing.js";
 import { openTestService } from "../helpers/service.js";
 import { type Receiver, startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 
@@ -118,6 +120,53 @@ onEveryBackend("a webhook", (backend) => {
     expect(new Set(told.map((run) => `${run.run_id} ${run.status}`))).toEqual(
       new Set([`${run_id} error`, `${stopped.run_id} error`]),
     );
+  });
+
+  it("is sent once if a poll finds the end of the run while its process schedules it", async () => {
+    if (skip()) return;
+    const storage = await keptStorage(backend());
+    const timers = storage.timers!;
+    const sent = deferred();
+    let ended: Promise<unknown> = Promise.resolve();
+    const racing = replacing(timers, {
+      get: async (...key) => {
+        if (key[0] === "webhook") await sent.promise;
+        return timers.get(...key);
+      },
+      delete: async (...key) => {
+        sent.resolve();
+        await ended;
+        return timers.delete(...key);
+      },
+    });
+    const service = await openTestService({
+      graphs,
+      settings: { webhooks },
+      storage: { ...storage, timers: racing },
+    });
+    const receiver = await startReceiver();
+    const { thread_id } = await service.threads.create({});
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { run_id } = await service.runs.background(thread_id, request);
+    ended = service.runs.join(thread_id, run_id).then(({ answer }) => answer);
+    await expect.poll(async () => (await service.runs.get(thread_id, run_id)).status).toBe("success");
+    await service.fireDue(at(31));
+    await service.fireDue(at(120));
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it("is kept while its run may still be stored, and removed after that", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id, receiver } = await open();
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url, after_seconds: 600 };
+    const { run_id } = await service.runs.create(thread_id, request);
+    await storage.timers!.delete("run", run_id);
+    await storage.runs.delete(thread_id, run_id);
+    await service.fireDue(at(125));
+    expect(await stateOf(service, run_id)).toMatchObject({ run_id });
+    await service.fireDue(at(300));
+    expect(await stateOf(service, run_id)).toBeUndefined();
   });
 
   it("is retried with the same id by any server after an error, and not sent again once delivered", async () => {
