@@ -1,6 +1,6 @@
 /** Cancels and deletes runs. */
 import type { CancelManyRequest, Run } from "../models/run.js";
-import { isFinished, now } from "../storage/rows/rows.js";
+import { acceptanceKey, isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
@@ -23,7 +23,7 @@ export interface CancelOptions {
   signal?: AbortSignal;
   /** Set for a run that takes the thread over. Delayed runs then stay: they are not queued on the thread yet. */
   isTakeover?: boolean;
-  /** Only runs that were created before this one. */
+  /** Only runs that were accepted before this one. */
   before?: Run;
 }
 
@@ -58,15 +58,12 @@ export async function cancelRuns(
   const chosen = [...rows.values()].filter(
     (row) =>
       !(options.isTakeover && isDelayed(row)) &&
-      (!options.before || isBefore(row, options.before)) &&
+      (!options.before || acceptanceKey(row) < acceptanceKey(options.before)) &&
       (!wanted || wanted.has(row.run_id)) &&
       (status == null || status === "all" || status === row.status),
   );
   await Promise.all(chosen.map((row) => cancelRow(context, row, options)));
 }
-
-const isBefore = ({ run_id, created_at }: RunRow, other: Run): boolean =>
-  run_id !== other.run_id && created_at <= other.created_at;
 
 /** Stops the runs that are in flight or queued on the thread, or only these, according to the strategy of the new run. */
 export async function stopOthers(

@@ -3,7 +3,7 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
 import type { Run } from "../models/run.js";
-import { now } from "../storage/rows/rows.js";
+import { acceptanceKey, now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { DeadRunTable, Resumption, RunRow } from "../storage/contract/runs.js";
 import { GraphServeError, StorageUnavailableError, ThreadBusyError } from "../support/errors.js";
@@ -198,7 +198,7 @@ async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
   if (!latest || writer === row.run_id) return;
   const other = typeof writer === "string" ? await runs.get(row.thread_id, writer) : undefined;
   const isMoved =
-    (other !== undefined && keyOf(other) > keyOf(row)) ||
+    (other !== undefined && acceptanceKey(other) > acceptanceKey(row)) ||
     writtenAt(latest) > row.updated_at ||
     (await hasWritten(context, row));
   if (!isMoved) return;
@@ -206,7 +206,6 @@ async function assertUnmoved(context: OpsContext, row: RunRow): Promise<void> {
   throw notRedrivable(row, `${by} written to its thread since`, "start another run on the thread");
 }
 
-const keyOf = ({ created_at, run_id }: RunRow): string => `${created_at} ${run_id}`;
 const writtenAt = ({ checkpoint }: CheckpointTuple): string => checkpoint.ts;
 
 /** @throws ThreadBusyError while another run of its thread is unfinished (`thread_busy`) */

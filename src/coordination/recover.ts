@@ -1,5 +1,5 @@
 /** Recovers runs whose process died: a run never stays `running` without a process (docs/specification.md#states, 4). */
-import { isFinished, now } from "../storage/rows/rows.js";
+import { acceptanceKey, isFinished, now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunKey, RunOutcome, RunRow, UnfinishedRun } from "../storage/contract/runs.js";
 import { GraphServeError } from "../support/errors.js";
@@ -359,6 +359,5 @@ function tookOf({ status, updated_at }: RunRow, { owner }: UnfinishedRun): numbe
 
 /** Order of acceptance; the run that had started comes before queued runs. */
 const inOrder = (a: InterruptedRun, b: InterruptedRun): number =>
-  rankOf(a) - rankOf(b) || (keyOf(a) < keyOf(b) ? -1 : 1);
+  rankOf(a) - rankOf(b) || (acceptanceKey(a.row) < acceptanceKey(b.row) ? -1 : 1);
 const rankOf = ({ row }: InterruptedRun): number => (row.status === "running" ? 0 : 1);
-const keyOf = ({ row }: InterruptedRun): string => `${row.created_at} ${row.run_id}`;

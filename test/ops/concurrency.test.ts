@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import { openStorage } from "../../src/storage/open.js";
+import type { RunQueue } from "../../src/storage/contract/queue.js";
 import type { ThreadLocks } from "../../src/storage/contract/locks.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { GraphServeError } from "../../src/support/errors.js";
@@ -474,5 +475,41 @@ withPostgres("with a queue, a run that another process accepts while a thread is
     const ended = (await one.runs.list(thread_id, {})).map((row) => [row.run_id === run_id, row.status]);
     const stopped = multitask_strategy === "interrupt" ? [[true, "interrupted"]] : [];
     expect(ended).toEqual([[false, "success"], ...stopped]);
+  });
+
+  it("of two takeovers in one millisecond, the later one remains", async () => {
+    const settings = { ...postgres.options(), queue: "postgres", multitask_cancel: true } as const;
+    const storage = await openStorage({ ...postgres.options(), max_queued_runs: 10 });
+    onTestFinished(() => storage.close());
+    let [queued, bothQueued] = [0, () => {}];
+    const both = new Promise<void>((resolve) => (bothQueued = resolve));
+    const openQueue: Storage["openQueue"] = async (...args) => {
+      const queue = await storage.openQueue!(...args);
+      const accept: RunQueue["accept"] = async (...row) => {
+        const acceptance = await queue.accept(...row);
+        if (++queued === 2) bothQueued();
+        await both;
+        return acceptance;
+      };
+      return replacing(queue, { accept });
+    };
+    const racing = () => ({ ...storage, openQueue, close: async () => undefined });
+    const services = await Promise.all(
+      [0, 1].map(() => openTestService({ graphs: { chat }, settings, storage: racing() })),
+    );
+    const { thread_id } = await services[0]!.threads.create({});
+    const lease = await storage.locks.acquire(thread_id, {});
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const runs = await Promise.all(
+      services.map((one) =>
+        one.runs.background(thread_id, { ...say("hi"), multitask_strategy: "interrupt" }),
+      ),
+    );
+    vi.useRealTimers();
+    await lease!.release();
+    for (const { run_id } of runs) await (await services[0]!.runs.join(thread_id, run_id)).answer;
+    const statuses = (await services[0]!.runs.list(thread_id, {})).map(({ status }) => status);
+    expect(statuses.sort()).toEqual(["interrupted", "success"]);
   });
 });

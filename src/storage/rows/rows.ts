@@ -55,13 +55,14 @@ function sortValue(run: SortedRun, field: RunSortField): string | number {
   return isFinished(run) ? Date.parse(run.updated_at) - Date.parse(run.created_at) : -1;
 }
 
+/** Sorts runs of a thread in the order in which they were accepted. */
+export const acceptanceKey = ({ created_at, run_id }: Pick<RunRow, "created_at" | "run_id">): string =>
+  `${created_at} ${run_id}`;
+
 /** Compares runs in the order of a search: by default, newest first. */
 export function runOrder({ sortBy = "created_at", sortOrder }: Pick<RunSearch, "sortBy" | "sortOrder">) {
   const sign = sortOrder === "asc" ? 1 : -1;
-  const parts = [
-    (run: SortedRun) => sortValue(run, sortBy),
-    (run: SortedRun) => `${run.created_at} ${run.run_id}`,
-  ];
+  const parts = [(run: SortedRun) => sortValue(run, sortBy), acceptanceKey];
   return (a: SortedRun, b: SortedRun): number => {
     for (const part of parts) {
       const [first, second] = [part(a), part(b)];
