@@ -1,11 +1,10 @@
 import type { Command } from "@commander-js/extra-typings";
-import { appendFile, mkdir, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import picocolors from "picocolors";
 import { GraphServeError } from "../../support/errors.js";
 import { publishedSchema } from "../../testing/cases/case-model.js";
 import { examples, type Runner } from "../session/command.js";
 import { clientOptions } from "../session/options.js";
+import { createReport } from "../session/report-file.js";
 import type { Session } from "../session/session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
 import { type TestFlags, testOptions, type TestOptions } from "../suite/flags.js";
@@ -124,11 +123,8 @@ async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter
     cwd,
     asCalled: (text) => print.asCalled(text),
   };
-  if (out === undefined)
-    return { reporters: [createReporter(reporter, toStdout)], flush: () => Promise.resolve() };
-  const file = resolve(cwd, out);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, "");
+  const file = await createReport(cwd, out);
+  if (!file) return { reporters: [createReporter(reporter, toStdout)], flush: () => Promise.resolve() };
   let text = "";
   const toFile: Reporting = {
     ...toStdout,
@@ -137,7 +133,7 @@ async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter
   };
   const reporters: Reporter[] = [createReporter(reporter, toFile)];
   if (reporter !== "list") reporters.push(createReporter("list", toStdout));
-  return { reporters, flush: () => appendFile(file, text) };
+  return { reporters, flush: () => file.write(text) };
 }
 
 /** Exit code of the signal; else of the first graph that failed to open; else 1 if a case failed. */

@@ -1,5 +1,4 @@
 /** Repeats stored runs, and prints what differs. */
-import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RUN_STATUSES } from "../../models/run.js";
 import { parseBudget } from "../../support/budgets/budget.js";
@@ -10,6 +9,7 @@ import { type ModelMode, ShadowCalls } from "../../testing/shadow/calls.js";
 import { shadow, type ShadowResult } from "../../testing/shadow/shadow.js";
 import { findUnits } from "../../testing/shadow/units.js";
 import { oneOf, timeOf, wholeNumber } from "../session/options.js";
+import { createReport } from "../session/report-file.js";
 import type { Session } from "../session/session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
 import { printJsonList } from "../terminal/json-list.js";
@@ -80,6 +80,8 @@ async function executed(
   const timeoutSeconds = wholeNumber("--timeout", flags.timeout, 1, MOST_SECONDS);
   const budget = budgetOf(flags);
   const baseline = await Baseline.read(flags.baseline && resolve(io.cwd, flags.baseline));
+  const junit = await createReport(io.cwd, flags.junit);
+  const html = await createReport(io.cwd, flags.html);
   const places = await openPlaces(session, flags);
   const { source, graphs, graphId, config } = places;
   const redact = createRedaction(
@@ -97,16 +99,15 @@ async function executed(
     const units = await findUnits(source, { since, status, graphId, sample });
     const executions = shadow(units, { source, graphs, calls, redact, budget, timeoutSeconds, signal });
     const results = tally.counted(judged(executions, baseline), (one) => {
-      if (flags.junit !== undefined) cases.push(junitCase(one));
-      if (flags.html !== undefined || flags.studio) shown.push(one);
+      if (junit) cases.push(junitCase(one));
+      if (html || flags.studio) shown.push(one);
     });
     if (print.isJson) await printJsonList(print, results);
     else
       for await (const result of results)
         if (isDifferent(result)) for (const line of resultLines(print, result)) print.data(line);
-    if (flags.junit !== undefined) await writeFile(resolve(io.cwd, flags.junit), junitByGraph(cases));
-    if (flags.html !== undefined)
-      await writeFile(resolve(io.cwd, flags.html), shadowPage(summaryOf(tally), shown));
+    await junit?.write(junitByGraph(cases));
+    await html?.write(shadowPage(summaryOf(tally), shown));
     if (flags.studio) {
       const { against = null } = flags;
       await saveShadow(config.baseDir, { against, summary: summaryOf(tally), results: shown });

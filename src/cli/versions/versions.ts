@@ -1,10 +1,9 @@
 import type { Command } from "@commander-js/extra-typings";
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { GraphVersion, ThreadCheck } from "../../models/version.js";
 import { escapeControl } from "../../view/text.js";
 import { examples, type Runner } from "../session/command.js";
 import { addStorageOptions, type StorageFlags, timeOf } from "../session/options.js";
+import { createReport } from "../session/report-file.js";
 import type { Session } from "../session/session.js";
 import { printJsonList } from "../terminal/json-list.js";
 import type { Printer } from "../terminal/print.js";
@@ -107,17 +106,18 @@ async function checkVersions(session: Session, flags: CheckFlags): Promise<numbe
   const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
   const counts = { checked: 0, failed: 0, unchecked: 0 };
   const cases: GraphCase[] = [];
+  const junit = await createReport(io.cwd, flags.junit);
   await withStorage(config, async (service) => {
     const fault = flags.against !== undefined && service.graphFaults().get(graphId ?? "");
     if (fault) throw fault;
     const versions = service.versions;
     const checks = counted(versions.check({ since, graphId }), counts, (check) => {
-      if (flags.junit !== undefined) cases.push(junitCase(check, flags.ci === true));
+      if (junit) cases.push(junitCase(check, flags.ci === true));
     });
     if (print.isJson) await printJsonList(print, checks);
     else for await (const check of checks) printCheck(print, check, flags.ci === true);
   });
-  if (flags.junit !== undefined) await writeFile(resolve(io.cwd, flags.junit), junitByGraph(cases));
+  await junit?.write(junitByGraph(cases));
   print.note(summary(counts));
   if (counts.failed > 0)
     print.note("keep the old nodes and keys until no thread needs them, or migrate: see docs/deploys.md");

@@ -222,6 +222,19 @@ export const graph = new StateGraph(State).addNode("left", asks("left")).addNode
     expect(xml).toContain('type="path"');
   });
 
+  it.each(["--junit", "--html"])(
+    "a file of %s that cannot be written is refused before any run",
+    async (flag) => {
+      await started({ name: "Ada", amount: 1 });
+      await project.put("new.ts", graphOf({ '? "ask"': '? "gift"' }));
+      const shadow = await run("shadow", "--against", "./new.ts:graph", flag, ".");
+      expect(shadow).toMatchObject({ code: 2, stdout: "" });
+      expect(shadow.stderr).toContain("fix  name a file, not a folder");
+      await run("shadow", "--against", "./new.ts:graph", flag, "new folder/report");
+      expect(await readFile(join(project.dir, "new folder/report"), "utf8")).toMatch(/^<(\?xml|!doctype)/);
+    },
+  );
+
   it("exported threads are a source, and a page shows all results", async () => {
     const small = await started({ name: "Ada", amount: 1 });
     const large = await started({ name: "<Ben>", amount: 20 });
