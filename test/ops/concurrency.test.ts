@@ -498,7 +498,7 @@ withPostgres("with a queue, a run that another process accepts while a thread is
       [0, 1].map(() => openTestService({ graphs: { chat }, settings, storage: racing() })),
     );
     const { thread_id } = await services[0]!.threads.create({});
-    const lease = await storage.locks.acquire(thread_id, {});
+    const lease = await storage.locks.acquire(thread_id, { wait: false });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
     onTestFinished(() => void vi.useRealTimers());
     const runs = await Promise.all(
