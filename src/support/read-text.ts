@@ -11,7 +11,7 @@ export async function readText(file: string): Promise<string> {
 /** Like `readText`, but undefined if the file does not exist. */
 export async function readIfExists(file: string): Promise<string | undefined> {
   try {
-    return await readText(file);
+    return (await readFile(file, "utf8")).replace(BYTE_ORDER_MARK, "");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
