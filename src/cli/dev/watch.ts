@@ -77,12 +77,8 @@ export class FileWatcher {
 /** The missing folders of a missing file, and the first one that exists: a file that is created is noticed there. */
 function foldersOf(file: string): string[] {
   if (existsSync(file)) return [];
-  const folders = [dirname(file)];
-  for (let folder = dirname(file); !existsSync(folder) && folder !== dirname(folder);) {
-    folder = dirname(folder);
-    folders.push(folder);
-  }
-  return folders;
+  const folder = dirname(file);
+  return folder === file ? [] : [folder, ...foldersOf(folder)];
 }
 
 // chokidar compares paths with forward slashes on every system.
