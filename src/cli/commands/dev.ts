@@ -286,7 +286,7 @@ class Reloader {
     this.#helpers = helpers;
     this.#known = messagesOf(server.service.graphFaults().values());
     this.#watcher = new FileWatcher({
-      onChange: (files) => void this.reload(files),
+      onChange: (files) => void (this.#isWatching && this.reload(files)),
       warn: (message) => session.print.warn(message),
     });
   }
@@ -297,6 +297,7 @@ class Reloader {
   }
 
   async close(): Promise<void> {
+    this.#isWatching = false;
     await this.#work;
     await this.#watcher.close();
   }
