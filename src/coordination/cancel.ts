@@ -9,7 +9,7 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
-import { deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
+import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
 import { onEnd } from "./start-run.js";
 import { removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
@@ -146,6 +146,6 @@ async function rollBackElsewhere(context: EngineContext, row: RunRow): Promise<v
   }
   await stopRemoteRuns(context, row);
   const ending = await cancelledEnding(context, row, undefined);
-  if (ending?.attempt === 0) await deleteRow(context, row);
+  if (ending?.attempt === 0) await deleteEnded(context, row);
   else await rollBack(context, row);
 }

@@ -35,7 +35,7 @@ export async function rollBackHere(context: EngineContext, row: RunRow, live: Li
   live.stop(RunAborted.from("cancelled"));
   await live.answer();
   // A queued run has written nothing to its thread, on which another run is in flight.
-  if (!live.hasBegun) return deleteRow(context, row);
+  if (!live.hasBegun) return deleteEnded(context, row);
   if (!reverted) return rollBack(context, row);
   await reverted;
   context.live.logs.forget(row.run_id);
@@ -70,9 +70,9 @@ export async function rollBack(context: EngineContext, { thread_id, run_id }: Ru
  * checkpoints. The row is deleted last: until then, another process completes what this one leaves.
  */
 export async function revert(context: EngineContext, run: RunKey): Promise<void> {
-  const { storage, timers } = context;
+  const { storage } = context;
   const { thread_id, run_id } = run;
-  if (timers?.kinds.includes("webhook")) await onEnd(context, run, undefined)(false);
+  await scheduleEnd(context, run);
   await storage.checkpointer.deleteRun(thread_id, run_id);
   const row = await storage.threads.get(thread_id);
   if (row) {
@@ -80,6 +80,17 @@ export async function revert(context: EngineContext, run: RunKey): Promise<void>
     await storage.threads.update(thread_id, { updated_at: now(), status, error: null });
   }
   await deleteRow(context, run);
+}
+
+/** Deletes the row of a run that has ended without writing to its thread. */
+export async function deleteEnded(context: EngineContext, run: RunKey): Promise<void> {
+  await scheduleEnd(context, run);
+  await deleteRow(context, run);
+}
+
+/** Schedules the webhook of the run, if it has one: once its row is deleted, nothing does. */
+async function scheduleEnd(context: EngineContext, run: RunKey): Promise<void> {
+  if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, undefined)(false);
 }
 
 export async function deleteRow(context: EngineContext, { thread_id, run_id }: RunKey): Promise<void> {

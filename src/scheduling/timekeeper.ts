@@ -16,7 +16,7 @@ const LEASE_MS = 60_000;
 const LONGEST_SLEEP_MS = 5_000;
 /** Delay before retrying a run that exceeds the capacity of this process, in milliseconds. */
 const FULL_MS = 1_000;
-/** Maximum number of timers that fire concurrently. */
+/** Maximum number of timers that fire concurrently, and of webhooks that are sent concurrently. */
 const BATCH = 20;
 /** Maximum pause between two full batches, in milliseconds. */
 const LONGEST_PAUSE_MS = 250;
@@ -30,6 +30,8 @@ export class Timekeeper {
   readonly #context: EngineContext;
   readonly #timers: Timers;
   readonly #kinds: readonly TimerKind[];
+  /** Webhooks that wait for their receivers. */
+  readonly #sending = new Set<Promise<void>>();
   #sleep: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #isNotified = false;
@@ -56,6 +58,7 @@ export class Timekeeper {
     this.#isStopped = true;
     clearTimeout(this.#sleep);
     await this.#round;
+    await Promise.all(this.#sending);
   }
 
   #wake(): void {
@@ -71,14 +74,41 @@ export class Timekeeper {
     while (this.#isNotified && !this.#isStopped) {
       this.#isNotified = false;
       try {
-        await fireDue(this.#context, now(), this.#kinds);
-        pause = await this.#untilNext();
+        if (this.#kinds.includes("webhook")) await this.#sendDue();
+        else await fireDue(this.#context, now(), this.#kinds);
+        // The end of each sending wakes it.
+        pause = this.#sending.size < BATCH ? await this.#untilNext() : LONGEST_SLEEP_MS;
       } catch (error) {
         this.#context.logger.error({ err: error }, "due timers could not be read; this will be retried");
         pause = LONGEST_SLEEP_MS;
       }
     }
     if (!this.#isStopped) this.#sleep = setTimeout(() => this.#wake(), pause).unref();
+  }
+
+  /** Begins to send due webhooks, but does not wait for their receivers: a slow one delays no other webhook. */
+  async #sendDue(): Promise<void> {
+    const at = now();
+    const begun = performance.now();
+    const room = BATCH - this.#sending.size;
+    if (room === 0) return;
+    const rows = await dueInTurn(this.#timers.table, this.#kinds, at, room);
+    if (rows.length === 0 || this.#context.live.stopping.aborted) return;
+    await Promise.all(rows.map(async (row) => this.#send(await claim(this.#timers, row, at), row, at)));
+    if (rows.length === room) await leaveTime(this.#context, begun);
+  }
+
+  #send(claimed: TimerRow | undefined, { due_at }: TimerRow, at: string): void {
+    if (!claimed) return;
+    const sent = fire(this.#context, this.#timers, { claimed, due_at }, at)
+      .catch((error: unknown) =>
+        this.#context.logger.error({ err: error, id: claimed.id }, "a webhook will be sent again"),
+      )
+      .finally(() => {
+        this.#sending.delete(sent);
+        this.#wake();
+      });
+    this.#sending.add(sent);
   }
 
   async #untilNext(): Promise<number> {
@@ -98,19 +128,28 @@ export async function fireDue(
   if (!timers) return;
   for (;;) {
     const begun = performance.now();
-    const rows = await dueInTurn(timers.table, kinds, at);
+    const rows = await dueInTurn(timers.table, kinds, at, BATCH);
     // During a shutdown, refused runs would be due again immediately.
     if (rows.length === 0 || context.live.stopping.aborted) return;
     await Promise.all(inGroups(rows).map((group) => fireEach(context, timers, group, at)));
     if (rows.length < BATCH) return;
-    // Leaves other requests as much time as the batch took.
-    const ms = Math.min(performance.now() - begun, LONGEST_PAUSE_MS);
-    await pauseUntil(ms, context.live.stopping, () => undefined);
+    await leaveTime(context, begun);
   }
 }
 
-/** The next batch of due timers, one of each user in turn: users with many due timers do not delay the others. */
-async function dueInTurn(table: TimerTable, kinds: readonly TimerKind[], at: string): Promise<TimerRow[]> {
+/** After a full batch, leaves other requests as much time as it took. */
+async function leaveTime({ live }: EngineContext, begun: number): Promise<void> {
+  const ms = Math.min(performance.now() - begun, LONGEST_PAUSE_MS);
+  await pauseUntil(ms, live.stopping, () => undefined);
+}
+
+/** The next `most` due timers, one of each user in turn: users with many due timers do not delay the others. */
+async function dueInTurn(
+  table: TimerTable,
+  kinds: readonly TimerKind[],
+  at: string,
+  most: number,
+): Promise<TimerRow[]> {
   const found = new Map<TimerRow["scope"], TimerRow[]>();
   for (;;) {
     const known = [...found.keys()];
@@ -122,7 +161,7 @@ async function dueInTurn(table: TimerTable, kinds: readonly TimerKind[], at: str
   }
   const ofUsers = [...found.values()];
   const turns = Array.from({ length: BATCH }, (_, turn) => ofUsers.flatMap((rows) => rows[turn] ?? []));
-  return turns.flat().slice(0, BATCH);
+  return turns.flat().slice(0, most);
 }
 
 /** Groups timers that must fire in order: delayed runs of one thread. All groups fire concurrently. */
@@ -141,22 +180,34 @@ async function fireEach(
   rows: readonly TimerRow[],
   at: string,
 ): Promise<void> {
-  for (const row of rows) await fire(context, timers, row, at);
+  for (const row of rows) {
+    const claimed = await claim(timers, row, at);
+    if (claimed) await fire(context, timers, { claimed, due_at: row.due_at }, at);
+  }
 }
 
-/** Claims the timer by compare-and-set on its version, then fires it. */
-async function fire(context: EngineContext, { table }: Timers, row: TimerRow, at: string): Promise<void> {
+/** Claims the timer by compare-and-set on its version. Undefined if another server was faster. */
+async function claim({ table }: Timers, row: TimerRow, at: string): Promise<TimerRow | undefined> {
   // Earlier timers of the group may have taken a while, so `at` can be in the past.
   const due_at = new Date(Math.max(Date.parse(at), Date.now()) + LEASE_MS).toISOString();
-  if (!(await table.replace({ ...row, due_at }))) return;
-  const claimed = { ...row, due_at, version: row.version + 1 };
+  const isClaimed = await table.replace({ ...row, due_at });
+  return isClaimed ? { ...row, due_at, version: row.version + 1 } : undefined;
+}
+
+/** Fires a claimed timer that was due at `due_at`. */
+async function fire(
+  context: EngineContext,
+  { table }: Timers,
+  { claimed, due_at }: { claimed: TimerRow; due_at: string | null },
+  at: string,
+): Promise<void> {
   try {
-    await FIRES[row.kind]?.(context, claimed, at);
+    await FIRES[claimed.kind]?.(context, claimed, at);
   } catch (error) {
-    const { kind, id } = row;
+    const { kind, id } = claimed;
     if (error instanceof GraphServeError && error.code === "shutting_down") {
       // Release the lease, so that another server can fire it now.
-      await table.replace({ ...claimed, due_at: row.due_at });
+      await table.replace({ ...claimed, due_at });
       return;
     }
     if (error instanceof TooManyActiveRunsError) {

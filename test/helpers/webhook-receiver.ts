@@ -22,6 +22,10 @@ export interface Receiver {
   /** Statuses of the next responses, and of all later ones. */
   answers: number[];
   otherwise: number;
+  /** If set, the next request is answered only after it. */
+  hold?: Promise<unknown> | undefined;
+  /** Requests that the sender aborted before they were answered. */
+  aborted: number;
 }
 
 export async function startReceiver(): Promise<Receiver> {
@@ -29,10 +33,14 @@ export async function startReceiver(): Promise<Receiver> {
   const answers: number[] = [];
   let heard: () => void = () => undefined;
   const server = createServer((request, response) => {
-    void text(request).then((body) => {
+    response.on("close", () => (receiver.aborted += response.writableFinished ? 0 : 1));
+    void text(request).then(async (body) => {
       received.push({ headers: request.headers, body, run: JSON.parse(body) as Received["run"] });
-      response.writeHead(answers.shift() ?? receiver.otherwise, { location: "/elsewhere" }).end();
       heard();
+      const { hold } = receiver;
+      receiver.hold = undefined;
+      await hold;
+      response.writeHead(answers.shift() ?? receiver.otherwise, { location: "/elsewhere" }).end();
     });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -47,6 +55,6 @@ export async function startReceiver(): Promise<Receiver> {
   };
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/hook?token=t-1`;
-  const receiver = { url, received, next, answers, otherwise: 204 };
+  const receiver: Receiver = { url, received, next, answers, otherwise: 204, aborted: 0 };
   return receiver;
 }

@@ -94,6 +94,23 @@ onEveryBackend("a webhook", (backend) => {
     expect((await receiver.next()).run).toMatchObject({ run_id: waits.run_id, status: "interrupted" });
   });
 
+  it("is sent for runs that are rolled back, running or queued", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver } = await open();
+    const gate = newId();
+    const request = { assistant_id: "gate", input: { gate }, webhook: receiver.url };
+    const running = await service.runs.background(thread_id, request);
+    const queued = await service.runs.background(thread_id, request);
+    await gateOf(gate).entered;
+    for (const { run_id } of [queued, running]) {
+      await service.runs.cancel(thread_id, run_id, { action: "rollback", wait: true });
+      const { run } = await receiver.next();
+      expect(run).toMatchObject({ run_id, status: "interrupted" });
+    }
+    expect(await service.runs.list(thread_id, {})).toEqual([]);
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+  });
+
   it("is sent by the next server for a run whose process crashed or stopped", async () => {
     if (skip() || !backend().durable) return;
     const { service, storage, thread_id, receiver, settings } = await open({ resume_runs: false });
@@ -154,6 +171,21 @@ onEveryBackend("a webhook", (backend) => {
     await service.fireDue(at(120));
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it("is not delayed by the slow receiver of another webhook", async () => {
+    if (skip()) return;
+    const { service, receiver } = await open();
+    const slow = deferred();
+    receiver.hold = slow.promise;
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    await service.runs.createStateless(request);
+    await receiver.next();
+    const { run_id } = await service.runs.createStateless(request);
+    expect((await receiver.next()).run).toMatchObject({ run_id });
+    expect(receiver.aborted).toBe(0);
+    slow.resolve();
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
   });
 
   it("is kept while its run may still be stored, and removed after that", async () => {
