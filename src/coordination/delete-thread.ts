@@ -16,8 +16,7 @@ export async function deleteThread(context: EngineContext, threadId: string): Pr
     // Another user may have claimed the thread while this call waited for it.
     if (context.caller) await visibleThread(context, thread_id);
     if (!(await removeThread(context, thread_id))) throw new NotFoundError("thread", thread_id);
-    context.live.logs.forgetThread(thread_id);
-    context.live.follower?.forget(thread_id);
+    context.live.forgetThread(thread_id);
   } finally {
     await lease?.release();
   }

@@ -6,7 +6,7 @@ import { asServiceError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { watchCancels } from "../coordination/rollback.js";
-import { removeThread } from "../threads/thread-state.js";
+import { removeExpired } from "../threads/thread-state.js";
 import { ownerOf } from "../storage/rows/owners.js";
 import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "../scheduling/timekeeper.js";
@@ -139,7 +139,7 @@ async function warnOfDelayed({ settings, storage, logger }: OpsContext): Promise
 }
 
 /** Removes what has expired by `at` (ISO 8601): threads, usage, dead runs and idempotency keys. */
-export async function sweep(context: OpsContext, at: string = now()): Promise<void> {
+export async function sweep(context: EngineContext, at: string = now()): Promise<void> {
   await sweepThreads(context, at);
   await sweepUsage(context, at);
   if (context.storage.deadRuns) await (await import("../coordination/dead-runs.js")).forgetDead(context, at);
@@ -161,7 +161,7 @@ async function sweepUsage({ settings, storage: { usage } }: OpsContext, at: stri
  * Deletes or prunes the threads whose time to live has ended by `at`. Threads with a run that is active, queued or delayed,
  * or with a cron, wait for a later sweep.
  */
-async function sweepThreads(context: OpsContext, at: string): Promise<void> {
+async function sweepThreads(context: EngineContext, at: string): Promise<void> {
   const seen = new Set<string>();
   let kept = 0;
   for (;;) {
@@ -177,22 +177,28 @@ async function sweepThreads(context: OpsContext, at: string): Promise<void> {
 }
 
 /** Returns false if the thread is busy or was updated in the meantime. */
-async function sweepThread(context: OpsContext, { thread_id, updated_at }: ThreadRow): Promise<boolean> {
+async function sweepThread(context: EngineContext, row: ThreadRow): Promise<boolean> {
   const { storage, logger } = context;
+  const { thread_id, ttl } = row;
+  // A custom storage may not know that a ttl can be without minutes.
+  if (ttl?.ttl_minutes == null) return false;
   const lease = await storage.locks.acquire(thread_id, { wait: false });
   if (!lease) return false;
   try {
-    const row = await storage.threads.get(thread_id);
-    if (!row?.ttl || row.updated_at !== updated_at || (await isNeeded(context, row))) return false;
-    if (row.ttl.strategy === "delete") await removeThread(context, thread_id);
-    else await prune(context, row);
-    return true;
+    if (await isNeeded(context, row)) return false;
+    return await (ttl.strategy === "delete" ? remove(context, row) : prune(context, row));
   } catch (error) {
     logger.error({ err: error, thread_id }, "an expired thread could not be swept");
     return false;
   } finally {
     await lease.release();
   }
+}
+
+async function remove(context: EngineContext, row: ThreadRow): Promise<boolean> {
+  if (!(await removeExpired(context, row))) return false;
+  context.live.forgetThread(row.thread_id);
+  return true;
 }
 
 /** Whether something will still run on the thread. A run that waits for an answer does not count. */
@@ -204,10 +210,13 @@ async function isNeeded({ storage }: OpsContext, { thread_id, status }: ThreadRo
   return false;
 }
 
-async function prune(context: OpsContext, row: ThreadRow): Promise<void> {
+async function prune(context: EngineContext, expired: ThreadRow): Promise<boolean> {
   const { threads } = context.storage;
+  const { thread_id, updated_at } = expired;
+  const row = await threads.get(thread_id);
+  if (row?.updated_at !== updated_at) return false;
   await keepLatest(context, row);
   // A change in the meantime, which may have set another ttl, has started the time again.
-  if ((await threads.get(row.thread_id))?.updated_at !== row.updated_at) return;
-  await threads.update(row.thread_id, { updated_at: now(), ttl: null });
+  await threads.update(thread_id, { updated_at: now(), ttl: null }, updated_at);
+  return true;
 }

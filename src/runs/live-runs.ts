@@ -478,6 +478,12 @@ export class LiveRuns {
     }
   }
 
+  /** Forgets the frames of a deleted thread, and ends the streams of its events. */
+  forgetThread(threadId: string): void {
+    this.logs.forgetThread(threadId);
+    this.follower?.forget(threadId);
+  }
+
   /** Waits for all runs, at most `graceSeconds`, then stops the remaining ones: they end or are requeued. */
   async stop(graceSeconds: number): Promise<void> {
     const ended = () => Promise.all([...this.#runs.values()].map((live) => live.answer()));

@@ -125,8 +125,20 @@ export class Crons {
       data,
     };
     await timers.table.insert(row);
+    if (thread !== undefined) await this.#keep(row, thread);
     timers.wake();
     return cronModel(row);
+  }
+
+  /**
+   * Updates the thread of a new cron, so that a sweep which has not seen the cron does not delete the thread.
+   * @throws NotFoundError if the thread was deleted meanwhile (`thread_not_found`)
+   */
+  async #keep({ kind, id }: CronRow, threadId: string): Promise<void> {
+    const { storage } = this.#context;
+    if (await storage.threads.update(threadId, { updated_at: now() })) return;
+    await this.#timers().table.delete(kind, id);
+    throw new NotFoundError("thread", threadId);
   }
 
   /** @throws NotFoundError (`cron_not_found`), also for a cron of another caller, and the errors of `create` */

@@ -253,19 +253,19 @@ export function renewedTtl(context: OpsContext, row: ThreadRow): Pick<ThreadRow,
 
 const MINUTE_MS = 60_000;
 
-/** The stored form of a requested time to live, in minutes. The default strategy is `delete`. */
+/** The stored form of a requested time to live, in minutes. The default strategy is `delete`. Null if none is requested. */
 export function ttlOf(request: TtlRequest | null | undefined): ThreadRow["ttl"] {
   if (request == null) return null;
   if (typeof request === "number") return { strategy: "delete", ttl_minutes: request };
-  if (request.ttl == null) return null;
-  return { strategy: request.strategy ?? "delete", ttl_minutes: request.ttl };
+  return { strategy: request.strategy ?? "delete", ttl_minutes: request.ttl ?? null };
 }
 
 /** A thread's time to live for clients. It expires `ttl_minutes` after the thread's last update. */
 function ttlModel(row: ThreadRow): Thread["ttl"] {
-  if (!row.ttl) return null;
-  const expiresAt = new Date(Date.parse(row.updated_at) + row.ttl.ttl_minutes * MINUTE_MS);
-  return { ...row.ttl, expires_at: expiresAt.toISOString() };
+  if (row.ttl?.ttl_minutes == null) return null;
+  const { strategy, ttl_minutes } = row.ttl;
+  const expiresAt = new Date(Date.parse(row.updated_at) + ttl_minutes * MINUTE_MS);
+  return { strategy, ttl_minutes, expires_at: expiresAt.toISOString() };
 }
 
 /**
@@ -281,6 +281,22 @@ export async function removeThread(
   const isRemoved = await storage.threads.delete(threadId);
   onThreadRemoved?.(threadId);
   return isRemoved;
+}
+
+/**
+ * Deletes an expired thread, as its row was read: with it goes nothing that was accepted on the thread since. Call under the
+ * thread's lock. False if the thread has changed, or something runs or will run on it.
+ */
+export async function removeExpired(
+  { storage, timers, onThreadRemoved }: OpsContext,
+  { thread_id, updated_at }: ThreadRow,
+): Promise<boolean> {
+  // The row first: what finds it afterwards is refused, and nothing is lost for what came before.
+  if (!(await storage.threads.delete(thread_id, updated_at))) return false;
+  await storage.checkpointer.deleteThread(thread_id);
+  if (timers) await forgetTimers(timers, thread_id);
+  onThreadRemoved?.(thread_id);
+  return true;
 }
 
 /** Rolls back an incomplete thread. Errors are only logged: the caller reports the first one. */

@@ -1,6 +1,8 @@
 /** The setting ttl, on every backend: what expires by default, and what a sweep leaves alone. */
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
+import type { Run } from "../../src/models/run.js";
+import type { Thread, TtlRequest } from "../../src/models/thread.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
@@ -71,6 +73,125 @@ onEveryBackend("the setting ttl", (backend) => {
       strategy: "delete",
       ttl_minutes: 100,
     });
+  });
+
+  /** A service whose sweep calls `meanwhile` before it deletes or patches the row of a thread. */
+  async function interrupted(meanwhile: () => Promise<unknown>, settings: Partial<Settings> = {}) {
+    const storage = await keptStorage(backend());
+    const { threads } = storage;
+    let isSweeping = false;
+    const once = async () => {
+      if (!isSweeping) return;
+      isSweeping = false;
+      await meanwhile();
+    };
+    const held = replacing(threads, {
+      delete: async (...args) => {
+        await once();
+        return threads.delete(...args);
+      },
+      update: async (...args) => {
+        await once();
+        return threads.update(...args);
+      },
+    });
+    const service = await openTestService({ graphs, settings, storage: { ...storage, threads: held } });
+    const expire = async (threadId: string) => {
+      // A change of the thread has a later time.
+      const { updated_at } = await service.threads.get(threadId);
+      await expect.poll(() => new Date().toISOString() > updated_at).toBe(true);
+      isSweeping = true;
+      await service.sweep(afterMinutes(11));
+      expect(isSweeping).toBe(false);
+    };
+    const create = async (ttl: TtlRequest) => {
+      const { thread_id } = await service.threads.create({ ttl });
+      const { answer } = await service.runs.wait(thread_id, run);
+      await answer;
+      return thread_id;
+    };
+    return { service, expire, create };
+  }
+
+  it("a run that is accepted while a sweep deletes the thread is executed", async () => {
+    let accepted: Run | undefined;
+    const { service, expire, create } = await interrupted(async () => {
+      accepted = await service.runs.background(thread_id, { ...run, multitask_strategy: "enqueue" });
+    });
+    const thread_id = await create(10);
+    await expire(thread_id);
+    const { answer } = await service.runs.join(thread_id, accepted!.run_id);
+    const messages = (await answer).messages as unknown[];
+    // Those of the run before, too.
+    expect(messages).toHaveLength(4);
+    expect(await service.runs.get(thread_id, accepted!.run_id)).toMatchObject({ status: "success" });
+  });
+
+  it("a patch while a sweep deletes the thread keeps the thread, with its state", async () => {
+    const { service, expire, create } = await interrupted(() =>
+      service.threads.update(thread_id, { metadata: { kept: true } }),
+    );
+    const thread_id = await create(10);
+    const { values } = await service.threads.get(thread_id);
+    await expire(thread_id);
+    expect(await service.threads.get(thread_id)).toMatchObject({ metadata: { kept: true }, values });
+  });
+
+  it("a cron that is created while a sweep deletes the thread keeps the thread", async () => {
+    if (skip()) return;
+    const { service, expire, create } = await interrupted(
+      () => service.crons.create({ assistant_id: "chat", schedule: "0 0 1 1 *" }, thread_id),
+      { crons: true },
+    );
+    const thread_id = await create(10);
+    await expire(thread_id);
+    expect((await service.threads.get(thread_id)).thread_id).toBe(thread_id);
+    expect((await service.crons.search({ thread_id })).items).toHaveLength(1);
+  });
+
+  it("a ttl that a client sets just before keep_latest removes it stays", async () => {
+    const { service, expire, create } = await interrupted(() =>
+      service.threads.update(thread_id, { ttl: 100 }),
+    );
+    const thread_id = await create({ ttl: 10, strategy: "keep_latest" });
+    await expire(thread_id);
+    expect((await service.threads.get(thread_id)).ttl).toMatchObject({ ttl_minutes: 100 });
+  });
+
+  it("a copy of a thread that a sweep deletes is complete or refused", async () => {
+    const storage = await keptStorage(backend());
+    const { checkpointer } = storage;
+    let copied: Promise<Thread> | undefined;
+    const deleteThread: typeof checkpointer.deleteThread = async (id) => {
+      await checkpointer.deleteThread(id);
+      if (id === thread_id) await (copied ??= service.threads.copy(id)).catch(() => undefined);
+    };
+    const service = await openTestService({
+      graphs,
+      storage: { ...storage, checkpointer: replacing(checkpointer, { deleteThread }) },
+    });
+    const { thread_id } = await service.threads.create({ ttl: 10 });
+    await (
+      await service.runs.wait(thread_id, run)
+    ).answer;
+    await service.sweep(afterMinutes(11));
+    await expect(copied).rejects.toMatchObject({ code: "thread_not_found" });
+  });
+
+  it("a thread with the ttl null never gets the default of keep_latest", async () => {
+    const service = await open({ threads: { minutes: 10, strategy: "keep_latest" } });
+    const created = await service.threads.create({ ttl: { ttl: null } });
+    const patched = await service.threads.create({});
+    expect((await service.threads.update(patched.thread_id, { ttl: { ttl: null } })).ttl).toBeNull();
+    for (const { thread_id } of [created, patched]) {
+      await (
+        await service.runs.wait(thread_id, run)
+      ).answer;
+      expect((await service.threads.get(thread_id)).ttl).toBeNull();
+      const count = (await service.state.history(thread_id, { limit: 100 })).length;
+      await service.sweep(afterMinutes(11));
+      expect(await service.state.history(thread_id, { limit: 100 })).toHaveLength(count);
+    }
   });
 
   it("threads with an active run, a delayed run or a cron are kept", async () => {

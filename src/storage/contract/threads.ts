@@ -33,8 +33,11 @@ export interface ThreadRow {
   status: ThreadStatus;
   /** Message of the error that ended the last run. */
   error: string | null;
-  /** The thread expires `ttl_minutes` after `updated_at`, so every update renews it. */
-  ttl: { strategy: TtlStrategy; ttl_minutes: number } | null;
+  /**
+   * The thread expires `ttl_minutes` after `updated_at`, so every update renews it. Without minutes it never expires, and
+   * gets no default ttl either.
+   */
+  ttl: { strategy: TtlStrategy; ttl_minutes: number | null } | null;
   /** What lists show of the thread, so that they need no state. Missing until a run or a state write. Optional for a storage. */
   preview?: StoredPreview;
 }
@@ -146,16 +149,25 @@ export interface ThreadTable {
   /** Insert a row. Returns false, and changes nothing, if the id exists. */
   insert(row: ThreadRow): Promise<boolean>;
   get(threadId: string): Promise<ThreadRow | undefined>;
-  /** Apply a patch and return the changed row; undefined if the thread does not exist. */
-  update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined>;
+  /**
+   * Apply a patch and return the changed row; undefined if the thread does not exist. With `updatedAt`, only if this is
+   * still the `updated_at` of the thread; undefined otherwise.
+   */
+  update(threadId: string, patch: ThreadPatch, updatedAt?: string): Promise<ThreadRow | undefined>;
   /**
    * A metadata filter without an index may be tested row by row during concurrent writes: each row counts in the state
    * in which it is read.
    */
   search(query: ThreadQuery): Promise<ThreadPage>;
   count(filter: ThreadFilter): Promise<number>;
-  /** Delete a thread and its runs. Returns false if the thread does not exist. The caller deletes the checkpoints. */
-  delete(threadId: string): Promise<boolean>;
+  /**
+   * Delete a thread and its runs. Returns false if the thread does not exist. The caller deletes the checkpoints.
+   *
+   * With `updatedAt`, only if this is still the `updated_at` of the thread, which is not busy and has no pending or running
+   * run; otherwise returns false and changes nothing. Check and deletion are one atomic step: a run that is inserted, or a
+   * change of the thread, either comes first and prevents the deletion, or finds no thread.
+   */
+  delete(threadId: string, updatedAt?: string): Promise<boolean>;
   /** Threads that expired before `now` and are not busy, the earliest expiry first, at most `limit`. */
   expired(now: string, limit: number): Promise<ThreadRow[]>;
 }

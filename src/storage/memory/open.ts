@@ -1,6 +1,6 @@
 import { wrapCheckpointer } from "../saver/checkpointer.js";
 import { createMemoryItems } from "../rows/items-in-memory.js";
-import { expiryOf, isHeldBy } from "../rows/rows.js";
+import { expiryOf, isHeldBy, isUnused } from "../rows/rows.js";
 import type { Owner, OwnerTable } from "../contract/owners.js";
 import type { RunRow, RunTable } from "../contract/runs.js";
 import type { Storage, StorageOptions } from "../contract/storage.js";
@@ -75,17 +75,21 @@ const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
     return true;
   },
   get: async (threadId) => copied(threads.get(threadId), copyThread),
-  update: async (threadId, patch) => copied(threads.patch(threadId, patch), copyThread),
+  async update(threadId, patch, updatedAt) {
+    if (updatedAt !== undefined && threads.get(threadId)?.updated_at !== updatedAt) return undefined;
+    return copied(threads.patch(threadId, patch), copyThread);
+  },
   async search(query) {
     const { rows, total } = await threads.search(query);
     return { rows: rows.map(copyThread), total };
   },
   count: async (filter) => threads.count(filter),
-  async delete(threadId) {
+  async delete(threadId, updatedAt) {
     const row = threads.get(threadId);
-    if (!row) return false;
+    const own = runs.of(threadId);
+    if (!row || (updatedAt !== undefined && !isUnused(row, own, updatedAt))) return false;
     threads.remove(row);
-    for (const run of runs.of(threadId).toReversed()) runs.remove(run);
+    for (const run of own.toReversed()) runs.remove(run);
     return true;
   },
   async expired(now, limit) {

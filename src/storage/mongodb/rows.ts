@@ -33,6 +33,8 @@ export interface ThreadDocument extends Omit<ThreadRow, "thread_id" | "metadata"
   settled: Settlement | null;
   /** Id of the latest run that was inserted, taken over or revived with a change of the thread. */
   opened: string | null;
+  /** The thread does not exist any more: its deletion is in progress, or failed halfway and is completed by a sweep. */
+  deleting?: true;
 }
 
 export interface RunDocument extends Omit<TextRun, "run_id"> {
@@ -89,7 +91,8 @@ export function toThreadDocument({ thread_id, ...row }: ThreadRow, marks: Marks)
 }
 
 export function fromThreadDocument(stored: ThreadDocument): ThreadRow {
-  const { _id, expires_at: _1, facts: _2, version: _3, settled: _4, opened: _5, preview, ...row } = stored;
+  const { _id, expires_at: _1, facts: _2, version: _3, settled: _4, opened: _5, ...fields } = stored;
+  const { deleting: _6, preview, ...row } = fields;
   return {
     thread_id: _id,
     ...row,

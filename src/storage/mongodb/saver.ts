@@ -92,9 +92,8 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       return configOf(ref, checkpoint.id);
     }
 
-    override async deleteThread(threadId: string): Promise<void> {
-      await super.deleteThread(threadId);
-      await deleteHeads(db, threadId);
+    override deleteThread(threadId: string): Promise<void> {
+      return deleteCheckpoints(db, threadId);
     }
 
     override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
@@ -178,6 +177,11 @@ export async function keepOnly(db: Db, thread_id: string, keep: readonly Checkpo
       { thread_id, parent_checkpoint_id: { $ne: null }, ...noneOf("parent_checkpoint_id", keep) },
       { $unset: { parent_checkpoint_id: "" } },
     );
+}
+
+export async function deleteCheckpoints(db: Db, thread_id: string): Promise<void> {
+  for (const name of [CHECKPOINTS, WRITES]) await db.collection(name).deleteMany({ thread_id });
+  await deleteHeads(db, thread_id);
 }
 
 /** Namespaces of a thread's checkpoints, read without the checkpoints themselves. */

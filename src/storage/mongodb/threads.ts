@@ -1,6 +1,6 @@
 import type { Db, Document, Filter, Sort } from "mongodb";
 import { dueYield } from "../../support/event-loop.js";
-import { containing, patchThread, splitFilter } from "../rows/rows.js";
+import { containing, patchThread, splitFilter, UNFINISHED } from "../rows/rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -11,6 +11,7 @@ import type {
 } from "../contract/threads.js";
 import { isDuplicate } from "./errors.js";
 import { recordingsIn } from "./recordings.js";
+import { deleteCheckpoints } from "./saver.js";
 import {
   type Collections,
   collectionsOf,
@@ -22,6 +23,15 @@ import {
 
 /** Fields of a thread's document that a change may set in addition to its row. */
 type NewMarks = Partial<Pick<ThreadDocument, "settled" | "opened">>;
+
+/** The new version refuses changes that are based on an earlier one. The ttl makes it a thread that a sweep deletes. */
+const EXPIRED = {
+  ttl: { strategy: "delete" as const, ttl_minutes: 0 },
+  expires_at: 0,
+  status: "idle" as const,
+};
+const MARK = { $set: { ...EXPIRED, deleting: true as const }, $inc: { version: 1 } };
+const ONLY_ID = { projection: { _id: 1 } };
 
 /** Thread rows in a MongoDB database. Filter values are used only as data, never as operators. */
 export class MongodbThreads implements ThreadTable {
@@ -52,14 +62,14 @@ export class MongodbThreads implements ThreadTable {
   }
 
   async find(threadId: string): Promise<ThreadDocument | undefined> {
-    return (await this.#threads.findOne({ _id: threadId })) ?? undefined;
+    return (await this.#threads.findOne({ _id: threadId, deleting: { $exists: false } })) ?? undefined;
   }
 
   /** Each failed attempt means that another change succeeded, so the loop terminates. */
-  async update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
+  async update(threadId: string, patch: ThreadPatch, updatedAt?: string): Promise<ThreadRow | undefined> {
     for (;;) {
       const stored = await this.find(threadId);
-      if (!stored) return undefined;
+      if (!stored || (updatedAt ?? stored.updated_at) !== stored.updated_at) return undefined;
       const row = await this.replace(stored, patch);
       if (row) return row;
     }
@@ -83,15 +93,31 @@ export class MongodbThreads implements ThreadTable {
   }
 
   /**
-   * Deletes the runs before and after the thread. After a crash in between, the thread still exists and can be deleted
-   * again. The second deletion removes runs that were inserted in the meantime.
+   * First marks the thread: from then on it does not exist for other calls, and a run that is being inserted is refused
+   * (./runs.ts). The marked document is deleted last. If the process dies before that, the next sweep finds the document
+   * and repeats the deletion.
    */
-  async delete(threadId: string): Promise<boolean> {
-    await this.#runs.deleteMany({ thread_id: threadId });
-    const { deletedCount } = await this.#threads.deleteOne({ _id: threadId });
+  async delete(threadId: string, updatedAt?: string): Promise<boolean> {
+    const isMarked = await (updatedAt === undefined
+      ? this.#threads.updateOne({ _id: threadId }, MARK).then(({ matchedCount }) => matchedCount > 0)
+      : this.#markUnused(threadId, updatedAt));
+    if (!isMarked) return false;
     await this.#runs.deleteMany({ thread_id: threadId });
     await recordingsIn(this.#db).deleteMany({ thread_id: threadId });
-    return deletedCount > 0;
+    if (updatedAt !== undefined) await deleteCheckpoints(this.#db, threadId);
+    await this.#threads.deleteOne({ _id: threadId, deleting: true });
+    return true;
+  }
+
+  /** A run counts from its insertion on, even if its thread has not been changed yet. */
+  async #markUnused(threadId: string, updatedAt: string): Promise<boolean> {
+    const stored = await this.#threads.findOne({ _id: threadId, updated_at: updatedAt });
+    if (!stored) return false;
+    if (stored.deleting) return true;
+    const unfinished = { thread_id: threadId, status: { $in: [...UNFINISHED] } };
+    if (stored.status === "busy" || (await this.#runs.findOne(unfinished, ONLY_ID))) return false;
+    const { version } = stored;
+    return (await this.#threads.updateOne({ _id: threadId, version }, MARK)).matchedCount > 0;
   }
 
   async expired(now: string, limit: number): Promise<ThreadRow[]> {

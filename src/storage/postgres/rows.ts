@@ -42,7 +42,7 @@ export function fromThreadColumns(stored: ThreadColumns): ThreadRow {
     config,
     status,
     error,
-    ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
+    ttl: strategy && { strategy, ttl_minutes },
     ...(preview && { preview }),
   };
 }

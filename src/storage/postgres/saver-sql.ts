@@ -137,9 +137,12 @@ export function storeBatch(s: string): string {
 }
 
 /** A WITH clause that deletes all checkpoints of a thread. Parameter 1 is the thread id. */
-export function deleteCheckpoints(s: string): string {
-  const remove = (table: string) => `DELETE FROM ${tableIn(s, table)} WHERE thread_id = $1`;
-  return `WITH blobs AS (${remove("checkpoint_blobs")}), writes AS (${remove("checkpoint_writes")}),
+export const deleteCheckpoints = (s: string): string => `WITH ${checkpointDeletions(s, "true")}`;
+
+/** The subqueries of `deleteCheckpoints`, on a condition. */
+export function checkpointDeletions(s: string, condition: string): string {
+  const remove = (table: string) => `DELETE FROM ${tableIn(s, table)} WHERE thread_id = $1 AND ${condition}`;
+  return `blobs AS (${remove("checkpoint_blobs")}), writes AS (${remove("checkpoint_writes")}),
     checkpoints AS (${remove("checkpoints")})`;
 }
 

@@ -19,7 +19,7 @@ import {
   threadAssignments,
   toJsonColumn,
 } from "./rows.js";
-import { deleteCheckpoints } from "./saver-sql.js";
+import { checkpointDeletions, deleteCheckpoints } from "./saver-sql.js";
 
 const columns = THREAD_COLUMNS.join(", ");
 const values = THREAD_COLUMNS.map((_, index) => `$${index + 1}`).join(", ");
@@ -28,7 +28,7 @@ const values = THREAD_COLUMNS.map((_, index) => `$${index + 1}`).join(", ");
 export class PostgresThreads implements ThreadTable {
   readonly #pool: PostgresPool;
   readonly #search: PostgresSearch;
-  readonly #sql: Record<"insert" | "get" | "update" | "delete" | "expired", string>;
+  readonly #sql: Record<"insert" | "get" | "update" | "delete" | "deleteUnused" | "expired", string>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [threads, runs] = [tableIn(schema, "gs_threads"), tableIn(schema, "gs_runs")];
@@ -37,8 +37,14 @@ export class PostgresThreads implements ThreadTable {
     this.#sql = {
       insert: `INSERT INTO ${threads} (${columns}) VALUES (${values}) ON CONFLICT DO NOTHING RETURNING 1`,
       get: `SELECT ${columns} FROM ${threads} WHERE thread_id = $1`,
-      update: `UPDATE ${threads} AS t SET ${threadAssignments("$2::json")} WHERE thread_id = $1 RETURNING ${columns}`,
+      update: `UPDATE ${threads} AS t SET ${threadAssignments("$2::json")} WHERE thread_id = $1
+        AND ($3::text IS NULL OR updated_at = $3) RETURNING ${columns}`,
       delete: `${deleteCheckpoints(schema)} DELETE FROM ${threads} WHERE thread_id = $1 RETURNING 1`,
+      // A statement that accepts a run updates the thread's row first: this one waits for it, and then finds a later row.
+      deleteUnused: `WITH gone AS (
+          DELETE FROM ${threads} WHERE thread_id = $1 AND updated_at = $2 AND status <> 'busy'
+            AND NOT EXISTS (SELECT FROM ${runs} WHERE thread_id = $1 AND status IN ('pending', 'running')) RETURNING 1
+        ), ${checkpointDeletions(schema, "EXISTS (SELECT FROM gone)")} SELECT 1 FROM gone`,
       // A thread with a queued run does not expire, whether or not it is busy.
       expired: `SELECT ${columns} FROM ${threads} AS t WHERE expires_at < $1 AND status <> 'busy' AND NOT EXISTS (
           SELECT FROM ${runs} AS r WHERE r.thread_id = t.thread_id AND r.state = 'queued' AND r.owner IS NULL)
@@ -55,14 +61,19 @@ export class PostgresThreads implements ThreadTable {
     return stored && fromThreadColumns(stored);
   }
 
-  async update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
-    const [stored] = await this.#pool.query<ThreadColumns>(this.#sql.update, [threadId, storePatch(patch)]);
+  async update(threadId: string, patch: ThreadPatch, updatedAt?: string): Promise<ThreadRow | undefined> {
+    const values = [threadId, storePatch(patch), updatedAt ?? null];
+    const [stored] = await this.#pool.query<ThreadColumns>(this.#sql.update, values);
     return stored && fromThreadColumns(stored);
   }
 
   /** The foreign key deletes the runs. The same statement deletes any remaining checkpoints. */
-  async delete(threadId: string): Promise<boolean> {
-    return (await this.#pool.query(this.#sql.delete, [threadId])).length > 0;
+  async delete(threadId: string, updatedAt?: string): Promise<boolean> {
+    const deleted =
+      updatedAt === undefined
+        ? this.#pool.query(this.#sql.delete, [threadId])
+        : this.#pool.query(this.#sql.deleteUnused, [threadId, updatedAt]);
+    return (await deleted).length > 0;
   }
 
   search(query: ThreadQuery): Promise<ThreadPage> {

@@ -24,6 +24,13 @@ export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
  */
 export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
 
+/** Whether a thread has not changed since this `updated_at` and nothing runs or will run on it; see `ThreadTable.delete`. */
+export const isUnused = (
+  row: ThreadRow,
+  runs: readonly Pick<RunRow, "status">[],
+  updatedAt: string,
+): boolean => row.updated_at === updatedAt && row.status !== "busy" && runs.every(isFinished);
+
 export const isHeldBy = (run: RunLease, { owner, attempt, state = run.state }: RunHolder): boolean =>
   run.owner === owner && run.attempt === attempt && run.state === state;
 
@@ -135,7 +142,7 @@ export const patchRun = (row: RunRow, patch: RunPatch): RunRow => patchRow(row, 
  * ```
  */
 export function expiryOf({ updated_at, ttl }: ThreadRow): number | null {
-  return ttl && Date.parse(updated_at) + ttl.ttl_minutes * 60_000;
+  return ttl?.ttl_minutes == null ? null : Date.parse(updated_at) + ttl.ttl_minutes * 60_000;
 }
 
 /** A copy of the row with the fields that are not undefined. */

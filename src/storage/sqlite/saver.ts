@@ -11,6 +11,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { Database, Statement } from "better-sqlite3";
 import { RunTakenError } from "../../support/errors.js";
+import { CHECKPOINT_TABLES } from "./schema.js";
 import type { CheckpointKey } from "../saver/checkpointer.js";
 import { requireKnownHead } from "../saver/known-head.js";
 import {
@@ -306,7 +307,7 @@ class SqliteCheckpoints {
       namespaces: db
         .prepare<[string], string>("SELECT DISTINCT checkpoint_ns FROM gs_checkpoints WHERE thread_id = ?")
         .pluck(),
-      delete: ["gs_checkpoints", "gs_writes", "gs_values"].map((table) =>
+      delete: CHECKPOINT_TABLES.map((table) =>
         db.prepare<[string]>(`DELETE FROM ${table} WHERE thread_id = ?`),
       ),
       keepOnly: [

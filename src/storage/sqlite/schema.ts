@@ -251,6 +251,9 @@ const MIGRATIONS: readonly string[] = [
 /** Processes that wrote tables of an earlier version must have stopped before the migration. */
 const STATE_VERSION = 10;
 
+/** The tables of checkpoints, each with a column `thread_id`. */
+export const CHECKPOINT_TABLES = ["gs_checkpoints", "gs_writes", "gs_values"] as const;
+
 /** Table version that this release reads and writes. */
 export const SQLITE_SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -12,6 +12,7 @@ import type {
   ThreadTable,
 } from "../contract/threads.js";
 import type { SqliteFile } from "./file.js";
+import { CHECKPOINT_TABLES } from "./schema.js";
 
 interface StoredThread
   extends Omit<ThreadRow, "metadata" | "config" | "graphs" | "ttl" | "preview">, TtlColumns {
@@ -43,7 +44,7 @@ function readThread(stored: StoredThread): ThreadRow {
     metadata: JSON.parse(stored.metadata) as JsonObject,
     config: JSON.parse(stored.config) as JsonObject,
     graphs: stored.graphs === null ? null : (JSON.parse(stored.graphs) as string[]),
-    ttl: strategy === null || ttl_minutes === null ? null : { strategy, ttl_minutes },
+    ttl: strategy && { strategy, ttl_minutes },
     ...(preview !== null && { preview: JSON.parse(preview) as StoredPreview }),
   };
 }
@@ -53,6 +54,10 @@ const values = THREAD_COLUMNS.map((column) => `@${column}`).join(", ");
 const assignments = THREAD_COLUMNS.filter((column) => column !== "thread_id" && column !== "created_at")
   .map((column) => `${column} = @${column}`)
   .join(", ");
+
+const DELETE = "DELETE FROM gs_threads WHERE thread_id = @threadId";
+const IF_UNUSED = `AND updated_at = @updatedAt AND status <> 'busy' AND NOT EXISTS (
+  SELECT 1 FROM gs_runs WHERE thread_id = @threadId AND status IN ('pending', 'running'))`;
 
 /** Thread rows of a SQLite file. */
 export class SqliteThreads implements ThreadTable {
@@ -77,14 +82,14 @@ export class SqliteThreads implements ThreadTable {
     return this.#file.read(() => this.#find(threadId));
   }
 
-  update(threadId: string, patch: ThreadPatch): Promise<ThreadRow | undefined> {
-    return this.#file.write(() => this.patch(threadId, patch));
+  update(threadId: string, patch: ThreadPatch, updatedAt?: string): Promise<ThreadRow | undefined> {
+    return this.#file.write(() => this.patch(threadId, patch, updatedAt));
   }
 
   /** Like `update`, for use inside a transaction. */
-  patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
+  patch(threadId: string, patch: ThreadPatch, updatedAt?: string): ThreadRow | undefined {
     const row = this.#find(threadId);
-    if (!row) return undefined;
+    if (!row || (updatedAt ?? row.updated_at) !== row.updated_at) return undefined;
     const next = patchThread(row, patch);
     const sql = `UPDATE gs_threads SET ${assignments} WHERE thread_id = @thread_id`;
     this.#file.statement(sql).run(storeThread(next));
@@ -100,10 +105,16 @@ export class SqliteThreads implements ThreadTable {
     return this.#file.read(() => this.#search.count(filter));
   }
 
-  /** Foreign keys delete its runs and labels too. */
-  delete(threadId: string): Promise<boolean> {
-    const sql = "DELETE FROM gs_threads WHERE thread_id = ?";
-    return this.#file.write(() => this.#file.statement(sql).run(threadId).changes > 0);
+  /** Foreign keys delete its runs and labels too. The same transaction deletes any remaining checkpoints. */
+  delete(threadId: string, updatedAt?: string): Promise<boolean> {
+    return this.#file.write(() => {
+      const sql = updatedAt === undefined ? DELETE : `${DELETE} ${IF_UNUSED}`;
+      const params = { threadId, updatedAt: updatedAt ?? null };
+      if (this.#file.statement(sql).run(params).changes === 0) return false;
+      for (const table of CHECKPOINT_TABLES)
+        this.#file.statement(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
+      return true;
+    });
   }
 
   expired(now: string, limit: number): Promise<ThreadRow[]> {

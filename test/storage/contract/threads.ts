@@ -145,6 +145,8 @@ export function threadTests(storage: () => Storage): void {
     });
   });
 
+  unchangedTests(storage);
+
   describe("time to live", () => {
     const ttl = { strategy: "delete" as const, ttl_minutes: 5 };
 
@@ -166,6 +168,18 @@ export function threadTests(storage: () => Storage): void {
       expect(await storage().threads.expired(minutesAfter(end, 60), 10)).toEqual([]);
     });
 
+    it("a ttl without minutes never ends", async () => {
+      const never = { strategy: "keep_latest" as const, ttl_minutes: null };
+      const row = threadRow({ ttl: never });
+      await storage().threads.insert(row);
+      expect(await storage().threads.get(row.thread_id)).toEqual(row);
+      const other = threadRow({ ttl });
+      await storage().threads.insert(other);
+      const patch = { updated_at: tick(), ttl: never };
+      expect(await storage().threads.update(other.thread_id, patch)).toEqual({ ...other, ...patch });
+      expect(await storage().threads.expired(minutesAfter(row.updated_at, 60), 10)).toEqual([]);
+    });
+
     it("busy threads never expire", async () => {
       const row = threadRow({ ttl, status: "busy" });
       await storage().threads.insert(row);
@@ -179,6 +193,70 @@ export function threadTests(storage: () => Storage): void {
       const expired = await storage().threads.expired(minutesAfter(late.updated_at, 100), 2);
       expect(expired.map((row) => row.thread_id)).toEqual([first.thread_id, second.thread_id]);
       expect(await storage().threads.expired(minutesAfter(late.updated_at, 100), 0)).toEqual([]);
+    });
+  });
+}
+
+function unchangedTests(storage: () => Storage): void {
+  describe("threads that have not changed since", () => {
+    it("a patch is applied only to the same version of the thread", async () => {
+      const row = threadRow();
+      await storage().threads.insert(row);
+      const patch = { updated_at: tick(), mergeMetadata: { a: 1 } };
+      const stale = minutesAfter(row.updated_at, -1);
+      expect(await storage().threads.update(row.thread_id, patch, stale)).toBeUndefined();
+      expect(await storage().threads.get(row.thread_id)).toEqual(row);
+      const patched = { ...row, updated_at: patch.updated_at, metadata: { a: 1 } };
+      expect(await storage().threads.update(row.thread_id, patch, row.updated_at)).toEqual(patched);
+    });
+
+    it("a thread is deleted with its ended runs", async () => {
+      const row = threadRow();
+      await storage().threads.insert(row);
+      const run = runRow(row.thread_id, { status: "success" });
+      const updated_at = tick();
+      await storage().runs.insert(run, { updated_at });
+      expect(await storage().threads.delete(row.thread_id, row.updated_at)).toBe(false);
+      expect(await storage().threads.delete(row.thread_id, updated_at)).toBe(true);
+      expect(await storage().threads.get(row.thread_id)).toBeUndefined();
+      expect(await storage().runs.get(row.thread_id, run.run_id)).toBeUndefined();
+      expect(await storage().threads.delete(row.thread_id, updated_at)).toBe(false);
+    });
+
+    it("a thread with a run that has not ended is kept, and a busy one", async () => {
+      const [pending, busy] = [threadRow(), threadRow({ status: "busy" })];
+      const run = runRow(pending.thread_id);
+      await storage().threads.insert(pending);
+      await storage().threads.insert(busy);
+      const { updated_at } = pending;
+      await storage().runs.insert(run, { updated_at });
+      expect(await storage().threads.delete(pending.thread_id, updated_at)).toBe(false);
+      expect(await storage().threads.delete(busy.thread_id, busy.updated_at)).toBe(false);
+      expect(await storage().threads.get(pending.thread_id)).toEqual(pending);
+      expect(await storage().runs.get(pending.thread_id, run.run_id)).toMatchObject({ status: "pending" });
+      await storage().runs.update(run.run_id, { updated_at: tick(), status: "running" });
+      expect(await storage().threads.delete(pending.thread_id, updated_at)).toBe(false);
+    });
+
+    it("of a run and a deletion at the same time, one is refused", async () => {
+      const rows = Array.from({ length: 20 }, () => threadRow());
+      for (const row of rows) await storage().threads.insert(row);
+      const runs = rows.map(({ thread_id }) => runRow(thread_id));
+      const at = tick();
+      const outcomes = await Promise.all(
+        rows.map(({ thread_id, updated_at }, index) =>
+          Promise.all([
+            storage().runs.insert(runs[index]!, { updated_at: at }),
+            storage().threads.delete(thread_id, updated_at),
+          ]),
+        ),
+      );
+      for (const [index, [isInserted, isDeleted]] of outcomes.entries()) {
+        const { run_id, thread_id } = runs[index]!;
+        expect(isInserted).toBe(!isDeleted);
+        expect((await storage().threads.get(thread_id)) !== undefined).toBe(isInserted);
+        expect((await storage().runs.get(thread_id, run_id)) !== undefined).toBe(isInserted);
+      }
     });
   });
 }
