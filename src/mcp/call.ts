@@ -36,15 +36,27 @@ export interface ToolCall {
 
 /** Runs or resumes a graph. @throws errors of the service */
 export async function callTool(call: ToolCall, called: CalledTool): Promise<CallToolResult> {
-  if (called.kind === "resume") {
-    const threadId = textOf(called.threadId);
-    const { metadata } = await call.service.threads.get(threadId);
-    const assistant_id = textOf(metadata.graph_id, "the thread has no run to continue");
-    return converse(call, threadId, { assistant_id, command: { resume: called.answer } });
-  }
+  if (called.kind === "resume") return resumeThread(call, called);
   const request = { assistant_id: called.graphId, input: called.input };
   if (called.threadId != null) return converse(call, textOf(called.threadId), request);
   return onNewThread(call, request);
+}
+
+async function resumeThread(
+  call: ToolCall,
+  { threadId: given, answer }: Extract<CalledTool, { kind: "resume" }>,
+): Promise<CallToolResult> {
+  const threadId = textOf(given);
+  if (answer == null)
+    throw new InvalidRequestError("answer is missing: pass the answer to the question of the thread");
+  const { metadata, status } = await call.service.threads.get(threadId);
+  const assistant_id = textOf(metadata.graph_id, "the thread has no run to continue");
+  // Such a run would succeed without the answer, which a model would take as read.
+  if (status === "idle")
+    throw new InvalidRequestError(
+      "the thread asks no question: it was answered already, or its graph never asked. To continue the conversation, call the tool of its graph with this thread_id",
+    );
+  return converse(call, threadId, { assistant_id, command: { resume: answer } });
 }
 
 function textOf(value: unknown, otherwise = "thread_id must be the id of a conversation"): string {

@@ -102,6 +102,13 @@ describe("init", () => {
     expect(await readdir(join(project.dir, "bot"))).toEqual(["graph.ts"]);
   });
 
+  it("an empty folder name is refused instead of filling the current folder", async () => {
+    const before = await readdir(project.dir);
+    const { code, stderr } = await init("", "-t", "minimal");
+    expect([code, stderr]).toEqual([2, expect.stringContaining("name a folder")]);
+    expect(await readdir(project.dir)).toEqual(before);
+  });
+
   it("an existing project gets a hint to use --config-only", async () => {
     await project.put("bot/package.json", {});
     const asked = await cli(["init", "bot"], { cwd: project.dir, isTTY: true });

@@ -231,6 +231,23 @@ describe("an interrupt in an MCP tool", () => {
     });
   });
 
+  it("resume_thread fails without an answer, and for a thread that asks no question", async () => {
+    const { url } = await start();
+    const client = await connectHttp(url);
+    const { thread_id } = (await client.call("hitl", { topic: "cats" })).data;
+    expect(await client.call("resume_thread", { thread_id })).toMatchObject({
+      isError: true,
+      texts: ["answer is missing: pass the answer to the question of the thread"],
+    });
+    expect(await client.call("resume_thread", { thread_id, answer: "soft" })).toMatchObject({
+      data: { status: "success", output: { answer: "soft" } },
+    });
+    expect(await client.call("resume_thread", { thread_id, answer: "loud" })).toMatchObject({
+      isError: true,
+      texts: [expect.stringContaining("the thread asks no question")],
+    });
+  });
+
   it("the log says that the thread of a rejected call could not be deleted", async () => {
     const logger = recordingLogger();
     const failing = (message: string) => vi.fn(() => Promise.reject(new Error(message)));

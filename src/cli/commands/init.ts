@@ -2,7 +2,7 @@ import { basename, relative, resolve } from "node:path";
 import { isCancel, select } from "@clack/prompts";
 import type { Command } from "@commander-js/extra-typings";
 import { Option } from "../session/commander.js";
-import { ConfigError } from "../../support/errors.js";
+import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import {
   callingManager,
   callingVersion,
@@ -48,6 +48,11 @@ const MOST_NAMES = 3;
 /** `init`: copies a template into a folder, or creates only a configuration file. */
 async function init(session: Session, dir: string, flags: InitFlags): Promise<number> {
   const { io, print } = session;
+  // An empty variable of a script must not fill the current folder.
+  if (dir.trim() === "")
+    throw new InvalidRequestError("the folder of the project is empty", undefined, {
+      hint: "name a folder, such as graph-serve init my-agent, or . for the current one",
+    });
   const folder = resolve(io.cwd, dir);
   const isNew = flags.template !== undefined || flags.configOnly || flags.force;
   // Fail before prompting for a template.

@@ -31,7 +31,12 @@ export function shadowCommand(command: Command, run: Runner): void {
 /** `runs rerun`. */
 export function rerunCommand(command: Command, run: Runner): void {
   addShadowOptions(command)
-    .option("--status <status>", "runs with this status: success, error or interrupted", "error")
+    .addOption(
+      // Runs with another status have not ended, or cannot be repeated.
+      new Option("--status <status>", "only runs with this status")
+        .choices(["success", "error", "interrupted"] as const)
+        .default("error" as const),
+    )
     .addHelpText(
       "after",
       examples(

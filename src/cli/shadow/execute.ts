@@ -1,6 +1,5 @@
 /** Repeats stored runs, and prints what differs. */
 import { resolve } from "node:path";
-import { RUN_STATUSES } from "../../models/run.js";
 import { parseBudget } from "../../support/budgets/budget.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
 import { createRedaction } from "../../testing/cases/redact.js";
@@ -8,7 +7,7 @@ import { ShadowBudget } from "../../testing/shadow/budget.js";
 import { type ModelMode, ShadowCalls } from "../../testing/shadow/calls.js";
 import { shadow, type ShadowResult } from "../../testing/shadow/shadow.js";
 import { findUnits } from "../../testing/shadow/units.js";
-import { oneOf, timeOf, wholeNumber } from "../session/options.js";
+import { timeOf, wholeNumber } from "../session/options.js";
 import { createReport } from "../session/report-file.js";
 import type { Session } from "../session/session.js";
 import { abortOnStop, SIGNAL_EXITS } from "../session/stop.js";
@@ -38,7 +37,7 @@ export interface ShadowFlags extends SourceFlags {
   html?: string;
   studio?: boolean;
   ci?: boolean;
-  status?: string;
+  status?: "success" | "error" | "interrupted";
   accept?: string;
   baseline?: string;
 }
@@ -74,7 +73,6 @@ async function executed(
   end: (places: ShadowPlaces) => number,
 ): Promise<number> {
   const { io, print } = session;
-  const status = flags.status === undefined ? undefined : oneOf("--status", flags.status, RUN_STATUSES);
   const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
   const sample = flags.sample === undefined ? undefined : wholeNumber("--sample", flags.sample, 1);
   const timeoutSeconds = wholeNumber("--timeout", flags.timeout, 1, MOST_SECONDS);
@@ -96,7 +94,7 @@ async function executed(
   try {
     if (graphId !== undefined && !(await graphs(graphId)).target)
       throw new ConfigError(`graph ${JSON.stringify(graphId)} is not configured`);
-    const units = await findUnits(source, { since, status, graphId, sample });
+    const units = await findUnits(source, { since, status: flags.status, graphId, sample });
     const executions = shadow(units, { source, graphs, calls, redact, budget, timeoutSeconds, signal });
     const results = tally.counted(judged(executions, baseline), (one) => {
       if (junit) cases.push(junitCase(one));

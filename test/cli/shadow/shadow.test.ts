@@ -329,6 +329,14 @@ describe("runs rerun", () => {
     expect(fixed.stderr).toContain("2 now succeed");
     expect(fixed.code).toBe(0);
   });
+
+  it.each(["pending", "running", "timeout"])(
+    "the status %s, of runs it cannot repeat, is refused",
+    async (status) => {
+      const { code, stderr } = await run("runs", "rerun", "--status", status);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/success, error,? (or )?interrupted/)]);
+    },
+  );
 });
 
 withOwnSchema("shadow on postgres", (postgres) => {
