@@ -58,7 +58,12 @@ interface Edit {
   heads: ThreadHeads;
   messages: MessageCounter;
   guard: unknown;
+  /** The newest checkpoint by namespace: read under the lease, or stored by the edit. */
+  newest: Map<string, string | undefined>;
 }
+
+/** Attempts to store an edit while requests keep changing the row of its thread. */
+const EDIT_ATTEMPTS = 20;
 
 export class RunCheckpointer extends BaseCheckpointSaver {
   readonly #inner: Checkpointer;
@@ -120,16 +125,23 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   ): Promise<T> {
     const guard = await this.#inner.guardEdit?.(thread_id);
     const heads = new ThreadHeads(thread_id);
+    const newest = new Map<string, string | undefined>();
     for (const namespace of new Set(["", checkpoint_ns])) {
-      const head = await this.#inner.getTuple({ configurable: { thread_id, checkpoint_ns: namespace } });
-      await heads.note(namespace, head?.checkpoint.id);
+      const id = await this.#newestIn(thread_id, namespace);
+      await heads.note(namespace, id);
+      newest.set(namespace, id);
     }
-    this.#edits.set(thread_id, { origin, lease, heads, guard, messages: new MessageCounter() });
+    this.#edits.set(thread_id, { origin, lease, heads, guard, newest, messages: new MessageCounter() });
     try {
       return await work();
     } finally {
       this.#edits.delete(thread_id);
     }
+  }
+
+  async #newestIn(thread_id: string, checkpoint_ns: string): Promise<string | undefined> {
+    const head = await this.#inner.getTuple({ configurable: { thread_id, checkpoint_ns } });
+    return head?.checkpoint.id;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -188,7 +200,10 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const write = () => {
       const known = heads?.advance(String(checkpoint_ns), checkpoint.id);
       const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
-      return this.#inner.put(guarded, checkpoint, stored, newVersions);
+      const put = this.#inner.put(guarded, checkpoint, stored, newVersions);
+      return edit && known
+        ? put.then((written) => noteStored(edit, checkpoint_ns, checkpoint, written))
+        : put;
     };
     const dropped = () => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } });
     return this.#write(config, write, dropped);
@@ -253,11 +268,36 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       if (edit?.lease.lost?.aborted) throw new ThreadChangedError(String(configurable?.thread_id));
     };
     requireLease();
-    const written = await work();
+    const written = await (edit ? this.#guarded(String(configurable?.thread_id), edit, work) : work());
     // Not every storage can reject a late write. It must not be acknowledged, because newer checkpoints supersede it.
     requireLease();
     return written;
   }
+
+  /**
+   * A storage may guard an edit by the row of its thread. The row also changes when a run is accepted or metadata are
+   * patched; only a newer checkpoint is a conflict.
+   */
+  async #guarded<T>(threadId: string, edit: Edit, work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof ThreadChangedError) || attempt === EDIT_ATTEMPTS) throw error;
+        edit.guard = await this.#inner.guardEdit?.(threadId);
+        // Without a guard, the thread was deleted, or the storage guards edits by checkpoints only.
+        if (edit.guard === undefined) throw error;
+        for (const [namespace, id] of edit.newest)
+          if ((await this.#newestIn(threadId, namespace)) !== id) throw error;
+        await edit.lease.confirm?.();
+      }
+    }
+  }
+}
+
+function noteStored<T>({ newest }: Edit, namespace: unknown, { id }: Checkpoint, written: T): T {
+  newest.set(String(namespace), id);
+  return written;
 }
 
 /** Resolves once a run may write; undefined if it may write now. A lost lease fences its run. */
