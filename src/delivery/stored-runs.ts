@@ -47,6 +47,7 @@ export class StoredRuns {
   /** Unfinished runs, by run id. */
   readonly #open = new Map<string, StoredRun>();
   readonly #onFollow: (followed: Promise<void>) => void;
+  readonly #onDeleted: () => void;
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
@@ -54,18 +55,25 @@ export class StoredRuns {
   #isPollDue = false;
   /** Polls since the last news. */
   #idlePolls = 0;
+  /** When the thread was created; undefined until it exists. */
+  #threadSince: string | undefined;
 
-  /** @param onFollow gets a promise for each followed run, which rejects if following fails */
+  /**
+   * @param onFollow gets a promise for each followed run, which rejects if following fails
+   * @param onDeleted called when the thread was deleted, by any process
+   */
   constructor(
     context: EngineContext,
     threadId: string,
     feed: ThreadFeed,
     onFollow: (followed: Promise<void>) => void,
+    onDeleted: () => void,
   ) {
     this.#context = context;
     this.#threadId = threadId;
     this.#feed = feed;
     this.#onFollow = onFollow;
+    this.#onDeleted = onDeleted;
   }
 
   /** Polls immediately, then at intervals. */
@@ -133,7 +141,10 @@ export class StoredRuns {
   }
 
   async #publishAll(): Promise<void> {
-    const { runs } = this.#context.storage;
+    const { runs, threads } = this.#context.storage;
+    const thread = await threads.get(this.#threadId);
+    if (this.#threadSince !== undefined && thread?.created_at !== this.#threadSince) return this.#onDeleted();
+    this.#threadSince = thread?.created_at;
     const rows = await runs.list({ threadId: this.#threadId, limit: NEWEST_RUNS, offset: 0 });
     this.#idlePolls += 1;
     for (const row of rows.reverse()) {

@@ -78,8 +78,12 @@ export class ThreadFeeds implements ThreadFollower {
       live.budget,
       () => this.#drop(threadId, entry),
     );
-    const stored = new StoredRuns(this.#context, threadId, feed, (followed) =>
-      this.#follow(threadId, feed, followed),
+    const stored = new StoredRuns(
+      this.#context,
+      threadId,
+      feed,
+      (followed) => this.#follow(threadId, feed, followed),
+      () => this.#feeds.get(threadId) === entry && this.forget(threadId),
     );
     const entry: FeedEntry = { feed, stored, linger: undefined };
     this.#feeds.set(threadId, entry);

@@ -7,9 +7,12 @@ import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
+import { serve, type TestServer } from "../helpers/app.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { replacing } from "../helpers/refusing.js";
+import { openTestService } from "../helpers/service.js";
+import { openEvents } from "../helpers/thread-events.js";
 
 const THREADS = 10;
 const services: Service[] = [];
@@ -89,13 +92,49 @@ function keepsRuns(options: () => StorageOptions, settings: Partial<Settings> = 
   });
 }
 
+/** The stream of a thread's runs and that of its events. */
+async function readersOn(server: TestServer, threadId: string): Promise<Promise<unknown>[]> {
+  const runs = await server.fetch("GET", `/threads/${threadId}/stream`);
+  expect(runs.status).toBe(200);
+  return [runs.text(), (await openEvents(server, threadId)).ended];
+}
+
+/** Without the end of a stream, the test times out. */
+function endsReaders(options: () => StorageOptions): void {
+  const remove = {
+    sweep: ({ service }: TestServer) => service.sweep(new Date(Date.now() + 120_000).toISOString()),
+    "DELETE /threads/{thread_id}": (server: TestServer, id: string) =>
+      server.request("DELETE", `/threads/${id}`),
+  };
+  for (const [name, by] of Object.entries(remove)) {
+    it(`a ${name} ends the streams of the thread on every server`, { timeout: 30_000 }, async () => {
+      const open = async () =>
+        serve(await openTestService({ graphs: { steps }, storage: await openStorage(options()) }));
+      const [one, another] = [await open(), await open()];
+      const [{ thread_id }, kept] = [
+        await one.service.threads.create({ ttl: 1 }),
+        await one.service.threads.create({}),
+      ];
+      await one.service.runs.create(thread_id, { assistant_id: "steps", input: { n: 0 } });
+      const readers = [...(await readersOn(one, thread_id)), ...(await readersOn(another, thread_id))];
+      let hasEnded = false;
+      void (await openEvents(another, kept.thread_id)).ended.then(() => (hasEnded = true));
+      await by(one, thread_id);
+      await Promise.all(readers);
+      expect(hasEnded).toBe(false);
+    });
+  }
+}
+
 withPostgres("two servers on postgres", (postgres) => {
   sweepsOnce(() => postgres.options());
   keepsRuns(() => postgres.options());
+  endsReaders(() => postgres.options());
   describe("with a queue", () =>
     keepsRuns(() => postgres.options(), { ...postgres.options(), queue: "postgres" }));
 });
 withMongodb("two servers on mongodb", (mongodb) => {
   sweepsOnce(() => mongodb().options());
   keepsRuns(() => mongodb().options());
+  endsReaders(() => mongodb().options());
 });
