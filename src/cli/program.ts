@@ -3,7 +3,6 @@ import type { Command as TypedCommand } from "@commander-js/extra-typings";
 import { CommanderError } from "commander";
 import { nearest } from "../support/nearest.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
-import { errorMessage, errorName } from "../support/errors/thrown.js";
 import { currentRun } from "../support/event-loop.js";
 import { guardExit, type ProcessExit } from "../support/exit-guard.js";
 import { VERSION } from "../support/own-package.js";
@@ -11,7 +10,7 @@ import { settingOption } from "./session/options.js";
 import { withCommandPrefix } from "./terminal/called-as.js";
 import { type CliIo, columnsOf, endProcess } from "./terminal/io.js";
 import { meantCommand } from "./terminal/meant.js";
-import { errorText, shortPath } from "./session/report-error.js";
+import { errorText, reportError, shortPath } from "./session/report-error.js";
 import { createSession, type Session, type UnhandledErrors } from "./session/session.js";
 import { addFormerCommand, addFormerFlag, examples, formerNames, type Runner } from "./session/command.js";
 import { Command, Option } from "./session/commander.js";
@@ -166,26 +165,29 @@ function pathOf(command: CommandTree): string[] {
  * printed and the command fails. Handlers in `session.unhandled` replace this behavior.
  */
 async function watchUnhandled(session: Session, work: () => Promise<number>): Promise<number> {
-  let isFailed = false;
+  const { io, print } = session;
+  const reports: Promise<void>[] = [];
   const rejection = (error: unknown) => {
     if (currentRun()?.fail(error)) return;
-    isFailed = true;
-    showUnhandled(session, error);
+    // The command continues, and prints its own JSON.
+    const options = { colors: print.noteColors, io, verbose: print.flags.verbose };
+    reports.push(unhandledError(error).then((shown) => void io.stderr.write(errorText(shown, options))));
   };
   const exception = (error: unknown) => {
-    rejection(error);
+    if (currentRun()?.fail(error)) return;
     // Other code may wait forever for the interrupted work.
-    if (isFailed) endProcess(FAILED_EXIT);
+    reports.push(unhandledError(error).then((shown) => endProcess(reportError(shown, io, print.flags))));
   };
-  const stopListening = listen(session.io, {
+  const stopListening = listen(io, {
     rejection: (error) => (session.unhandled?.rejection ?? rejection)(error),
     exception: (error) => (session.unhandled?.exception ?? exception)(error),
     exit: (error) => (session.unhandled?.exit ?? exitWarning(session))(error),
   });
   try {
     const exitCode = await work();
-    return exitCode === 0 && isFailed ? FAILED_EXIT : exitCode;
+    return exitCode === 0 && reports.length > 0 ? FAILED_EXIT : exitCode;
   } finally {
+    await Promise.all(reports);
     stopListening();
   }
 }
@@ -206,11 +208,12 @@ const exitWarning =
   ({ message, place }: ProcessExit): void =>
     print.warn(`${place === undefined ? "" : `${shortPath(place, io.cwd)}: `}${message}`);
 
-function showUnhandled({ io, print }: Session, error: unknown): void {
-  const fault = new GraphServeError(
-    "run_failed",
-    `unhandled error\n${errorName(error)}: ${errorMessage(error)}`,
-    { cause: error },
-  );
-  io.stderr.write(errorText(fault, { colors: print.noteColors, io, verbose: print.flags.verbose }));
+/** The error to report, with the line of user code that threw it. Never rejects. */
+async function unhandledError(thrown: unknown): Promise<GraphServeError> {
+  const { runFault } = await import("../service/find-graphs.js");
+  const { name, message, location } = await runFault(thrown);
+  return new GraphServeError("run_failed", `unhandled error\n${name}: ${message}`, {
+    cause: thrown,
+    location,
+  });
 }

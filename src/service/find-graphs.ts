@@ -5,6 +5,7 @@ import { basename, dirname, extname, join, relative, sep } from "node:path";
 import { compiledExports } from "../graphs/load.js";
 
 export { takeChanged } from "../graphs/module-loader.js";
+export { runFault } from "../graphs/run-fault.js";
 
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 const SKIPPED = /^(\..*|node_modules|dist|build|coverage)$/;

@@ -246,9 +246,19 @@ describe("an uncaught exception outside a run", () => {
     const late = 'setTimeout(() => { throw new RangeError("late"); });';
     await project.put("loose.ts", `${loose}\n${late}\n`);
     const input = JSON.stringify({ does: "nothing", waits: true });
-    const { code, stderr } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
-    expect(stderr).toContain("RangeError: late");
+    const { code, stdout } = await finish(graphServe("run", "./loose.ts", "-i", input, "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: {
+        message: "unhandled error\nRangeError: late",
+        file: join(project.dir, "loose.ts"),
+        line: loose.split("\n").length + 1,
+      },
+    });
     expect(code).toBe(1);
+    const shown = await finish(graphServe("run", "./loose.ts", "-i", input));
+    expect(shown.stderr).toMatch(/RangeError: late\n +at +loose\.ts:\d+:\d+\n/);
+    expect(shown.stderr).toContain(`> ${loose.split("\n").length + 1} | ${late}`);
+    expect(shown.code).toBe(1);
   });
 });
 
