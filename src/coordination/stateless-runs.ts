@@ -7,7 +7,7 @@ import type { LiveRunOptions } from "../runs/run-options.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { ThreadExistsError } from "../support/errors.js";
 import { deleteThread } from "./delete-thread.js";
-import { createThread, removeThread } from "../threads/thread-state.js";
+import { createThread, removeThread, removeUnchanged } from "../threads/thread-state.js";
 
 /** Time to live of a temporary thread: if the server crashes, the sweep deletes the thread after this time. */
 const LEFTOVER_TTL_MINUTES = 60;
@@ -58,12 +58,13 @@ const ttlAfter = (seconds: number): number =>
 
 /** Keeps the thread if another server has accepted the run on it in the meantime. */
 async function removeUnused(context: EngineContext, thread_id: string): Promise<void> {
-  const { locks, runs } = context.storage;
+  const { locks, runs, threads } = context.storage;
   const lease = await locks.acquire(thread_id, { wait: false });
   if (!lease) return;
   try {
+    const row = await threads.get(thread_id);
     const [run] = await runs.list({ threadId: thread_id, limit: 1, offset: 0 });
-    if (!run) await removeThread(context, thread_id);
+    if (row && !run) await removeUnchanged(context, row);
   } finally {
     await lease.release();
   }

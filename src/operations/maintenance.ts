@@ -6,7 +6,7 @@ import { asServiceError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { watchCancels } from "../coordination/rollback.js";
-import { removeExpired } from "../threads/thread-state.js";
+import { removeUnchanged } from "../threads/thread-state.js";
 import { ownerOf } from "../storage/rows/owners.js";
 import { keepLatest } from "./threads.js";
 import type { Timekeeper } from "../scheduling/timekeeper.js";
@@ -196,7 +196,7 @@ async function sweepThread(context: EngineContext, row: ThreadRow): Promise<bool
 }
 
 async function remove(context: EngineContext, row: ThreadRow): Promise<boolean> {
-  if (!(await removeExpired(context, row))) return false;
+  if (!(await removeUnchanged(context, row))) return false;
   context.live.forgetThread(row.thread_id);
   return true;
 }

@@ -182,8 +182,10 @@ export class Threads {
     if (!lease) return false;
     try {
       const row = await ownThread(this.#context, threadId);
-      if (row) await keepLatest(this.#context, row);
-      return row !== undefined;
+      // A run that its process has left may be rolled back, to a checkpoint before it.
+      if (!row || row.status === "busy") return false;
+      await keepLatest(this.#context, row);
+      return true;
     } finally {
       await lease.release();
     }

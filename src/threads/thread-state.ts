@@ -284,10 +284,10 @@ export async function removeThread(
 }
 
 /**
- * Deletes an expired thread, as its row was read: with it goes nothing that was accepted on the thread since. Call under the
- * thread's lock. False if the thread has changed, or something runs or will run on it.
+ * Deletes a thread unless it has changed since its row was read, or something runs or will run on it: nothing that was
+ * accepted meanwhile is lost. Call under the thread's lock. False if the thread is kept.
  */
-export async function removeExpired(
+export async function removeUnchanged(
   { storage, timers, onThreadRemoved }: OpsContext,
   { thread_id, updated_at }: ThreadRow,
 ): Promise<boolean> {

@@ -245,10 +245,12 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
   assertPlainData(thread.config, ["thread", "config"]);
   // Every read applies the filter of the graphs that are served here.
   const preview = last && previewOfState(last, PASS_ALL);
+  const fresh = newThreadRow(context, { thread_id });
   return {
-    ...newThreadRow(context, { thread_id }),
+    ...fresh,
     created_at: thread.created_at ?? now(),
-    updated_at: thread.updated_at ?? now(),
+    // The time to live starts with the import: otherwise, the next sweep would delete an old thread.
+    updated_at: fresh.ttl ? fresh.updated_at : (thread.updated_at ?? now()),
     state_updated_at: thread.state_updated_at ?? last?.created_at ?? null,
     metadata: stampScope(context, thread.metadata ?? {}),
     graphs,

@@ -1,10 +1,11 @@
 /** Idempotency keys, on every backend: concurrent and later requests with the same key return the same run. */
 import { expect, it } from "vitest";
-import type { RunCreateRequest } from "../../src/models/run.js";
+import type { Run, RunCreateRequest } from "../../src/models/run.js";
 import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { replacing } from "../helpers/refusing.js";
 import { openTestService, readAll } from "../helpers/service.js";
 
 const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
@@ -39,6 +40,32 @@ onEveryBackend("a request with an idempotency key", (backend) => {
     const stream = await service.runs.stream(thread_id, request);
     expect((await readAll(stream)).at(-1)).toMatchObject({ event: "end", data: { run_id: first } });
     expect(await service.runs.list(thread_id, {})).toHaveLength(1);
+  });
+
+  it("a run on the temporary thread of a refused request is kept", async () => {
+    if (skip()) return;
+    const { storage, other } = await open();
+    const { runs, threads } = storage;
+    let accepted: Run | undefined;
+    const service = await openTestService({
+      graphs,
+      storage: {
+        ...storage,
+        runs: replacing(runs, { insert: async () => false }),
+        threads: replacing(threads, {
+          delete: async (...args) => {
+            accepted ??= await other.runs.background(args[0], { ...hello(), multitask_strategy: "enqueue" });
+            return threads.delete(...args);
+          },
+        }),
+      },
+    });
+    await expect(service.runs.createStateless(hello())).rejects.toMatchObject({ code: "thread_not_found" });
+    const { thread_id, run_id } = accepted!;
+    await (
+      await other.runs.join(thread_id, run_id)
+    ).answer;
+    expect(await other.runs.get(thread_id, run_id)).toMatchObject({ status: "success" });
   });
 
   it("a repeated request joins the run in flight", async () => {

@@ -97,6 +97,22 @@ describe("startup recovery", () => {
     expect((await service.threads.get(thread_id)).status).toBe("busy");
   });
 
+  itSqlite("a thread is not pruned before the run that a process left can be rolled back", async () => {
+    const thread_id = await interruptedThread();
+    const storage = await openFile();
+    await storage.owners.beat({
+      ...{ id: "other", host: "elsewhere", pid: 1, seen_at: new Date().toISOString() },
+    });
+    await storage.close();
+    await leaveRun(thread_id, "other");
+    const service = await openTestService({ graphs: { hitl, steps }, settings: settings() });
+    const before = await service.state.history(thread_id, { limit: 100 });
+    expect(before.length).toBeGreaterThan(1);
+    const prune = { thread_ids: [thread_id], strategy: "keep_latest" as const };
+    expect(await service.threads.prune(prune)).toEqual({ pruned_count: 0 });
+    expect(await service.state.history(thread_id, { limit: 100 })).toEqual(before);
+  });
+
   itSqlite("keeps everything that an earlier process acknowledged", async () => {
     const thread_id = await interruptedThread();
     const service = await openTestService({ graphs: { hitl, steps }, settings: settings() });

@@ -1,6 +1,7 @@
 /** The setting ttl, on every backend: what expires by default, and what a sweep leaves alone. */
 import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
+import { THREAD_FILE_FORMAT, THREAD_FILE_VERSION } from "../../src/models/thread-file.js";
 import type { Run } from "../../src/models/run.js";
 import type { Thread, TtlRequest } from "../../src/models/thread.js";
 import { graphs, says } from "../clients/open.js";
@@ -176,6 +177,19 @@ onEveryBackend("the setting ttl", (backend) => {
     ).answer;
     await service.sweep(afterMinutes(11));
     await expect(copied).rejects.toMatchObject({ code: "thread_not_found" });
+  });
+
+  it("an imported thread expires after the import, however old it is", async () => {
+    const service = await open({ threads: { minutes: 10 } });
+    const source = await service.threads.create({});
+    const updated_at = "2020-01-01T00:00:00.000Z";
+    const format = { format: THREAD_FILE_FORMAT, version: THREAD_FILE_VERSION } as const;
+    const file = { ...format, thread: { ...source, updated_at }, runs: [], states: [], subgraphs: [] };
+    const { thread_id } = await service.threads.restore(file, newId());
+    await service.sweep();
+    expect((await service.threads.search({ ids: [thread_id] })).total).toBe(1);
+    await service.sweep(afterMinutes(11));
+    expect((await service.threads.search({ ids: [thread_id] })).total).toBe(0);
   });
 
   it("a thread with the ttl null never gets the default of keep_latest", async () => {
