@@ -341,6 +341,17 @@ describe("hot reload in dev", () => {
     await dev.stderr.until(/reloaded words\.ts in \d+ ms\n/);
   });
 
+  it("a configuration that is saved during the first start is reloaded", async () => {
+    const config = (message: string) => ({ graphs: { agent: "./agent.ts" }, welcome_message: message });
+    await project.put("graph-server.config.json", config("one"));
+    const saves = writes("graph-server.config.json", JSON.stringify(config("two")));
+    await project.put("agent.ts", `${saves}${echoGraph()}`);
+    const dev = await startDev(["-p", "0"]);
+    await dev.stderr.until(/reloaded graph-server\.config\.json/);
+    const message = await (await fetch(`${dev.url}/api/initial-message`)).json();
+    expect(message).toMatchObject({ message: "two" });
+  });
+
   it("a missing import that is written while the graphs are loaded is reloaded", async () => {
     const words = 'export const word = "said";\n';
     await project.put("agent.ts", `import { word } from "./words.js";\n${echoGraph()}\nexport { word };\n`);

@@ -80,6 +80,7 @@ interface DevFlags extends ListenFlags {
 /** `dev`: serves locally until stopped by a signal. */
 async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
   const start = performance.now();
+  const begun = Date.now();
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
   const inspector = flags.inspect === undefined ? undefined : await inspectProcess(session, flags.inspect);
@@ -102,7 +103,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
     session.unhandled = { rejection: note, exception: note };
     const reloader = new Reloader(session, server, helpers);
     closers.add(() => reloader.close());
-    if (flags.reload) await reloader.watch();
+    if (flags.reload) await reloader.watch(begun);
     if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
     const target = graphs[0] ?? foundTarget(server.config);
     const ms = Math.round(performance.now() - start);
@@ -291,9 +292,11 @@ class Reloader {
     });
   }
 
-  async watch(): Promise<void> {
+  /** @param begun when `dev` began to read the configuration, in milliseconds since 1970 */
+  async watch(begun: number): Promise<void> {
     this.#isWatching = true;
-    await this.#watcher.watch(this.#server.files);
+    const { files, config } = this.#server;
+    await this.#watcher.watch(files, { files: config.files, at: begun });
   }
 
   async close(): Promise<void> {

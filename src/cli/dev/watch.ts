@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { FSWatcher } from "chokidar";
 import { errorMessage } from "../../support/errors/thrown.js";
@@ -28,8 +28,9 @@ export class FileWatcher {
   /**
    * Replaces the watched files. A module file that was saved since it was loaded is reported too, so a change during the
    * load is not lost.
+   * @param read other files, and when they were read first, in milliseconds since 1970: those saved later are reported
    */
-  async watch(files: readonly string[]): Promise<void> {
+  async watch(files: readonly string[], read?: { files: readonly string[]; at: number }): Promise<void> {
     const { watch } = await import("chokidar");
     const before = this.#watcher;
     const watched = new Set(files);
@@ -46,7 +47,7 @@ export class FileWatcher {
     await new Promise<void>((resolve) => watcher.once("ready", resolve));
     await before?.close();
     const { takeChanged } = await import("../../service/find-graphs.js");
-    this.#note(takeChanged(files));
+    this.#note([...takeChanged(files), ...(read?.files.filter((file) => isSavedAfter(file, read.at)) ?? [])]);
   }
 
   async close(): Promise<void> {
@@ -72,6 +73,11 @@ export class FileWatcher {
       `files cannot be watched, so a saved file has no effect until the next start: ${errorMessage(error)}`,
     );
   }
+}
+
+function isSavedAfter(file: string, at: number): boolean {
+  const saved = statSync(file, { throwIfNoEntry: false });
+  return saved !== undefined && saved.mtimeMs > at;
 }
 
 /** The missing folders of a missing file, and the first one that exists: a file that is created is noticed there. */
