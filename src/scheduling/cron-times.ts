@@ -75,12 +75,13 @@ function isTimezone(name: string): boolean {
 }
 
 function parseError(schedule: string): string | undefined {
-  if (parses(schedule)) return undefined;
   const parts = schedule.trim().split(/\s+/);
-  if (schedule.trim().startsWith("@"))
-    return "no such name; there are @yearly, @monthly, @weekly, @daily, @hourly";
-  if (parts.length !== PARTS.length)
+  const isName = schedule.trim().startsWith("@");
+  // The parser also accepts a date, whose cron could not be changed once it has fired.
+  if (!isName && parts.length !== PARTS.length)
     return `it has ${schedule.trim() === "" ? 0 : parts.length} parts, not 5`;
+  if (parses(schedule)) return undefined;
+  if (isName) return "no such name; there are @yearly, @monthly, @weekly, @daily, @hourly";
   const wrong = parts.findIndex(
     (part, index) => !parses(PARTS.map((_, at) => (at === index ? part : "*")).join(" ")),
   );

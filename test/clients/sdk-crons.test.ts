@@ -197,6 +197,7 @@ describe("client.crons", () => {
     ["0 25 * * *", 'part 2, the hour, is "25"'],
     ["0 0 * 13 *", 'part 4, the month, is "13"'],
     ["* * * * * *", "it has 6 parts, not 5"],
+    ["2030-01-01T00:00:00", "it has 1 parts, not 5"],
     ["@never", "there are @yearly"],
     ["0 0 30 2 *", "there is no such day"],
   ])("schedule %s is rejected with the reason", async (schedule, why) => {
