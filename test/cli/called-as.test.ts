@@ -63,6 +63,13 @@ describe("the command prefix in messages", () => {
     }
   });
 
+  it("a command that a help wraps starts with the prefix", async () => {
+    for (let columns = 60; columns < 120; columns += 1) {
+      const { stdout } = await cli(["crons", "--help"], { env: npm, columns });
+      expect(stdout, `${columns} columns`).not.toMatch(/(?<!npx )\bgraph-serve\s+--help/);
+    }
+  });
+
   it("COMMAND_NAMES lists every command", () => {
     const names = Object.values(COMMAND_GROUPS).flatMap((entries) => entries.map(({ name }) => name));
     expect([...COMMAND_NAMES].sort()).toEqual(names.sort());

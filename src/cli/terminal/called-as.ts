@@ -73,13 +73,13 @@ function isOnPath({ env, program }: Call): boolean {
   return folders.some((folder) => [NAME, `${NAME}.cmd`].some((name) => existsSync(join(folder, name))));
 }
 
-/** Matches a command without a package manager prefix. */
+/** Matches a command without a package manager prefix. A help text may continue it on the next line. */
 const COMMAND = new RegExp(
-  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?= (?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b|\\[options\\]))`,
+  `(?<!(?:npx|exec|yarn|bunx|dlx) )\\b${NAME}(?=(?: |\\n +)(?:--?[a-z]|(?:${COMMAND_NAMES.join("|")}|help)\\b|\\[options\\]))`,
   "g",
 );
 
 /** Replaces the commands in a text by the way this program was called. */
 export function withCommandPrefix(text: string, call: Call): string {
-  return text.includes(`${NAME} `) ? text.replace(COMMAND, () => callOf(call)) : text;
+  return text.includes(NAME) ? text.replace(COMMAND, () => callOf(call)) : text;
 }
