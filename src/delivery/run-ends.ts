@@ -141,18 +141,31 @@ async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey
   return true;
 }
 
-/** The lease of a thread, after cancelling its runs in all processes. */
+/** How often late runs are cancelled while a thread is locked, in milliseconds. */
+const LATE_MS = 500;
+
+/**
+ * The lease of a thread, after cancelling its runs in all processes, and late runs: another process may have locked the
+ * thread for a run that it has not stored yet.
+ */
 export async function acquireAfterStop(
   { storage: { locks, runs } }: OpsContext,
   threadId: string,
 ): Promise<ThreadLease | undefined> {
   const lease = await locks.acquire(threadId, { wait: false });
   if (lease) return lease;
-  for (const { run_id, thread_id } of await runs.unfinished({ threadId })) {
-    // A custom storage may predate this argument, and return all runs.
-    if (thread_id === threadId) await runs.requestCancel(run_id);
+  for (;;) {
+    for (const { run_id, thread_id } of await runs.unfinished({ threadId })) {
+      // A custom storage may predate this argument, and return all runs.
+      if (thread_id === threadId) await runs.requestCancel(run_id);
+    }
+    const signal = AbortSignal.timeout(LATE_MS);
+    try {
+      return await locks.acquire(threadId, { wait: true, first: true, signal });
+    } catch (error) {
+      if (error !== signal.reason) throw error;
+    }
   }
-  return locks.acquire(threadId, { wait: true, first: true });
 }
 
 /**
