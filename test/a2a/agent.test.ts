@@ -276,6 +276,23 @@ describe("invalid A2A requests", () => {
   };
 
   it.each([
+    ["SendMessage", {}, "send the header A2A-Version: 1.0"],
+    ["message/send", V1, "send no header A2A-Version, or 0.3"],
+  ])("%s, of the other version, is refused with the header to send", async (method, headers, fix) => {
+    const { request } = await start();
+    const { body } = await request(
+      "POST",
+      "/a2a/chat",
+      { jsonrpc: "2.0", id: 1, method, params: {} },
+      headers,
+    );
+    expect(body).toMatchObject({
+      id: 1,
+      error: { code: -32601, message: expect.stringContaining(fix) as string },
+    });
+  });
+
+  it.each([
     ["invalid JSON", "{", V1, -32700],
     ["an empty body", "", V1, -32602],
     ["a batch", "[]", V1, -32600],

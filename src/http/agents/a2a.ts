@@ -18,6 +18,7 @@ const VERSIONS = [LEGACY_VERSION, "1.0"];
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const METHOD_NOT_FOUND = -32_601;
 const VERSION_NOT_SUPPORTED = -32_009;
 
 /** Handler to mount at the root; `service` must have been opened with the setting a2a. */
@@ -45,6 +46,8 @@ export function serveA2a(service: Service, unread: WriteBudget): RequestHandler 
     const version = String(req.headers["a2a-version"] ?? LEGACY_VERSION);
     if (!VERSIONS.includes(version))
       return answerError(res, VERSION_NOT_SUPPORTED, `A2A-Version must be ${VERSIONS.join(" or ")}`, body.id);
+    const other = otherVersion(version, body.method);
+    if (other !== undefined) return answerError(res, METHOD_NOT_FOUND, other, body.id);
     const { caller } = requestContext(req);
     const agent = new Agent({
       sdk,
@@ -64,6 +67,21 @@ export function serveA2a(service: Service, unread: WriteBudget): RequestHandler 
     await sendEvents(res, answer, failed, unread);
   });
   return router;
+}
+
+/** Names of the same methods in each version, for clients that send the wrong header. */
+const METHODS: Readonly<Record<string, readonly string[]>> = {
+  [LEGACY_VERSION]: ["message/send", "message/stream", "tasks/get", "tasks/cancel", "tasks/resubscribe"],
+  "1.0": ["SendMessage", "SendStreamingMessage", "GetTask", "CancelTask", "SubscribeToTask", "ListTasks"],
+};
+
+/** Why a method of another version than that of the request is refused; undefined for all others. */
+function otherVersion(version: string, method: unknown): string | undefined {
+  const own = VERSIONS.find((one) => one !== version && METHODS[one]?.some((name) => name === method));
+  if (own === undefined) return undefined;
+  const fix =
+    own === LEGACY_VERSION ? "send no header A2A-Version, or 0.3" : `send the header A2A-Version: ${own}`;
+  return `${String(method)} is a method of version ${own}, and the request is of ${version}: ${fix}`;
 }
 
 /** Other errors are handled like those of every route. */
