@@ -8,7 +8,7 @@ import type { RunOutcome, RunRow } from "../../src/storage/contract/runs.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import type { ThreadRow } from "../../src/storage/contract/threads.js";
 import { MongodbDouble, type Fate } from "../doubles/mongodb-double.js";
-import { runRow, threadRow, tick } from "./contract/rows.js";
+import { minutesAfter, runRow, threadRow, tick } from "./contract/rows.js";
 
 let double: MongodbDouble;
 let storage: Storage;
@@ -76,6 +76,33 @@ const isUnfinished = async ({ run_id }: RunRow) =>
 const beat = () => storage.owners.beat({ id: "me", host: "here", pid: 1, seen_at: tick() });
 
 describe.each<Fate>(["drop", "drop after"])("a connection lost during a command: %s", (fate) => {
+  it("a deletion of a thread has no effect, or is completed by the next sweep", async () => {
+    const ttl = { strategy: "keep_latest" as const, ttl_minutes: 5 };
+    for (const isConditional of [true, false]) {
+      const faults = await eachFault(fate, async (strike) => {
+        const thread = threadRow({ ttl });
+        const { thread_id, updated_at } = thread;
+        const run = runRow(thread_id, { status: "success" });
+        await storage.threads.insert(thread);
+        await storage.runs.insert(run, { updated_at });
+        await strike(() => storage.threads.delete(thread_id, isConditional ? updated_at : undefined));
+        const row = await storage.threads.get(thread_id);
+        expect([undefined, thread]).toContainEqual(row);
+        if (row) expect(await storage.runs.get(thread_id, run.run_id)).toEqual(run);
+        else expect(await storage.threads.update(thread_id, { updated_at: tick() })).toBeUndefined();
+        if (row) await storage.threads.delete(thread_id);
+        for (const left of await storage.threads.expired(minutesAfter(updated_at, 1), 10)) {
+          expect(left).toMatchObject({ thread_id, ttl: { strategy: "delete" } });
+          expect(await storage.threads.delete(left.thread_id, left.updated_at)).toBe(true);
+        }
+        expect(await storage.runs.get(thread_id, run.run_id)).toBeUndefined();
+        expect(await storage.threads.insert(thread)).toBe(true);
+        await storage.threads.delete(thread_id);
+      });
+      expect(faults).toBeGreaterThanOrEqual(3);
+    }
+  });
+
   it("a run is inserted completely or not at all", async () => {
     const faults = await eachFault(fate, async (strike) => {
       const { thread, run } = await seed();
