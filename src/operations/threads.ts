@@ -271,6 +271,10 @@ async function copyThread(
     const namespaces = await liveNamespaces(context, reader, source.thread_id, checkpointId);
     await storage.checkpointer.copyLatest(source.thread_id, fresh.thread_id, namespaces, checkpointId);
     const snapshot = await latestSnapshot(reader, fresh.thread_id);
+    // The state of the source is gone: if a deletion is in progress, its row follows before the lock is released.
+    const isMissing = source.state_updated_at !== null && snapshot.createdAt === undefined;
+    if (isMissing && source.status !== "busy")
+      await (await storage.locks.acquire(source.thread_id, { wait: true, first: true }))?.release();
     const preview = previewOfState(snapshot, await reader.filter());
     const copy: ThreadRow = {
       ...fresh,
