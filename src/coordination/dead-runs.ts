@@ -15,6 +15,7 @@ import { guardGraph, migrated } from "../runs/graph-guard.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
 import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
+import { idleLease } from "../threads/idle-lease.js";
 import { runRow, scopeFilter } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 
@@ -65,8 +66,7 @@ export class DeadRuns {
       );
     const { thread_id, run_id } = row;
     const checked = context.requeues ? await callable(context, row) : undefined;
-    const lease = await context.storage.locks.acquire(thread_id, { wait: false });
-    if (!lease) throw new ThreadBusyError(thread_id);
+    const lease = await idleLease(context, thread_id);
     try {
       await assertUnmoved(context, row);
       if (checked) await assertGraph(context, row, checked, lease);

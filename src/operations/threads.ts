@@ -22,7 +22,7 @@ import type {
 } from "../models/thread.js";
 import { collect } from "../support/read-ahead.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
-import { NotFoundError, ThreadBusyError, ThreadExistsError } from "../support/errors.js";
+import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { dueYield } from "../support/event-loop.js";
 import { requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows/rows.js";
@@ -43,6 +43,7 @@ import {
   threadModel,
   ttlOf,
 } from "../threads/thread-state.js";
+import { idleLease } from "../threads/idle-lease.js";
 import { ThreadSearch } from "../threads/thread-search.js";
 import {
   claim,
@@ -193,8 +194,7 @@ export class Threads {
 
   async #seed(row: ThreadRow, supersteps: readonly Superstep[]): Promise<Thread> {
     const { storage } = this.#context;
-    const lease = await storage.locks.acquire(row.thread_id, { wait: false });
-    if (!lease) throw new ThreadBusyError(row.thread_id);
+    const lease = await idleLease(this.#context, row.thread_id);
     try {
       const reader = await readerOf(this.#context, row, { writes: true });
       const { id, graph } = reader;

@@ -22,7 +22,7 @@ import { collect } from "../support/read-ahead.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
-import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
+import { InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { now } from "../storage/rows/rows.js";
 import { type Reading, withReading } from "../storage/saver/saver-parts.js";
 import type { OpsContext } from "../context/context.js";
@@ -33,6 +33,7 @@ import {
   requireCheckpoint,
 } from "../context/run-checkpointer.js";
 import { neededChannels, oneBehind, StepChanges } from "./history.js";
+import { idleLease } from "./idle-lease.js";
 import { claim, noteWriter, scopeOf, visibleThread } from "./thread-origin.js";
 import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
 import { selectFields } from "./thread-search.js";
@@ -79,11 +80,9 @@ export class States {
    * @throws GraphChangedError if a migration of the thread fails (`graph_changed`)
    */
   async update(threadId: string, request: ThreadStateUpdateRequest): Promise<StateWriteResult> {
-    const { storage } = this.#context;
     const { thread_id } = await visibleThread(this.#context, threadId);
     const configurable = checkpointConfigurable(thread_id, request.checkpoint, request.checkpoint_id);
-    const lease = await storage.locks.acquire(thread_id, { wait: false });
-    if (!lease) throw new ThreadBusyError(thread_id);
+    const lease = await idleLease(this.#context, thread_id);
     try {
       const row = await visibleThread(this.#context, thread_id);
       await clockPastRow(row, CLOCK_WAIT_MS);
