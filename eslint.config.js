@@ -15,7 +15,13 @@ export default tseslint.config(
   },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    // Faster than `projectService` by a third. The root project also contains the files of the others that tests import.
+    languageOptions: {
+      parserOptions: {
+        project: ["./studio/tsconfig.json", "./test/clients/page/tsconfig.json", "./tsconfig.json"],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
     rules: {
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-floating-promises": "error",

@@ -42,13 +42,20 @@ const browser = {
   test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting },
 };
 
-/** The slowest files: one that starts last keeps a worker busy after all others are done. */
+/** The slowest files, longest first: one that starts last keeps a worker busy after all others are done. */
 const LONG = [
+  /\/(chaos|clock-skew)\.test\.ts$/,
   /\/(backends|mongodb|postgres|thread-writers|scopes|broken-graphs|url|shared-frames|dead-runs|webhooks)\.test\.ts$/,
   /\/(guides|large-values|many-runs|same-answers|every-command|unhandled|mongodb-outage|two-users)\.slow\.test\.ts$/,
-  /\/(resume|primary|stall|throwing-requests|storage-calls|odd-values|kill)\.test\.ts$/,
+  /\/(no-leaks|readme-steps|hostile-data|early-reader|edit-race|cut-streams|mongodb-walks|versions-many)\.slow\.test\.ts$/,
+  /\/(resume|primary|stall|throwing-requests|storage-calls|odd-values|kill|cancel|lost-locks|database-connections)\.test\.ts$/,
+  /\/(bill|examples-of-runs|graph-changed|migrations)\.slow\.test\.ts$/,
+  /\/studio\/(on-save|pictures|safety|run|look)\.test\.ts$/,
 ];
-const isLong = (file: string): boolean => LONG.some((names) => names.test(file));
+const placeOf = (file: string): number => {
+  const place = LONG.findIndex((names) => names.test(file));
+  return place === -1 ? LONG.length : place;
+};
 
 /** Starts the slowest files of each project first; the rest are sorted by earlier duration or by size. */
 class LongFirst extends BaseSequencer {
@@ -56,7 +63,7 @@ class LongFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     const projects = [...new Set(sorted.map(({ project }) => project.name))];
     const rank = ({ moduleId, project }: TestSpecification) =>
-      2 * projects.indexOf(project.name) + (isLong(moduleId) ? 0 : 1);
+      (LONG.length + 1) * projects.indexOf(project.name) + placeOf(moduleId);
     return sorted.sort((a, b) => rank(a) - rank(b));
   }
 }

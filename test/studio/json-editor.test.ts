@@ -69,7 +69,7 @@ describeWithChromium("an editor of JSON", () => {
       .waitFor();
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Escape");
-    expect(await page.locator(".cm-focused").count()).toBe(0);
+    await expect.poll(() => page.locator(".cm-focused").count()).toBe(0);
   });
 
   it("selects and deletes more lines than are in sight", async () => {
