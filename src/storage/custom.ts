@@ -55,7 +55,7 @@ export interface CustomStorageOptions extends StorageOptions {
  *   runs,
  *   owners,
  *   checkpointer: wrapCheckpointer(saver, {
- *     keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ *     keepOnly: async (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
  *   }),
  *   locks: createThreadLocks({ maxWaiting: max_queued_runs }),
  *   close: async () => undefined,

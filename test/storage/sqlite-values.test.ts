@@ -113,7 +113,8 @@ describe("large values", () => {
   it("keep their base values when those are pruned", async () => {
     const { db, saver } = openSaver();
     for (let place = 1; place <= 40; place += 1) await put(saver, checkpointOf(place, long("x") + place));
-    await saver.keepOnly("t", [{ checkpoint_ns: "", checkpoint_id: "00000020" }]);
+    const newest = [{ checkpoint_ns: "", checkpoint_id: "00000040" }];
+    await saver.keepOnly("t", [{ checkpoint_ns: "", checkpoint_id: "00000020" }], newest);
     expect(await logOf(saver)).toBe(`${long("x")}20`);
     expect(rows(db)).toHaveLength(20);
     await put(saver, checkpointOf(50, `${long("x")}50`));

@@ -40,7 +40,7 @@ export interface StorageFinding {
  *   runs,
  *   owners,
  *   checkpointer: wrapCheckpointer(saver, {
- *     keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ *     keepOnly: async (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
  *   }),
  *   locks: createThreadLocks({ maxWaiting: 10 }),
  *   close: async () => undefined,

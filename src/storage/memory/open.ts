@@ -28,7 +28,7 @@ export async function openMemory(options: StorageOptions): Promise<Storage> {
     usage,
     owners: ownerTable(rows),
     checkpointer: wrapCheckpointer(saver, {
-      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      keepOnly: (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
       namespaces: (threadId) => saver.namespaces(threadId),
     }),
     locks: createThreadLocks({ maxWaiting: options.max_queued_runs }),

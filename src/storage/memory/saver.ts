@@ -110,6 +110,20 @@ class Namespace {
     }
   }
 
+  /** Deletes the checkpoints and writes that `isKept` does not accept, and references to deleted parents. */
+  keep(isKept: (checkpointId: string) => boolean): void {
+    for (const id of this.#ids.splice(0)) {
+      const stored = this.byId.get(id);
+      if (!stored || !isKept(id)) this.byId.delete(id);
+      else {
+        this.#ids.push(id);
+        if (stored.parent !== undefined && !isKept(stored.parent))
+          this.byId.set(id, { ...stored, parent: undefined });
+      }
+    }
+    for (const id of this.#writes.keys()) if (!isKept(id)) this.#writes.delete(id);
+  }
+
   #countBefore(id: string): number {
     return countFirst(this.#ids, (other) => other < id);
   }
@@ -218,20 +232,16 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   }
 
   /** See `WrapOptions.keepOnly`. */
-  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
-    const kept: Namespaces = new Map();
+  async keepOnly(
+    threadId: string,
+    keep: readonly CheckpointKey[],
+    newest: readonly CheckpointKey[],
+  ): Promise<void> {
     const keys = new Set(keep.map(keyOf));
-    for (const { checkpoint_ns, checkpoint_id } of keep) {
-      const old = this.#at({ thread_id: threadId, checkpoint_ns });
-      const stored = old?.byId.get(checkpoint_id);
-      if (!old || !stored) continue;
-      const { parent = "" } = stored;
-      const hasParent = keys.has(keyOf({ checkpoint_ns, checkpoint_id: parent }));
-      const namespace = namespaceIn(kept, checkpoint_ns);
-      namespace.put({ ...stored, parent: hasParent ? parent : undefined });
-      namespace.putWrites(checkpoint_id, old.writesOf(checkpoint_id), true);
-    }
-    this.#threads.set(threadId, kept);
+    for (const { checkpoint_ns, checkpoint_id: last } of newest)
+      this.#at({ thread_id: threadId, checkpoint_ns })?.keep(
+        (checkpoint_id) => checkpoint_id > last || keys.has(keyOf({ checkpoint_ns, checkpoint_id })),
+      );
   }
 
   async namespaces(threadId: string): Promise<string[]> {

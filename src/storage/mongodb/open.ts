@@ -96,7 +96,7 @@ async function openStores(
     owners: explained(createMongodbOwners(db, runs), explain),
     checkpointer: wrapCheckpointer(saver, {
       held,
-      keepOnly: (threadId, keep) => keepOnly(db, threadId, keep),
+      keepOnly: (threadId, keep, newest) => keepOnly(db, threadId, keep, newest),
       namespaces: (threadId) => namespacesOf(db, threadId),
       explain,
     }),

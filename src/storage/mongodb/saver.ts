@@ -167,16 +167,27 @@ function boundedSerializer(inner: SerializerProtocol): SerializerProtocol {
  * See `WrapOptions.keepOnly`. Not atomic, but a crash between the steps is harmless: writes without a checkpoint are never
  * read, and a missing parent ends the history.
  */
-export async function keepOnly(db: Db, thread_id: string, keep: readonly CheckpointKey[]): Promise<void> {
-  const others = { thread_id, ...noneOf("checkpoint_id", keep) };
+export async function keepOnly(
+  db: Db,
+  thread_id: string,
+  keep: readonly CheckpointKey[],
+  newest: readonly CheckpointKey[],
+): Promise<void> {
+  if (newest.length === 0) return;
+  const deleted = (field: string) => ({
+    thread_id,
+    ...noneOf(field, keep),
+    $or: newest.map(({ checkpoint_ns, checkpoint_id }) => ({
+      checkpoint_ns,
+      [field]: { $lte: checkpoint_id },
+    })),
+  });
+  const others = deleted("checkpoint_id");
   await db.collection(CHECKPOINTS).deleteMany(others);
   await db.collection(WRITES).deleteMany(others);
   await db
     .collection(CHECKPOINTS)
-    .updateMany(
-      { thread_id, parent_checkpoint_id: { $ne: null }, ...noneOf("parent_checkpoint_id", keep) },
-      { $unset: { parent_checkpoint_id: "" } },
-    );
+    .updateMany(deleted("parent_checkpoint_id"), { $unset: { parent_checkpoint_id: "" } });
 }
 
 export async function deleteCheckpoints(db: Db, thread_id: string): Promise<void> {

@@ -174,7 +174,7 @@ async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Check
   return wrapCheckpointer(saver, {
     held,
     guardEdit: (threadId) => saver.guardEdit(threadId),
-    keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+    keepOnly: (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
     namespaces: (threadId) => saver.namespaces(threadId),
     explain: pool.explain,
   });

@@ -150,25 +150,29 @@ export function checkpointDeletions(s: string, condition: string): string {
 export const namespaces = (s: string): string =>
   `SELECT DISTINCT checkpoint_ns FROM ${tableIn(s, "checkpoints")} WHERE thread_id = $1`;
 
-/** SQL of `WrapOptions.keepOnly`. Parameters: thread id; namespaces and ids of the checkpoints to keep. */
+/**
+ * SQL of `WrapOptions.keepOnly`. Parameters: thread id; namespaces and ids of the checkpoints to keep; namespaces and ids
+ * of the newest checkpoints that were read.
+ */
 export function keepCheckpoints(s: string): string {
-  const keep = "SELECT * FROM unnest($2::text[], $3::text[])";
+  const isDeleted = (
+    id: string,
+  ) => `((checkpoint_ns, ${id}) NOT IN (SELECT * FROM unnest($2::text[], $3::text[]))
+      AND EXISTS (SELECT 1 FROM unnest($4::text[], $5::text[]) AS newest (ns, id)
+        WHERE newest.ns = checkpoint_ns AND newest.id >= ${id}))`;
   return `WITH kept AS MATERIALIZED (
       SELECT checkpoint_ns, checkpoint -> 'channel_versions' AS versions FROM ${tableIn(s, "checkpoints")}
-      WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) IN (${keep})
+      WHERE thread_id = $1 AND NOT ${isDeleted("checkpoint_id")}
     ), blobs AS (
       DELETE FROM ${tableIn(s, "checkpoint_blobs")} AS b WHERE thread_id = $1 AND NOT EXISTS (
         SELECT 1 FROM kept WHERE kept.checkpoint_ns = b.checkpoint_ns AND kept.versions ->> b.channel = b.version)
     ), writes AS (
-      DELETE FROM ${tableIn(s, "checkpoint_writes")}
-      WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) NOT IN (${keep})
+      DELETE FROM ${tableIn(s, "checkpoint_writes")} WHERE thread_id = $1 AND ${isDeleted("checkpoint_id")}
     ), checkpoints AS (
-      DELETE FROM ${tableIn(s, "checkpoints")}
-      WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) NOT IN (${keep})
+      DELETE FROM ${tableIn(s, "checkpoints")} WHERE thread_id = $1 AND ${isDeleted("checkpoint_id")}
     )
     UPDATE ${tableIn(s, "checkpoints")} SET parent_checkpoint_id = NULL
-    WHERE thread_id = $1 AND (checkpoint_ns, checkpoint_id) IN (${keep})
-      AND (checkpoint_ns, parent_checkpoint_id) NOT IN (${keep})`;
+    WHERE thread_id = $1 AND NOT ${isDeleted("checkpoint_id")} AND ${isDeleted("parent_checkpoint_id")}`;
 }
 
 /** The version of a thread's row; every update changes it. Parameter 1 is the thread id. */

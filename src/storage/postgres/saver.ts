@@ -157,13 +157,16 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   }
 
   /** See `WrapOptions.keepOnly`. */
-  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
-    const namespaces = keep.map(({ checkpoint_ns }) => checkpoint_ns);
-    await this.#pool.query(this.#sql.prune, [
-      threadId,
-      namespaces,
-      keep.map(({ checkpoint_id }) => checkpoint_id),
-    ]);
+  async keepOnly(
+    threadId: string,
+    keep: readonly CheckpointKey[],
+    newest: readonly CheckpointKey[],
+  ): Promise<void> {
+    const columns = (keys: readonly CheckpointKey[]) => [
+      keys.map(({ checkpoint_ns }) => checkpoint_ns),
+      keys.map(({ checkpoint_id }) => checkpoint_id),
+    ];
+    await this.#pool.query(this.#sql.prune, [threadId, ...columns(keep), ...columns(newest)]);
   }
 
   /** See `WrapOptions.namespaces`. */

@@ -177,32 +177,47 @@ const idsOf = async (client: RedisClient, keys: NamespaceKeys): Promise<string[]
 
 /** Atomically delete all keys of the thread. */
 export async function unlinkThread(client: RedisClient, keys: RedisKeys, threadId: string): Promise<void> {
-  await pruneThread(client, keys, threadId, []);
-}
-
-/** Atomically delete all checkpoints of the thread except these; references to deleted parents are removed. */
-export async function pruneThread(
-  client: RedisClient,
-  keys: RedisKeys,
-  threadId: string,
-  keep: readonly CheckpointKey[],
-): Promise<void> {
   const { namespaces, renewed } = keys.thread(threadId);
   const transaction = beginTransaction(client).unlink([renewed]);
   for (const namespace of (await client.sMembers(namespaces)).map(String)) {
     const own = keys.namespace(threadId, namespace);
+    unlinkCheckpoints(transaction, own, await idsOf(client, own));
+    transaction.unlink([own.ids, own.values]).sRem(namespaces, namespace);
+  }
+  await transaction.exec();
+}
+
+/** Removes a namespace without checkpoints: another process may have written one since they were read. */
+const REMOVE_IF_EMPTY = `
+if redis.call("EXISTS", KEYS[2]) == 0 then redis.call("SREM", KEYS[1], ARGV[1]) end
+return false
+`;
+
+/** See `WrapOptions.keepOnly`. */
+export async function pruneThread(
+  client: RedisClient,
+  keys: RedisKeys,
+  threadId: string,
+  { keep, newest }: { keep: readonly CheckpointKey[]; newest: readonly CheckpointKey[] },
+): Promise<void> {
+  const { namespaces, renewed } = keys.thread(threadId);
+  const transaction = beginTransaction(client).unlink([renewed]);
+  for (const { checkpoint_ns: namespace, checkpoint_id: last } of newest) {
+    const own = keys.namespace(threadId, namespace);
+    // Before the checkpoints: if one is written in between, its values are not in this list.
+    const fields = (await client.hKeys(own.values)).map(String);
     const ids = await idsOf(client, own);
     const wanted = new Set(
       keep.filter((key) => key.checkpoint_ns === namespace).map((key) => key.checkpoint_id),
     );
-    const kept = ids.filter((id) => wanted.has(id));
+    const isKept = (id: string) => id > last || wanted.has(id);
     unlinkCheckpoints(
       transaction,
       own,
-      ids.filter((id) => !wanted.has(id)),
+      ids.filter((id) => !isKept(id)),
     );
-    if (kept.length > 0) await pruneNamespace(client, transaction, own, kept);
-    else transaction.unlink([own.ids, own.values]).sRem(namespaces, namespace);
+    await pruneNamespace(client, transaction, own, { kept: ids.filter(isKept), fields });
+    transaction.eval(REMOVE_IF_EMPTY, { keys: [namespaces, own.ids], arguments: [namespace] });
   }
   await transaction.exec();
 }
@@ -218,14 +233,13 @@ async function pruneNamespace(
   client: RedisClient,
   transaction: Transaction,
   keys: NamespaceKeys,
-  kept: readonly string[],
+  { kept, fields }: { kept: readonly string[]; fields: readonly string[] },
 ): Promise<void> {
-  const [fields, ...checkpoints] = await Promise.all([
-    client.hKeys(keys.values),
-    ...kept.map((id) => client.hmGet(keys.checkpoint(id), ["refs", "parent"])),
-  ]);
+  const checkpoints = await Promise.all(
+    kept.map((id) => client.hmGet(keys.checkpoint(id), ["refs", "parent"])),
+  );
   const used = new Set(checkpoints.flatMap(([refs]) => readRefs(refs).map(fieldOf)));
-  const unused = fields.map(String).filter((field) => !used.has(field));
+  const unused = fields.filter((field) => !used.has(field));
   if (unused.length > 0) transaction.hDel(keys.values, unused);
   for (const [index, id] of kept.entries()) {
     const parent = checkpoints[index]?.[1]?.toString() ?? "";

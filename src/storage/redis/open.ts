@@ -32,7 +32,8 @@ export async function openRedis(
     location,
     now: () => guarded(explain, () => timeOf(connection)),
     checkpointer: wrapCheckpointer(saver, {
-      keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+      keepOnly: (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
+      namespaces: (threadId) => saver.namespaces(threadId),
       explain,
     }),
     close: async () => {

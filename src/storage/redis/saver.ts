@@ -143,8 +143,18 @@ export class RedisSaver extends BaseCheckpointSaver {
   }
 
   /** See `WrapOptions.keepOnly`. */
-  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
-    await pruneThread(this.#connection.client, this.#keys, threadId, keep);
+  async keepOnly(
+    threadId: string,
+    keep: readonly CheckpointKey[],
+    newest: readonly CheckpointKey[],
+  ): Promise<void> {
+    await pruneThread(this.#connection.client, this.#keys, threadId, { keep, newest });
+  }
+
+  /** See `WrapOptions.namespaces`. */
+  async namespaces(threadId: string): Promise<string[]> {
+    const { client } = this.#connection;
+    return (await client.sMembers(this.#keys.thread(threadId).namespaces)).map(String);
   }
 
   /** Registers the checkpoint's id: writes may be stored before their checkpoint, and must be found when it is deleted. */

@@ -22,7 +22,7 @@ import { findUnserializable, UnserializableError } from "../../support/unseriali
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import { containing } from "../rows/rows.js";
-import { type HeldRuns, ORIGIN_KEY, strictSerializer } from "./saver-parts.js";
+import { type HeldRuns, ORIGIN_KEY, strictSerializer, withReading } from "./saver-parts.js";
 import type { RunHolder } from "../contract/runs.js";
 import type { Checkpointer } from "../contract/checkpointer.js";
 
@@ -34,7 +34,8 @@ import type { Checkpointer } from "../contract/checkpointer.js";
  * import { saver } from "./tables.js";
  *
  * const kept: CheckpointKey[] = [{ checkpoint_ns: "", checkpoint_id: "checkpoint-1" }];
- * saver.keepOnly("thread-1", kept);
+ * const newest: CheckpointKey[] = [{ checkpoint_ns: "", checkpoint_id: "checkpoint-2" }];
+ * saver.keepOnly("thread-1", kept, newest);
  * ```
  */
 export interface CheckpointKey {
@@ -52,13 +53,21 @@ export interface CheckpointKey {
  * import { saver } from "./tables.js";
  *
  * const options: WrapOptions = {
- *   keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ *   keepOnly: async (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
  * };
  * ```
  */
 export interface WrapOptions {
-  /** Atomically delete all checkpoints and writes of a thread except these; references to deleted parents are removed. */
-  keepOnly: (threadId: string, keep: readonly CheckpointKey[]) => Promise<void>;
+  /**
+   * Atomically delete all checkpoints and writes of a thread except those in `keep`; references to deleted parents are
+   * removed. `newest` is the newest checkpoint of each namespace that was read. Checkpoints with a higher id, and those
+   * of other namespaces, stay: another process has written them since.
+   */
+  keepOnly: (
+    threadId: string,
+    keep: readonly CheckpointKey[],
+    newest: readonly CheckpointKey[],
+  ) => Promise<void>;
   /** Namespaces of a thread's checkpoints, for savers that can list them without reading the checkpoints. */
   namespaces?: (threadId: string) => Promise<string[]>;
   /** Explains the driver's errors; if omitted, errors are passed through. */
@@ -80,7 +89,7 @@ export interface WrapOptions {
  * import { saver } from "./tables.js";
  *
  * const checkpointer = wrapCheckpointer(saver, {
- *   keepOnly: async (threadId, keep) => saver.keepOnly(threadId, keep),
+ *   keepOnly: async (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
  * });
  * await checkpointer.namespaces("thread-1"); // => []
  * ```
@@ -226,11 +235,20 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   keepLatest(threadId: string, namespaces: readonly string[]): Promise<void> {
     return guarded(this.#explain, async () => {
       const keep: CheckpointKey[] = [];
-      for (const checkpoint_ns of namespaces) {
-        const tuples = await lineage(this.#saver, { configurable: { thread_id: threadId, checkpoint_ns } });
-        for (const { checkpoint } of tuples) keep.push({ checkpoint_ns, checkpoint_id: checkpoint.id });
+      const newest: CheckpointKey[] = [];
+      for (const checkpoint_ns of new Set([...namespaces, ...(await this.#namespaces(threadId))])) {
+        const place = { thread_id: threadId, checkpoint_ns };
+        const isKept = namespaces.includes(checkpoint_ns);
+        const tuples = isKept
+          ? await lineage(this.#saver, { configurable: place })
+          : [await this.#saver.getTuple({ configurable: withReading(place, WITHOUT_VALUES) })];
+        const keys = tuples.flatMap((tuple) =>
+          tuple ? [{ checkpoint_ns, checkpoint_id: tuple.checkpoint.id }] : [],
+        );
+        newest.push(...keys.slice(0, 1));
+        if (isKept) keep.push(...keys);
       }
-      await this.#keepOnly(threadId, keep);
+      await this.#keepOnly(threadId, keep, newest);
     });
   }
 
@@ -241,15 +259,18 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   deleteRun(threadId: string, runId: string): Promise<void> {
     return guarded(this.#explain, async () => {
       const keep: CheckpointKey[] = [];
+      const newest = new Map<string, CheckpointKey>();
       // Without a namespace, savers list all namespaces.
       for await (const { config, checkpoint, metadata } of this.#saver.list({
         configurable: { thread_id: threadId },
       })) {
-        if ((metadata as { run_id?: unknown } | undefined)?.run_id === runId) continue;
         const checkpoint_ns = String(config.configurable?.checkpoint_ns ?? "");
-        keep.push({ checkpoint_ns, checkpoint_id: checkpoint.id });
+        const key = { checkpoint_ns, checkpoint_id: checkpoint.id };
+        if (key.checkpoint_id > (newest.get(checkpoint_ns)?.checkpoint_id ?? ""))
+          newest.set(checkpoint_ns, key);
+        if ((metadata as { run_id?: unknown } | undefined)?.run_id !== runId) keep.push(key);
       }
-      await this.#keepOnly(threadId, keep);
+      await this.#keepOnly(threadId, keep, [...newest.values()]);
     });
   }
 
@@ -261,6 +282,8 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     }
   }
 }
+
+const WITHOUT_VALUES = { channels: { own: false, results: false, keys: [] } };
 
 /** Without a namespace, savers list all namespaces. */
 async function listedNamespaces(saver: BaseCheckpointSaver, threadId: string): Promise<string[]> {

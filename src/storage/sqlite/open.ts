@@ -95,7 +95,7 @@ async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Check
   const saver = new SqliteSaver(db, held, writer);
   return wrapCheckpointer(saver, {
     held,
-    keepOnly: (threadId, keep) => saver.keepOnly(threadId, keep),
+    keepOnly: (threadId, keep, newest) => saver.keepOnly(threadId, keep, newest),
     namespaces: (threadId) => saver.namespaces(threadId),
     explain: explainSqlite,
   });

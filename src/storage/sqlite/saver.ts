@@ -155,16 +155,21 @@ export class SqliteSaver extends BaseCheckpointSaver {
   }
 
   /** See `WrapOptions.keepOnly`. */
-  async keepOnly(threadId: string, keep: readonly CheckpointKey[]): Promise<void> {
+  async keepOnly(
+    threadId: string,
+    keep: readonly CheckpointKey[],
+    newest: readonly CheckpointKey[],
+  ): Promise<void> {
     await this.#rows.transaction(() => {
-      const kept = keep.flatMap((key) =>
+      const all = [...keep, ...this.#rows.writtenSince(threadId, newest)];
+      const kept = all.flatMap((key) =>
         Object.values(this.#rows.valuesOf(threadId, key.checkpoint_ns, key.checkpoint_id)),
       );
       this.#values.keepOnly(
         threadId,
         kept.flatMap((value) => ("id" in value ? [value.id] : [])),
       );
-      this.#rows.keepOnly(threadId, keep);
+      this.#rows.keepOnly(threadId, all);
     });
   }
 
@@ -310,6 +315,14 @@ class SqliteCheckpoints {
       delete: CHECKPOINT_TABLES.map((table) =>
         db.prepare<[string]>(`DELETE FROM ${table} WHERE thread_id = ?`),
       ),
+      writtenSince: db.prepare<[{ threadId: string; newest: string }], CheckpointKey>(
+        `SELECT checkpoint_ns, checkpoint_id FROM (
+           SELECT thread_id, checkpoint_ns, checkpoint_id FROM gs_checkpoints
+           UNION SELECT thread_id, checkpoint_ns, checkpoint_id FROM gs_writes
+         ) WHERE thread_id = @threadId AND NOT EXISTS (
+           SELECT 1 FROM json_each(@newest) WHERE value ->> 'checkpoint_ns' = checkpoint_ns
+             AND value ->> 'checkpoint_id' >= checkpoint_id)`,
+      ),
       keepOnly: [
         `DELETE FROM gs_checkpoints WHERE thread_id = @threadId AND NOT ${IS_KEPT("checkpoint_id")}`,
         `DELETE FROM gs_writes WHERE thread_id = @threadId AND NOT ${IS_KEPT("checkpoint_id")}`,
@@ -362,6 +375,11 @@ class SqliteCheckpoints {
   valuesOf(threadId: string, namespace: string, id: string): Record<string, StoredValue> {
     const json = this.#sql.values.get(threadId, namespace, id);
     return json === undefined ? {} : (JSON.parse(json) as Record<string, StoredValue>);
+  }
+
+  /** Checkpoints, and those with pending writes, with higher ids than these, or in other namespaces. */
+  writtenSince(threadId: string, newest: readonly CheckpointKey[]): CheckpointKey[] {
+    return this.#sql.writtenSince.all({ threadId, newest: JSON.stringify(newest) });
   }
 
   namespaces(threadId: string): string[] {

@@ -1,6 +1,7 @@
 import { Command, INTERRUPT } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { describe, expect, it } from "vitest";
+import { type CheckpointMetadata, uuid6 } from "@langchain/langgraph-checkpoint";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
 import { askingGraph, deltaGraph, nestedGraph } from "./graphs.js";
@@ -17,6 +18,50 @@ export function forkTests(storage: () => Storage): void {
     for await (const tuple of saver().list({ configurable: { thread_id, checkpoint_ns } }))
       tuples.push(tuple);
     return tuples;
+  }
+
+  /**
+   * Stores a checkpoint after the latest one, as another process would, at the last read of `call`: after it has read
+   * everything, before it deletes anything. `twin` is a thread with the same content.
+   */
+  async function writtenDuring(
+    call: (thread_id: string) => Promise<void>,
+    thread_id: string,
+    twin: string,
+  ): Promise<string> {
+    const [latest] = await historyOf(thread_id);
+    const { checkpoint, config, metadata } = latest!;
+    const { serde } = saver();
+    const loadsTyped = serde.loadsTyped.bind(serde);
+    const read = vi.spyOn(serde, "loadsTyped");
+    onTestFinished(() => read.mockRestore());
+    await call(twin);
+    let left = read.mock.calls.length;
+    const id = uuid6(1000);
+    read.mockImplementation(async (...value) => {
+      left -= 1;
+      if (left !== 0) return loadsTyped(...value) as unknown;
+      const log = saver().getNextVersion(checkpoint.channel_versions.log as number | undefined);
+      const next = {
+        ...checkpoint,
+        id,
+        channel_values: { ...checkpoint.channel_values, log: ["elsewhere"] },
+        channel_versions: { ...checkpoint.channel_versions, log },
+      };
+      const own = { ...metadata!, run_id: "r2", step: 1000 } as CheckpointMetadata;
+      const stored = await saver().put(config, next, own, { log });
+      await saver().putWrites(stored, [["log", ["pending"]]], "task");
+      return loadsTyped(...value) as unknown;
+    });
+    await call(thread_id);
+    read.mockRestore();
+    return id;
+  }
+
+  async function expectKept(thread_id: string, id: string): Promise<void> {
+    const tuple = await saver().getTuple(at(thread_id));
+    expect(tuple?.checkpoint).toMatchObject({ id, channel_values: { log: ["elsewhere"] } });
+    expect(tuple?.pendingWrites).toEqual([["task", "log", ["pending"]]]);
   }
 
   describe("copies", () => {
@@ -163,6 +208,14 @@ export function forkTests(storage: () => Storage): void {
       expect(await historyOf(other)).toEqual(before);
     });
 
+    it("a checkpoint that is written meanwhile stays", async () => {
+      const [thread, twin] = [newId(), newId()];
+      for (const id of [thread, twin]) await askingGraph(saver()).invoke({ log: ["in"] }, at(id, "r1"));
+      const id = await writtenDuring((each) => saver().deleteRun(each, "r1"), thread, twin);
+      await expectKept(thread, id);
+      expect(await historyOf(thread)).toHaveLength(1);
+    });
+
     it("the thread is restored to its state before the run", async () => {
       const graph = nestedGraph(saver());
       const thread = newId();
@@ -205,6 +258,18 @@ export function forkTests(storage: () => Storage): void {
       await saver().keepLatest(thread, [""]);
       expect(await historyOf(thread, inner.checkpoint_ns)).toEqual([]);
       expect(await historyOf(thread)).toHaveLength(1);
+    });
+
+    it("a checkpoint that is written meanwhile stays", async () => {
+      const [thread, twin] = [newId(), newId()];
+      for (const id of [thread, twin]) await askingGraph(saver()).invoke({ log: ["in"] }, at(id));
+      const [latest] = await historyOf(thread);
+      const id = await writtenDuring((each) => saver().keepLatest(each, [""]), thread, twin);
+      await expectKept(thread, id);
+      expect((await historyOf(thread)).map(({ checkpoint }) => checkpoint.id)).toEqual([
+        id,
+        latest?.checkpoint.id,
+      ]);
     });
 
     it("pruning an empty thread changes nothing", async () => {
