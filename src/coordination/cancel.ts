@@ -9,7 +9,7 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
-import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
+import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote, scheduleEnd } from "./rollback.js";
 import { onEnd } from "./start-run.js";
 import { removalOf } from "./stateless-runs.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
@@ -109,7 +109,7 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
   const live = context.live.find(row.run_id);
   if (action === "rollback") return live ? rollBackHere(context, row, live) : rollBackElsewhere(context, row);
   if (live) live.stop(RunAborted.from("cancelled"));
-  else await stopRemoteRuns(context, row);
+  else if (await stopRemoteRuns(context, row)) await scheduleEnd(context, row);
   if (!wait) return;
   if (live) await live.answer(signal);
   else await cancelledEnding(context, row, signal);

@@ -11,7 +11,7 @@ import type { Accepted, Queue } from "../runs/queue.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
-import { beginQueued, insertRun, newLiveRun, prepareRun, requireThread, takesOverRow } from "./start-run.js";
+import { beginQueued, insertRun, newLiveRun, prepareRun, storeOnThread, takesOverRow } from "./start-run.js";
 
 /** Runs wait for their threads in this process, and need no other capacity. */
 export class InProcessQueue implements Queue<EngineContext, LiveRun> {
@@ -195,8 +195,9 @@ async function storeQueued(
   };
   await nextTurn();
   throwRefusal();
-  await requireThread(context, threadId, request);
-  await insertRun(context, checked, live, { updated_at: now() });
+  await storeOnThread(context, threadId, request, () =>
+    insertRun(context, checked, live, { updated_at: now() }),
+  );
   try {
     throwRefusal();
   } catch (error) {

@@ -89,7 +89,7 @@ export async function deleteEnded(context: EngineContext, run: RunKey): Promise<
 }
 
 /** Schedules the webhook of the run, if it has one: once its row is deleted, nothing does. */
-async function scheduleEnd(context: EngineContext, run: RunKey): Promise<void> {
+export async function scheduleEnd(context: EngineContext, run: RunKey): Promise<void> {
   if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, undefined)(false);
 }
 

@@ -17,7 +17,7 @@ import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { reportQueuedWait } from "./accept-run.js";
 import type { stopOthers as Stop } from "./cancel.js";
 import { Quarantine } from "./quarantine.js";
-import { newLiveRun, prepareRun, registerRunWebhook, requireThread, takesOverRow } from "./start-run.js";
+import { newLiveRun, prepareRun, registerRunWebhook, storeOnThread, takesOverRow } from "./start-run.js";
 
 /** Poll interval in milliseconds: picks up runs whose notification was lost. */
 const POLL_MS = 1000;
@@ -150,8 +150,9 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
   async #queue(context: EngineContext, submitted: AcceptRequest): Promise<Accepted<LiveRun>> {
     const { checked, options } = submitted;
     const live = newLiveRun(context, checked, options, 0);
-    await requireThread(context, checked.threadId, checked.request);
-    await this.#store(context, submitted, live, queued(), { updated_at: now() });
+    await storeOnThread(context, checked.threadId, checked.request, () =>
+      this.#store(context, submitted, live, queued(), { updated_at: now() }),
+    );
     return { run: live.run };
   }
 

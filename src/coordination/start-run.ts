@@ -139,7 +139,10 @@ export function newLiveRun(
   const ending = {
     ...options,
     ifLost,
-    ...(request.webhook != null && { atEnd: onEnd(context, run, atEnd) }),
+    ...(request.webhook != null && {
+      atEnd: onEnd(context, run, atEnd),
+      ifUnbegun: () => onEnd(context, run, undefined)(false),
+    }),
   };
   return new LiveRun(context, run, since, ending, resumption);
 }
@@ -183,6 +186,31 @@ export async function requireThread(
     if (created) return created;
   }
   throw new NotFoundError("thread", threadId);
+}
+
+/** Attempts to store a run whose thread is deleted again and again. */
+const MOST_THREADS = 5;
+
+/**
+ * Stores a run on its thread, without the lock of the thread: a sweep or a deletion may remove the thread in between. It is
+ * then created again, if the request allows it.
+ * @throws the same errors as `requireThread`
+ */
+export async function storeOnThread<T>(
+  context: OpsContext,
+  threadId: string,
+  request: RunCreateRequest,
+  store: () => Promise<T>,
+): Promise<T> {
+  for (let left = MOST_THREADS; ; left -= 1) {
+    await requireThread(context, threadId, request);
+    try {
+      return await store();
+    } catch (error) {
+      const isGone = error instanceof NotFoundError && error.code === "thread_not_found";
+      if (!isGone || request.if_not_exists !== "create" || left <= 1) throw error;
+    }
+  }
 }
 
 async function openRunThread(

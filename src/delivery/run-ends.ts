@@ -120,12 +120,16 @@ export function stopRun(context: EngineContext, run: RunKey, live: LiveRun | und
   );
 }
 
-/** Asks the run's process to cancel it. A queued run, or a run of a dead process, is settled immediately. */
-export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promise<void> {
+/**
+ * Asks the run's process to cancel it. A queued run, or a run of a dead process, is settled immediately. True if the run
+ * has ended because no process had it.
+ */
+export async function stopRemoteRuns(context: EngineContext, run: RunKey): Promise<boolean> {
   const { thread_id, run_id } = run;
-  if (context.queue.isShared && (await stopWaiting(context, run))) return;
+  if (context.queue.isShared && (await stopWaiting(context, run))) return true;
   await context.storage.runs.requestCancel(run_id);
   await context.recover({ threadId: thread_id });
+  return false;
 }
 
 /** Cancels a queued run. False if the run is not queued or was claimed meanwhile. */

@@ -83,6 +83,7 @@ export class LiveRun {
   readonly #isStateless: boolean;
   readonly #atEnd: LiveRunOptions["atEnd"];
   readonly #ifLost: LiveRunOptions["ifLost"];
+  readonly #ifUnbegun: LiveRunOptions["ifUnbegun"];
   /** Time of acceptance, by `performance.now()`. */
   readonly #since: number;
   /** Removes the run from the wait queue of its thread when aborted. */
@@ -104,7 +105,7 @@ export class LiveRun {
     context: EngineContext,
     run: Run,
     since: number,
-    { log, stateless, atEnd, ifLost }: LiveRunOptions,
+    { log, stateless, atEnd, ifLost, ifUnbegun }: LiveRunOptions,
     resumption: Resumption | null,
   ) {
     this.#context = context;
@@ -117,6 +118,7 @@ export class LiveRun {
     this.#isStateless = stateless !== undefined;
     this.#atEnd = atEnd;
     this.#ifLost = ifLost;
+    this.#ifUnbegun = ifUnbegun;
   }
 
   get state(): "queued" | "running" | "ended" {
@@ -187,6 +189,7 @@ export class LiveRun {
     const { thrown = error, stored, became } = result;
     const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, became };
     if (became === "requeued") await this.#expectNext();
+    if (!hasLeft(became)) await this.#ifUnbegun?.();
     // Finishes first, so that the log of a run that continues in another process is not kept as complete.
     if (hasLeft(became)) this.#finish(end);
     else this.#pushLast(result);

@@ -12,6 +12,8 @@ export interface LiveRunOptions {
    * continue once it is redriven. Never rejects.
    */
   atEnd?: (isDead: boolean) => Promise<void>;
+  /** Called when the run has ended without having had its thread, before its end is reported. Never rejects. */
+  ifUnbegun?: () => Promise<void>;
   /** Whether the run continues after its client disconnects. */
   unattended?: boolean;
   /** Set for a run that ends with its client's connection: what its row stores if it is requeued after losing its lock. */

@@ -7,6 +7,7 @@ import type { Thread, TtlRequest } from "../../src/models/thread.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { deferred } from "../helpers/deferred.js";
 import { replacing } from "../helpers/refusing.js";
 import { openTestService } from "../helpers/service.js";
 import { newId } from "../../src/support/ids.js";
@@ -127,6 +128,46 @@ onEveryBackend("the setting ttl", (backend) => {
     expect(messages).toHaveLength(4);
     expect(await service.runs.get(thread_id, accepted!.run_id)).toMatchObject({ status: "success" });
   });
+
+  it.each(["a sweep", "a request"])(
+    "a run that creates its thread is accepted while %s deletes it",
+    async (by) => {
+      const storage = await keptStorage(backend());
+      const [inserting, deleted] = [deferred(), deferred()];
+      let created: Promise<Run> | undefined;
+      let isDeleting = false;
+      const service = await openTestService({
+        graphs,
+        storage: {
+          ...storage,
+          threads: replacing(storage.threads, {
+            delete: async (...args) => {
+              isDeleting = true;
+              const request = { ...run, if_not_exists: "create", multitask_strategy: "enqueue" } as const;
+              created ??= service.runs.background(thread_id, request);
+              await Promise.race([inserting.promise, created]);
+              const isDeleted = await storage.threads.delete(...args);
+              deleted.resolve();
+              return isDeleted;
+            },
+          }),
+          runs: replacing(storage.runs, {
+            insert: async (...args) => {
+              inserting.resolve();
+              if (isDeleting) await deleted.promise;
+              return storage.runs.insert(...args);
+            },
+          }),
+        },
+      });
+      const { thread_id } = await service.threads.create({ ttl: 10 });
+      if (by === "a sweep") await service.sweep(afterMinutes(11));
+      else await service.threads.delete(thread_id);
+      const { run_id } = (await created)!;
+      const { answer } = await service.runs.join(thread_id, run_id);
+      expect((await answer).messages).toHaveLength(2);
+    },
+  );
 
   it("a patch while a sweep deletes the thread keeps the thread, with its state", async () => {
     const { service, expire, create } = await interrupted(() =>

@@ -78,12 +78,10 @@ onEveryBackend("a webhook", (backend) => {
     const [running, queued] = [await start(), await start()];
     await gateOf(gate).entered;
     await service.runs.cancel(other.thread_id, queued.run_id, { wait: true });
+    // At once, not when the run is polled.
+    expect((await receiver.next()).run).toMatchObject({ run_id: queued.run_id, status: "interrupted" });
     await service.runs.cancel(other.thread_id, running.run_id, { wait: true });
-    await service.fireDue(at(31));
-    const ended = [(await receiver.next()).run, (await receiver.next()).run];
-    expect(new Set(ended.map(({ run_id, status }) => `${run_id} ${status}`))).toEqual(
-      new Set([queued, running].map(({ run_id }) => `${run_id} interrupted`)),
-    );
+    expect((await receiver.next()).run).toMatchObject({ run_id: running.run_id, status: "interrupted" });
     const waits = await service.runs.create(thread_id, {
       assistant_id: "chat",
       input: says("hello"),
@@ -108,6 +106,23 @@ onEveryBackend("a webhook", (backend) => {
       expect(run).toMatchObject({ run_id, status: "interrupted" });
     }
     expect(await service.runs.list(thread_id, {})).toEqual([]);
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+  });
+
+  it("is sent for all runs of a thread that is deleted", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver } = await open();
+    const gate = newId();
+    const request = { assistant_id: "gate", input: { gate }, webhook: receiver.url };
+    const running = await service.runs.background(thread_id, request);
+    const queued = await service.runs.background(thread_id, request);
+    const later = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+    await gateOf(gate).entered;
+    await service.threads.delete(thread_id);
+    const told = [await receiver.next(), await receiver.next(), await receiver.next()];
+    expect(new Set(told.map(({ run }) => `${run.run_id} ${run.status}`))).toEqual(
+      new Set([running, queued, later].map(({ run_id }) => `${run_id} interrupted`)),
+    );
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
   });
 
