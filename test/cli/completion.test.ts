@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { installedCli } from "../helpers/compiled.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -82,7 +83,7 @@ describe("completion of project names and ids", () => {
     project = await createProject({
       "graph.ts": echoGraph(),
       "graph-server.config.json": { graphs: { agent: "./graph.ts" } },
-      "bin/graph-serve": `#!/bin/sh\nexec node --import ${import.meta.resolve("tsx")} ${join(process.cwd(), "src/cli/main.ts")} "$@"\n`,
+      "bin/graph-serve": `#!/bin/sh\nexec node ${await installedCli()} "$@"\n`,
     });
     await chmod(join(project.dir, "bin/graph-serve"), 0o755);
     const { stdout } = await cli(["run", "--message", "hi", "--json"], { cwd: project.dir });

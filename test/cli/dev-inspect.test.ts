@@ -6,10 +6,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { installedCli } from "../helpers/compiled.js";
 import { freePort } from "../helpers/free-port.js";
 import { Capture, cli, createProject, type Project } from "./harness.js";
-
-const MAIN = join(process.cwd(), "src/cli/main.ts");
 
 const graph = `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
@@ -19,8 +18,10 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation<number> }))
 `;
 
 let project: Project;
+let program: string;
 let child: ChildProcess | undefined;
 beforeEach(async () => {
+  program = await installedCli();
   project = await createProject({
     "graph.ts": graph,
     "graph-server.config.json": { graphs: { agent: "./graph.ts" } },
@@ -35,7 +36,7 @@ afterEach(async () => {
 });
 
 function start(...flags: string[]) {
-  const args = ["--import", import.meta.resolve("tsx"), MAIN, "dev", "-p", "0", ...flags];
+  const args = [program, "dev", "-p", "0", ...flags];
   child = spawn(process.execPath, args, { cwd: project.dir, stdio: ["ignore", "pipe", "pipe"] });
   const stderr = new Capture();
   child.stderr?.on("data", (text: Buffer) => stderr.write(String(text)));

@@ -9,6 +9,7 @@ import { StdioClientTransport as NewestTransport } from "@modelcontextprotocol/c
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { cli, createProject, type Project, startCli } from "../cli/harness.js";
+import { installedCli } from "../helpers/compiled.js";
 import { TestClient } from "./client.js";
 
 /** A graph that prints in several ways, then interrupts. */
@@ -40,7 +41,9 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation() }))
 `;
 
 let project: Project;
+let program: string;
 beforeAll(async () => {
+  program = await installedCli();
   project = await createProject({
     "graph.ts": PRINTING,
     "wait.ts": WAITING,
@@ -49,7 +52,6 @@ beforeAll(async () => {
 });
 afterAll(() => project.remove());
 
-const MAIN = [`--import=${import.meta.resolve("tsx")}`, join(process.cwd(), "src/cli/main.ts")];
 const LINES = {
   initialize: {
     jsonrpc: "2.0",
@@ -64,7 +66,7 @@ const line = (message: unknown) => `${JSON.stringify(message)}\n`;
 it("the official client lists and calls tools and answers interrupts, and stdout carries only the protocol", async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...MAIN, "mcp", "./graph.ts", "./broken.ts"],
+    args: [program, "mcp", "./graph.ts", "./broken.ts"],
     cwd: project.dir,
     stderr: "pipe",
   });
@@ -121,7 +123,7 @@ describe.each<[string, "legacy" | "auto" | { pin: string }]>([
     );
     if (answer !== undefined)
       client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { answer } }));
-    const args = [...MAIN, "mcp", "./graph.ts", "./wait.ts"];
+    const args = [program, "mcp", "./graph.ts", "./wait.ts"];
     const transport = new NewestTransport({
       ...{ command: process.execPath, args, cwd: project.dir, stderr: "pipe" },
     });
@@ -173,7 +175,7 @@ describe.each<[string, "legacy" | "auto" | { pin: string }]>([
 });
 
 it("a call in flight is cancelled when stdin closes", async () => {
-  const child = spawn(process.execPath, [...MAIN, "mcp", "./wait.ts"], { cwd: project.dir });
+  const child = spawn(process.execPath, [program, "mcp", "./wait.ts"], { cwd: project.dir });
   const stderr = (async () => {
     for await (const chunk of child.stderr) if (String(chunk).includes("it waits")) break;
   })();
