@@ -479,6 +479,7 @@ export const strings = {
     none: "No pending questions",
     noneHint: "Threads that wait for an answer appear here.",
     answered: "Answered.",
+    notWaiting: "This thread does not wait for an answer.",
     stopped: (names: string) => `Stopped before ${names}`,
     goOn: "Resume",
     step: "One superstep (.)",

@@ -2,7 +2,17 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { ask } from "../api.js";
-import { breakpoints, GO_ON, nodes, placesOf, type Side, step, stops, toggle } from "../state/breakpoints.js";
+import {
+  breakpoints,
+  GO_ON,
+  nodes,
+  placesOf,
+  placesText,
+  type Side,
+  step,
+  stops,
+  toggle,
+} from "../state/breakpoints.js";
 import { graphOfView, run, useView } from "../state/conversation.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
 import { graphId } from "../state/graphs.js";
@@ -63,7 +73,7 @@ function Stopped({ at, view }: { at: ThreadState; view: ThreadView }) {
     <section class="stopped" aria-label={strings.questions.breakpoints}>
       <p>
         <span class="status is-interrupted">
-          <span aria-hidden="true">◆</span> {strings.questions.stopped(visible(places.join(", ")))}
+          <span aria-hidden="true">◆</span> {strings.questions.stopped(visible(placesText(places)))}
         </span>
       </p>
       <button type="button" class="main" onClick={() => press(false)} disabled={isBusy}>

@@ -91,7 +91,9 @@ async function send(): Promise<void> {
   const asked = wish();
   if (!(await run(asked))) return;
   remember(asked.input);
-  if (messageOf(asked.input)) input.set(withMessage(asked.input, { text: "", files: [] }));
+  // What was typed while the request was sent stays.
+  const isSame = input.value.peek() === asked.input;
+  if (isSame && messageOf(asked.input)) input.set(withMessage(asked.input, { text: "", files: [] }));
 }
 
 function Head() {

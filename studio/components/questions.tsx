@@ -1,5 +1,5 @@
 /** Pending interrupts of a graph, each with a matching form. */
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { Interrupt } from "../../src/models/state.js";
 import type { RunWish } from "../state/copy-as.js";
@@ -22,7 +22,10 @@ import { JsonBox, SchemaForm } from "./schema-form.js";
 import { Trials, TryButton } from "./trials.js";
 import { jsonText, LongText, Value, visible } from "./text.js";
 
-/** A question's answer: undefined while it is not complete. */
+/** A node that asks again in the same superstep reuses the id: its answer must not go to the next question. */
+const keyOf = ({ id, value }: Interrupt): string => `${id} ${JSON.stringify(value)}`;
+
+/** By key of a question: its answer, undefined while it is not complete. */
 type Answers = ReadonlyMap<string, { value: unknown } | undefined>;
 
 interface QuestionsProps {
@@ -35,9 +38,10 @@ interface QuestionsProps {
 
 export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: QuestionsProps) {
   const [answers, setAnswers] = useState<Answers>(new Map());
+  const keyed = useMemo(() => interrupts.map((each) => ({ ...each, key: keyOf(each) })), [interrupts]);
   const given = new Map(
-    interrupts.flatMap(({ id }): [string, unknown][] => {
-      const answer = answers.get(id);
+    keyed.flatMap(({ id, key }): [string, unknown][] => {
+      const answer = answers.get(key);
       return answer ? [[id, answer.value]] : [];
     }),
   );
@@ -54,8 +58,8 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
         if (isReady) onAnswer(wish());
       }}
     >
-      {interrupts.map(({ id, value }, index) => (
-        <fieldset key={id} class="question">
+      {keyed.map(({ id, value, key }, index) => (
+        <fieldset key={key} class="question">
           <legend>
             {interrupts.length > 1
               ? strings.questions.nth(index + 1, interrupts.length)
@@ -64,7 +68,7 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
           <Asked
             id={`q-${id}`}
             value={value}
-            onAnswer={(answer) => setAnswers((before) => new Map(before).set(id, answer))}
+            onAnswer={(answer) => setAnswers((before) => new Map(before).set(key, answer))}
           />
         </fieldset>
       ))}

@@ -1,5 +1,5 @@
 /** Threads that wait for an answer, and the selected one with its last messages and a form. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
 import { usePlaces } from "../components/asking.js";
@@ -9,13 +9,13 @@ import { CopyAs } from "../components/copy-as.js";
 import { EndOfList } from "../components/end-of-list.js";
 import { Questions } from "../components/questions.js";
 import { Ago, visible } from "../components/text.js";
-import { href, place } from "../router.js";
+import { go, href, place } from "../router.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
-import { GO_ON } from "../state/breakpoints.js";
+import { GO_ON, placesText } from "../state/breakpoints.js";
 import { onChange, throttled } from "../state/changes.js";
 import { load, loading } from "../state/loading.js";
 import { RunView } from "../state/run-view.js";
-import { graphOf, type ListedThread, previewOf, SELECT, titleOf } from "../state/threads.js";
+import { graphOf, type ListedThread, previewOf, readRow, SELECT, titleOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 
 const PAGE = 50;
@@ -79,23 +79,32 @@ export function Inbox() {
 
 function List() {
   const { value: told } = waiting.value;
-  if (waiting.error.value) return <Fault error={waiting.error.value} retry={() => void read()} />;
-  if (!told) return <Waiting />;
+  const error = waiting.error.value;
+  /** The thread that was shown without being named in the address: newer ones do not replace it. */
+  const kept = useRef<string | undefined>(undefined);
+  const fault = error && <Fault error={error} retry={() => void read()} />;
+  if (!told) return fault ?? <Waiting />;
   const { threads, total, hasMore } = told;
   if (threads.length === 0)
     return (
-      <Empty
-        title={strings.questions.none}
-        hint={strings.questions.noneHint}
-        command="graph-serve threads list --status interrupted"
-      />
+      fault ?? (
+        <Empty
+          title={strings.questions.none}
+          hint={strings.questions.noneHint}
+          command="graph-serve threads list --status interrupted"
+        />
+      )
     );
-  const named = threads.find(({ thread_id }) => thread_id === place.value.path[1]);
+  const named = place.value.path[1];
+  const byId = (id: string | undefined) => threads.find(({ thread_id }) => thread_id === id);
   // Wide screens show the first one beside the list.
-  const chosen = named ?? threads[0];
+  const chosen = named === undefined ? (byId(kept.current) ?? threads[0]) : byId(named);
+  const id = chosen?.thread_id ?? named ?? "";
+  kept.current = id;
   return (
-    <div class={`inbox-panes ${named ? "is-chosen" : ""}`}>
+    <div class={`inbox-panes ${named === undefined ? "" : "is-chosen"}`}>
       <div class="inbox-list">
+        {fault}
         <ul class="inbox" data-list>
           {threads.map((thread) => (
             <li key={thread.thread_id}>
@@ -111,7 +120,7 @@ function List() {
           text={strings.questions.waiting(threads.length, total)}
         />
       </div>
-      {chosen && <Asker key={`${chosen.thread_id} ${chosen.updated_at}`} thread={chosen} />}
+      <Chosen key={id} id={id} listed={chosen} list={threads} />
     </div>
   );
 }
@@ -146,20 +155,65 @@ function Context({ at }: { at: ThreadState }) {
   return <Chat entries={entries} most={most} showMore={() => setMost(most + Chat.most)} />;
 }
 
-function Asker({ thread }: { thread: ListedThread }) {
+/** A thread of the address may be missing in the list: it is further down, or does not wait. */
+function Chosen({ id, listed, list }: { id: string; listed?: ListedThread; list: readonly ListedThread[] }) {
+  const [row] = useState(() => loading<ListedThread>());
+  const last = useRef(listed);
+  last.current = listed ?? row.value.value ?? last.current;
+  useEffect(() => void (!listed && load(row, () => readRow(id))), [list]);
+  const thread = last.current;
+  const error = listed ? undefined : row.error.value;
+  if (thread?.status === "interrupted" && !error) return <Asker thread={thread} />;
+  return (
+    <article class="asker">
+      {thread && <AskerHead thread={thread} />}
+      {error ? (
+        <Fault error={error} />
+      ) : thread ? (
+        <p class="asker-end">{strings.questions.notWaiting}</p>
+      ) : (
+        <Waiting />
+      )}
+    </article>
+  );
+}
+
+function AskerHead({ thread }: { thread: ListedThread }) {
   const { thread_id: id, updated_at } = thread;
   const title = titleOf(thread);
+  return (
+    <header class="asker-head">
+      <a class="button small inbox-back" href={href(["inbox"])}>
+        {strings.inbox}
+      </a>
+      <h2>
+        <a href={href(["run", id])}>{title === "" ? strings.list.noMessage : lineOf(title)}</a>
+      </h2>
+      <code class="dim">{visible(id.slice(0, 13))}</code>
+      <span class="dim">{visible(graphOf(thread))}</span>
+      <span class="dim">
+        <Ago at={updated_at} />
+      </span>
+    </header>
+  );
+}
+
+function Asker({ thread }: { thread: ListedThread }) {
+  const { thread_id: id, updated_at } = thread;
   const [state] = useState(() => loading<ThreadState>());
   const [isBusy, setBusy] = useState(false);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const path = `/threads/${encodeURIComponent(id)}`;
-  useEffect(() => void load(state, async () => (await ask<ThreadState>("GET", `${path}/state`)).body), [id]);
+  const readState = async () => (await ask<ThreadState>("GET", `${path}/state`)).body;
+  // A change of the thread keeps what was entered, unless it asks something else.
+  useEffect(() => void load(state, readState), [updated_at]);
   const answer = async (wish: RunWish) => {
     setBusy(true);
     setFault(undefined);
     try {
       const headers = { Prefer: "respond-async" };
       await ask("POST", `${path}/runs`, { body: { assistant_id: graphOf(thread), ...wish }, headers });
+      if (place.peek().path[1] === id) go(href(["inbox"]), { replace: true });
       await read();
     } catch (error) {
       setFault(error as ApiError);
@@ -170,27 +224,22 @@ function Asker({ thread }: { thread: ListedThread }) {
   const { value: at } = state.value;
   return (
     <article class="asker">
-      <header class="asker-head">
-        <a class="button small inbox-back" href={href(["inbox"])}>
-          {strings.inbox}
-        </a>
-        <h2>
-          <a href={href(["run", id])}>{title === "" ? strings.list.noMessage : lineOf(title)}</a>
-        </h2>
-        <code class="dim">{visible(id.slice(0, 13))}</code>
-        <span class="dim">{visible(graphOf(thread))}</span>
-        <span class="dim">
-          <Ago at={updated_at} />
-        </span>
-      </header>
+      <AskerHead thread={thread} />
       {state.error.value && <Fault error={state.error.value} />}
       {!at && !state.error.value && <Waiting />}
       {at && <Context at={at} />}
       {at && at.interrupts.length === 0 && (
-        <Pause at={at} thread={thread} isBusy={isBusy} onGo={(wish) => void answer(wish)} />
+        <Pause
+          key={at.checkpoint?.checkpoint_id}
+          at={at}
+          thread={thread}
+          isBusy={isBusy}
+          onGo={(wish) => void answer(wish)}
+        />
       )}
       {at && at.interrupts.length > 0 && (
         <Questions
+          key={at.checkpoint?.checkpoint_id}
           interrupts={at.interrupts}
           graph={graphOf(thread)}
           threadId={id}
@@ -216,7 +265,7 @@ function Pause({ at, thread, isBusy, onGo }: PauseProps) {
   if (places.length === 0) return null;
   return (
     <p class="stopped">
-      <span class="status is-interrupted">{strings.questions.stopped(visible(places.join(", ")))}</span>
+      <span class="status is-interrupted">{strings.questions.stopped(visible(placesText(places)))}</span>
       <button type="button" onClick={() => onGo(GO_ON)} disabled={isBusy}>
         {strings.questions.goOn}
       </button>

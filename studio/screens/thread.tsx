@@ -72,7 +72,8 @@ export function Thread() {
     };
   }, [id, ns]);
   const error = row.error.value;
-  if (error && !row.value.value) {
+  // Without its status, a loaded thread stays, unless it was deleted.
+  if (error && (!row.value.value || error.status === 404)) {
     return (
       <main id="content" class="screen narrow" tabIndex={-1}>
         <h1>{strings.threads}</h1>

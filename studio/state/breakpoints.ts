@@ -39,6 +39,13 @@ export const placesOf = ({ next, tasks }: ThreadState): string[] =>
     return inside ? placesOf(inside).map((place) => `${node}:${place}`) : [node];
   });
 
+/** As text: a node that runs several times, for example by `Send`, is named once. */
+export function placesText(places: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const place of places) counts.set(place, (counts.get(place) ?? 0) + 1);
+  return [...counts].map(([place, count]) => (count === 1 ? place : `${place} ×${count}`)).join(", ");
+}
+
 /** `child:leaf:write` -> `child:*`, `child:leaf:*`. */
 const graphsAround = (place: string): string[] =>
   place

@@ -31,9 +31,11 @@ export function onUsage(listener: () => void): () => void {
 let total: number | undefined;
 
 const report: Listener = (changes) => {
+  const hasFewer = changes !== undefined && total !== undefined && changes.total < total;
   const isUsageOnly = changes?.usage && changes.runs.length + changes.threads.length === 0;
   if (!isUsageOnly || changes.total !== total || !changes.is_complete)
-    for (const listener of listeners) listener(changes);
+    // Deleted threads are not listed.
+    for (const listener of listeners) listener(hasFewer ? undefined : changes);
   total = changes?.total ?? total;
   for (const listener of usageListeners) listener();
 };

@@ -98,13 +98,22 @@ export class ThreadView {
     const before = this.row.value.peek();
     if (this.id === "" || this.live.peek() || this.isSending.peek() || this.#isEnding || !before) return;
     const isStale = () => this.isLeft || this.live.peek() !== undefined;
-    const now = await readRow(this.id).catch(() => undefined);
+    const now = await readRow(this.id).catch((error: ApiError) => this.#noteGone(error));
     // The end of a run that this page followed may have been read meanwhile.
     if (!now || isStale() || this.#isEnding || now.updated_at === this.row.value.peek()?.updated_at) return;
     await this.readAll(isStale);
     if (isStale()) return;
     this.#show();
     await this.followBusy();
+  }
+
+  /** A thread that was deleted elsewhere cannot be answered or run any more. Other errors may pass. */
+  #noteGone(error: ApiError): undefined {
+    if (error.status !== 404 || this.isLeft) return;
+    batch(() => {
+      this.row.value.value = undefined;
+      this.row.error.value = error;
+    });
   }
 
   async followBusy(): Promise<void> {

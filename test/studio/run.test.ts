@@ -399,6 +399,25 @@ describeWithChromium("running a graph", () => {
     await page.getByText(`after ${name}`).waitFor();
   });
 
+  it("keeps what is typed while the request is sent", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=agent");
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route("**/runs/stream", async (route) => {
+      await released;
+      await route.continue();
+    });
+    const sent = page.waitForRequest("**/runs/stream");
+    await say(page, "two and three");
+    await sent;
+    await box(page).fill("and four");
+    release();
+    await expect.poll(() => threadOf(page)).not.toBe("");
+    await button(page, "Run").and(page.locator("[aria-disabled=false]")).waitFor();
+    expect(await box(page).inputValue()).toBe("and four");
+  });
+
   it("can be copied as curl, SDK and command line calls", async () => {
     const { page, visit } = await open(server().url);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

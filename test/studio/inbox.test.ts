@@ -1,0 +1,124 @@
+/** The inbox while threads change, and forms whose question or thread changes. */
+import { Annotation, interrupt, START, Send, StateGraph } from "@langchain/langgraph";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
+import { describeWithChromium } from "../helpers/chromium.js";
+import { ranThread, useBrowser, useServer } from "./open.js";
+
+const State = Annotation.Root({ answers: Annotation<unknown> });
+
+/** Asks twice in one node: LangGraph gives both questions the same id. */
+const twice = new StateGraph(State)
+  .addNode("ask", () => {
+    const size: unknown = interrupt({ question: "Which size?", options: ["small", "large"] });
+    return { answers: [size, interrupt("Which color?")] };
+  })
+  .addEdge(START, "ask")
+  .compile({ name: "twice" });
+
+const rowsOf = (page: Page) => page.locator(".inbox-row");
+const asker = (page: Page) => page.locator(".asker");
+const field = (page: Page) => asker(page).getByLabel("Answer", { exact: true });
+
+/** Starts 50 tasks of one node. */
+const sends = new StateGraph(State)
+  .addNode("plan", () => ({}))
+  .addNode("work", () => ({ answers: 1 }))
+  .addEdge(START, "plan")
+  .addConditionalEdges("plan", () => Array.from({ length: 50 }, () => new Send("work", {})), ["work"])
+  .compile({ name: "sends" });
+
+describeWithChromium("the inbox", () => {
+  const open = useBrowser();
+  const server = useServer({
+    graphs: { agent, hitl, sends, twice },
+    settings: { list_all_assistants: true },
+  });
+  const asked = (topic: string) => ranThread(server().service, "hitl", { topic }, { graph_id: "hitl" });
+
+  it("keeps an answer that is being entered while threads arrive and its thread changes", async () => {
+    const { service, url } = server();
+    const id = await asked("tea");
+    const { page, visit } = await open(url);
+    await visit("#/inbox");
+    await field(page).fill("half an answer");
+    await asked("coffee");
+    await expect.poll(() => rowsOf(page).count()).toBe(2);
+    expect(await asker(page).locator("code").first().textContent()).toBe(id.slice(0, 13));
+    expect(await field(page).inputValue()).toBe("half an answer");
+    const reread = page.waitForResponse(
+      (response) => response.ok() && response.url().endsWith(`/${id}/state`),
+    );
+    await service.threads.update(id, { metadata: { seen: true } });
+    await reread;
+    await rowsOf(page)
+      .first()
+      .filter({ hasText: id.slice(0, 13) })
+      .waitFor();
+    expect(await field(page).inputValue()).toBe("half an answer");
+    await asker(page).getByRole("button", { name: "Answer", exact: true }).click();
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    expect((await service.state.get(id)).values).toMatchObject({ answer: "half an answer" });
+  });
+
+  it("shows the thread of the address, also one that is not in the list, and never another one", async () => {
+    const { service, url } = server();
+    const question = { messages: [{ role: "user", content: "two and three" }] };
+    const idle = await ranThread(service, "agent", question);
+    const waits = await asked("tea");
+    const { page, visit } = await open(url);
+    await visit(`#/inbox/${idle}`);
+    await asker(page).getByText("This thread does not wait for an answer.").waitFor();
+    expect(await asker(page).locator("code").textContent()).toBe(idle.slice(0, 13));
+    await visit("#/inbox/00000000-0000-4000-8000-000000000000");
+    await asker(page)
+      .getByText(/not found/)
+      .waitFor();
+    for (let count = 0; count < 50; count += 1) await asked(`${count}`);
+    await visit(`#/inbox/${waits}`);
+    await page.reload();
+    await expect.poll(() => rowsOf(page).count()).toBe(50);
+    await field(page).fill("yes");
+    expect(await asker(page).locator("code").first().textContent()).toBe(waits.slice(0, 13));
+    await service.runs.create(waits, { assistant_id: "hitl", command: { resume: "elsewhere" } });
+    await asker(page).getByText("This thread does not wait for an answer.").waitFor();
+  });
+
+  it("the next question of the same node gets a form of its own", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "twice", {});
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    await page.getByRole("radio", { name: "small" }).check();
+    await service.runs.create(id, { assistant_id: "twice", command: { resume: "large" } });
+    await page.getByText("Which color?").waitFor();
+    expect(await page.getByRole("radio").count()).toBe(0);
+    const button = page.getByRole("button", { name: "Answer", exact: true });
+    expect(await button.getAttribute("aria-disabled")).toBe("true");
+  });
+
+  it("nodes before which a thread stopped are counted instead of repeated", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    await service.runs.create(thread_id, { assistant_id: "sends", input: {}, interrupt_before: ["work"] });
+    const { page, visit } = await open(url, { width: 390 });
+    await visit(`#/run/${thread_id}`);
+    await page.getByText("Stopped before work ×50", { exact: false }).waitFor();
+  });
+
+  it.each(["run", "threads"])("a thread deleted elsewhere is not shown any more at #/%s", async (screen) => {
+    const { service, url } = server();
+    const id = await asked("tea");
+    const { page, visit } = await open(url);
+    await visit(`#/${screen}/${id}`);
+    await page.getByText("interrupted").first().waitFor();
+    await service.threads.delete(id);
+    await page
+      .getByText(/not found/)
+      .first()
+      .waitFor();
+    expect(await page.getByText("Approve?").count()).toBe(0);
+  });
+});
