@@ -252,7 +252,7 @@ export function checkSettings(settings: Settings, origins: Origins, locate: Loca
   return [
     ...deprecationWarnings(settings),
     ...queueWarnings(settings, origins),
-    ...uriWarnings(settings),
+    ...uriWarnings(settings, origins),
     ...corsWarnings(settings),
   ];
 }
@@ -306,11 +306,14 @@ function corsWarnings({ cors_origins, cors_credentials }: Settings): string[] {
 }
 
 /** A URI that does not match the chosen scheme is ignored (docs/specification.md#storage, 3). */
-function uriWarnings(settings: Settings): string[] {
+function uriWarnings(settings: Settings, origins: Record<SettingName, SettingOrigin>): string[] {
   const { checkpointer_scheme: scheme, checkpointer_uri: uri, stream, stream_uri } = settings;
   const unused = "stream_uri is ignored: stream is memory; set stream to redis or postgres to use it";
   const ignored = stream === "memory" && stream_uri !== undefined ? [unused] : [];
   if (uri === undefined || uriFits(scheme, uri)) return ignored;
+  // The flag is meant to replace the storage of the configuration for once.
+  const { checkpointer_scheme: from, checkpointer_uri: uriFrom } = origins;
+  if (scheme === "memory" && from.kind === "flag" && uriFrom.kind !== "flag") return ignored;
   const kind = /^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1];
   const advice =
     kind && kind.length > 1 && kind !== "file" ? `the scheme ${kind}` : "checkpointer_scheme sqlite";

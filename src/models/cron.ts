@@ -46,8 +46,10 @@ const Schedule = Type.String({
   description: "Minute, hour, day, month and weekday, such as `0 8 * * 1-5`.",
 });
 
+const TimeZone = Type.String({ maxLength: 100 });
+
 const scheduleFields = {
-  timezone: Opt(Type.String({ maxLength: 100 }), {
+  timezone: Opt(TimeZone, {
     description: "IANA time zone of the schedule, such as `Europe/Berlin`. Default: UTC.",
   }),
   on_run_completed: Opt(StringEnum(["delete", "keep"], { default: "delete" }), {
@@ -77,6 +79,9 @@ export const CronPatchRequest = Type.Object(
   {
     schedule: Opt(Schedule),
     ...scheduleFields,
+    timezone: Opt(TimeZone, {
+      description: "IANA time zone of the schedule, such as `Europe/Berlin`; null for UTC.",
+    }),
     end_time: Opt(EndTime, { description: "No runs start after this time; null for no end." }),
     ...runFields,
   },

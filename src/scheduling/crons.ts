@@ -202,7 +202,7 @@ export class Crons {
     const changed: CronData = {
       ...data,
       schedule: schedule ?? data.schedule,
-      timezone: timezone ?? data.timezone,
+      timezone: timezone === undefined ? data.timezone : timezone,
       end_time: end_time === undefined ? data.end_time : timeOf(end_time),
       enabled: enabled ?? data.enabled,
       on_run_completed: on_run_completed ?? data.on_run_completed,

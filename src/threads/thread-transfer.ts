@@ -10,6 +10,7 @@ import { maskedKwargs } from "../storage/rows/run-rows.js";
 import { originOf, withOrigin } from "../context/run-checkpointer.js";
 import type { Run } from "../models/run.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
+import { MAX_TTL_MINUTES, type Thread, type ThreadCreateRequest } from "../models/thread.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
 import { maskSecrets } from "../support/secrets.js";
 import { type CheckpointPart, readCheckpoints, writeThread } from "../storage/copy/thread-parts.js";
@@ -17,7 +18,7 @@ import { tupleOf } from "../storage/saver/saver-parts.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import type { Checkpointer } from "../storage/contract/checkpointer.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
-import { ThreadExistsError } from "../support/errors.js";
+import { InvalidRequestError, ThreadExistsError } from "../support/errors.js";
 import { newIdLike, requireUuid } from "../support/ids.js";
 import { now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
@@ -245,7 +246,7 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
   assertPlainData(thread.config, ["thread", "config"]);
   // Every read applies the filter of the graphs that are served here.
   const preview = last && previewOfState(last, PASS_ALL);
-  const fresh = newThreadRow(context, { thread_id });
+  const fresh = newThreadRow(context, { thread_id, ttl: ttlOfFile(thread) });
   return {
     ...fresh,
     created_at: thread.created_at ?? now(),
@@ -260,6 +261,16 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
     error: thread.error ?? null,
     ...(preview && { preview }),
   };
+}
+
+/** @throws InvalidRequestError if it could not be requested (`invalid_request`) */
+function ttlOfFile({ ttl }: Thread): ThreadCreateRequest["ttl"] {
+  if (ttl == null) return null;
+  const { strategy, ttl_minutes } = ttl;
+  const isKnown = strategy === "delete" || strategy === "keep_latest";
+  if (isKnown && ttl_minutes > 0 && ttl_minutes <= MAX_TTL_MINUTES) return { strategy, ttl: ttl_minutes };
+  const detail = `must have a strategy, delete or keep_latest, and ttl_minutes above 0, at most ${MAX_TTL_MINUTES}`;
+  throw InvalidRequestError.at(["thread", "ttl"], detail);
 }
 
 /** A run that was active at the time of the export is stored as interrupted. */

@@ -111,6 +111,19 @@ describe("config path, validate and schema", () => {
     expect(stdout).toMatch(/warn +config +checkpointer_uri is ignored/);
   });
 
+  it("--db memory replaces the database of the configuration without a warning", async () => {
+    await project.put("graph-server.config.json", {
+      checkpointer_scheme: "sqlite",
+      checkpointer_uri: "./x.db",
+    });
+    const { stdout } = await cli(["doctor", "--db", "memory"], { cwd: project.dir });
+    expect(stdout).toMatch(/storage +memory/);
+    expect(stdout).not.toContain("checkpointer_uri is ignored");
+    const env = { GRAPH_SERVE_CHECKPOINTER_SCHEME: "memory" };
+    const { stdout: unintended } = await cli(["doctor"], { cwd: project.dir, env });
+    expect(unintended).toContain("checkpointer_uri is ignored");
+  });
+
   it("config schema prints a JSON schema with descriptions", async () => {
     const schema = JSON.parse((await run(["schema"])).stdout) as {
       properties: Record<string, { description: string }>;

@@ -4,6 +4,7 @@ import { expect, onTestFinished } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Cron } from "../../src/models/cron.js";
 import type { Webhook } from "../../src/models/webhook.js";
+import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { serve } from "../helpers/app.js";
 import { openTestService } from "../helpers/service.js";
@@ -78,6 +79,20 @@ describe.each(["db", "url"] as const)("crons and webhooks with --%s", (place) =>
     expect(await service.crons.count({})).toBe(0);
     const gone = await cli(["crons", "show", NOBODY, ...places[place]], { cwd: project.dir });
     expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("does not exist")]);
+  });
+
+  it("the webhook of an unfinished run waits for it", async () => {
+    const { project, service, places } = await open();
+    const { thread_id } = await service.threads.create({});
+    const gate = newId();
+    const request = { assistant_id: "gate", input: { gate }, webhook: "http://127.0.0.1:9/hook" };
+    const { run_id } = await service.runs.background(thread_id, request);
+    const call = (...argv: string[]) =>
+      cli(["webhooks", "send", run_id, ...argv, ...places[place]], { cwd: project.dir });
+    expect((await call()).stderr).toContain(
+      `run ${run_id} has not ended: a server will send its webhook when it ends`,
+    );
+    expect(JSON.parse((await call("--json")).stdout)).toEqual({ waiting: [run_id] });
   });
 
   it("failed webhooks are listed, resent and deleted", async () => {

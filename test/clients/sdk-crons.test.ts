@@ -106,6 +106,18 @@ describe("client.crons", () => {
     expect(again).toMatchObject({ end_time: null, next_run_date: AT });
   });
 
+  it("a patch with the time zone null sets UTC, and one without keeps the zone", async () => {
+    const { client, server } = await open();
+    const { thread_id } = await client.threads.create();
+    const { cron_id } = await client.crons.createForThread(thread_id, "chat", {
+      ...{ schedule: NEW_YEAR, input: says("hello"), timezone: "America/New_York" },
+    });
+    const kept = await client.crons.update(cron_id, { metadata: { a: 1 } });
+    expect(kept).toMatchObject({ timezone: "America/New_York" });
+    const patched = await server.request("PATCH", `/runs/crons/${cron_id}`, { timezone: null });
+    expect(patched).toMatchObject({ status: 200, body: { timezone: null, next_run_date: AT } });
+  });
+
   it("crons are filtered, sorted, paged and projected", async () => {
     const { client } = await open();
     const { thread_id } = await client.threads.create();

@@ -532,6 +532,8 @@ export const BOUNDS = {
 
 /** Constants that are named like limits but have no effect that a client or a graph could observe. */
 const INWARD = [
+  "coordination/delete-thread.ts MOST_RUNS",
+  "coordination/start-run.ts MOST_THREADS",
   "service/find-graphs.ts MOST_FILES",
   "graphs/held-messages.ts MAX_DEPTH",
   "graphs/run-fault.ts MAX_STACK_LENGTH",

@@ -233,6 +233,21 @@ onEveryBackend("the setting ttl", (backend) => {
     expect((await service.threads.search({ ids: [thread_id] })).total).toBe(0);
   });
 
+  it("an imported thread keeps its own ttl, which starts with the import", async () => {
+    const service = await open(undefined);
+    const source = await service.threads.create({ ttl: { strategy: "keep_latest", ttl: 100 } });
+    const updated_at = "2020-01-01T00:00:00.000Z";
+    const format = { format: THREAD_FILE_FORMAT, version: THREAD_FILE_VERSION } as const;
+    const file = { ...format, thread: { ...source, updated_at }, runs: [], states: [], subgraphs: [] };
+    const { ttl } = await service.threads.restore(file, newId());
+    expect(ttl).toMatchObject({ strategy: "keep_latest", ttl_minutes: 100 });
+    expect(Date.parse(ttl!.expires_at)).toBeGreaterThan(Date.now());
+    const endless = { ...file, thread: { ...file.thread, ttl: { ...ttl!, ttl_minutes: 1e300 } } };
+    await expect(service.threads.restore(endless, newId())).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+
   it("a thread with the ttl null never gets the default of keep_latest", async () => {
     const service = await open({ threads: { minutes: 10, strategy: "keep_latest" } });
     const created = await service.threads.create({ ttl: { ttl: null } });

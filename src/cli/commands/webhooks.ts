@@ -86,14 +86,26 @@ async function change(
   await withClient(session, flags, { ...WEBHOOKS, access: "write" }, async (client) => {
     const runId = await webhookRun(client, text);
     await client.webhooks[what](runId);
-    const done = what === "send" ? "sent" : "deleted";
+    const waits = what === "send" && (await waitsForRun(client, runId));
+    const done = waits ? "waiting" : what === "send" ? "sent" : "deleted";
     if (print.isJson) print.json({ [done]: [runId] });
-    else
-      print.note(
-        what === "send" ? `a server will resend the webhook of ${runId}` : `deleted webhook ${runId}`,
-      );
+    else print.note(NOTES[done](runId));
   });
   return 0;
+}
+
+const NOTES = {
+  sent: (runId: string) => `a server will resend the webhook of ${runId}`,
+  waiting: (runId: string) =>
+    `run ${runId} has not ended: a server will send its webhook when it ends, without this command`,
+  deleted: (runId: string) => `deleted webhook ${runId}`,
+};
+
+/** Whether there is nothing to send, because the run of the webhook has not ended. */
+async function waitsForRun(client: Client, runId: string): Promise<boolean> {
+  for await (const webhook of walkPages((page) => client.webhooks.list(page)))
+    if (webhook.run_id === runId) return webhook.next_sending_at === null && webhook.failed_at === null;
+  return false;
 }
 
 /** The argument, or the webhook that the user chooses. @throws InvalidRequestError without a terminal (`invalid_request`) */
