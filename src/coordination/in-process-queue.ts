@@ -12,6 +12,7 @@ import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
 import { beginQueued, insertRun, newLiveRun, prepareRun, storeOnThread, takesOverRow } from "./start-run.js";
+import { idleLease } from "../threads/idle-lease.js";
 
 /** Runs wait for their threads in this process, and need no other capacity. */
 export class InProcessQueue implements Queue<EngineContext, LiveRun> {
@@ -57,7 +58,7 @@ async function tryLock(context: EngineContext, checked: CheckedRequest): Promise
   const strategy = strategyOf(context, request);
   const lease = await context.storage.locks.acquire(threadId, { wait: false });
   if (lease || strategy === "enqueue") return lease;
-  if (!takesOverRow(context, checked)) throw new ThreadBusyError(threadId);
+  if (!takesOverRow(context, checked)) return idleLease(context, threadId);
   const { stopOthers } = await import("./cancel.js");
   await stopOthers(context, checked);
   return undefined;

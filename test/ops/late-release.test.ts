@@ -61,6 +61,12 @@ describe("when a run that has ended still holds its thread", () => {
     expect(await server.request("POST", `${path}/state`, { values })).toMatchObject({ status: 200 });
   });
 
+  it("a run that would be rejected behind it starts", async () => {
+    const { server, path } = await endedRun(await keptStorage(MEMORY), { now: true });
+    const body = { assistant_id: "shaky", input: {}, multitask_strategy: "reject" };
+    expect(await server.request("POST", `${path}/runs/wait`, body)).toMatchObject({ status: 200 });
+  });
+
   withSqlite("on sqlite", (backend) => {
     it("a dead run can be redriven", async () => {
       const { server, run, end, path } = await endedRun(await keptStorage(backend()), { now: false });
