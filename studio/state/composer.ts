@@ -37,13 +37,29 @@ export const face = computed<Face>(() => {
 export const faces = computed(() => FACES.filter((each) => (each === "message" ? hasMessages.value : true)));
 export const choose = (next: Face): void => void (chosen.value = next);
 
-// Inputs belong to one graph.
+// Inputs belong to one graph: what was entered for it comes back with it.
+interface Entered {
+  drafts: readonly { value: unknown; broken: string | undefined }[];
+  face: Face | undefined;
+}
+const enteredFor = new Map<string, Entered>();
+const DRAFTS: readonly Draft[] = [input, configurable, context];
 let of = "";
 effect(() => {
   if (graphId.value === of) return;
+  const drafts = DRAFTS.map(({ value, text, fault }) => ({
+    value: value.peek(),
+    broken: fault.peek() && text.peek(),
+  }));
+  enteredFor.set(of, { drafts, face: chosen.peek() });
   of = graphId.value;
-  for (const draft of [input, configurable, context]) draft.set({});
-  chosen.value = undefined;
+  const entered = enteredFor.get(of);
+  for (const [index, draft] of DRAFTS.entries()) {
+    const { value, broken } = entered?.drafts[index] ?? { value: {} };
+    draft.set(value);
+    if (broken !== undefined) draft.write(broken);
+  }
+  chosen.value = entered?.face;
 });
 
 /** The run that the composer would send, without empty options. */

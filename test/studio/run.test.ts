@@ -418,6 +418,25 @@ describeWithChromium("running a graph", () => {
     expect(await box(page).inputValue()).toBe("and four");
   });
 
+  it("keeps what was entered for a graph while another one is shown", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=agent");
+    await box(page).fill("two and three");
+    await visit("#/run?graph=subgraph");
+    await expect.poll(() => box(page).inputValue()).toBe("");
+    await box(page).fill("hello");
+    await page.goBack();
+    await expect.poll(() => box(page).inputValue()).toBe("two and three");
+    await page.getByRole("tab", { name: "JSON" }).click();
+    const json = page.getByRole("textbox", { name: "Input as JSON" });
+    await fillJson(json, '{"messages": [');
+    await page.goForward();
+    await expect.poll(() => box(page).inputValue()).toBe("hello");
+    await page.goBack();
+    await expect.poll(() => json.count()).toBe(1);
+    expect(await jsonIn(json)).toContain('{"messages": [');
+  });
+
   it("can be copied as curl, SDK and command line calls", async () => {
     const { page, visit } = await open(server().url);
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
