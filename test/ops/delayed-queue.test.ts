@@ -11,6 +11,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
+import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
 
 const HOUR = 3600;
@@ -218,6 +219,19 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     await turns.ended(run);
     await turns.ended(first);
     expect(turns.order).toEqual(["first", "later"]);
+  });
+
+  it("sends the webhooks of queued runs that are cancelled, or deleted with their thread", async () => {
+    const api = await openApi({ webhooks });
+    const receiver = await startReceiver();
+    const turns = new Turns(api);
+    const webhook = receiver.url;
+    const cancelled = await turns.start("cancelled", { webhook });
+    const deleted = await turns.start("deleted", { webhook });
+    await api.request("POST", `/threads/${turns.thread}/runs/${cancelled.run_id}/cancel`);
+    expect((await receiver.next()).run).toMatchObject({ run_id: cancelled.run_id, status: "interrupted" });
+    await api.request("DELETE", `/threads/${turns.thread}`);
+    expect((await receiver.next()).run).toMatchObject({ run_id: deleted.run_id, status: "interrupted" });
   });
 
   it("fails with status error if its thread rejects it when due", async () => {
