@@ -80,7 +80,6 @@ interface DevFlags extends ListenFlags {
 /** `dev`: serves locally until stopped by a signal. */
 async function dev(session: Session, graphs: readonly string[], flags: DevFlags): Promise<number> {
   const start = performance.now();
-  const begun = Date.now();
   const closers = new Closers();
   const settings = settingsOfFlags(listenSettings(flags));
   const inspector = flags.inspect === undefined ? undefined : await inspectProcess(session, flags.inspect);
@@ -103,7 +102,7 @@ async function dev(session: Session, graphs: readonly string[], flags: DevFlags)
     session.unhandled = { rejection: note, exception: note };
     const reloader = new Reloader(session, server, helpers);
     closers.add(() => reloader.close());
-    if (flags.reload) await reloader.watch(begun);
+    if (flags.reload) await reloader.watch(performance.timeOrigin + start);
     if (flags.record !== undefined) closers.add(await recordRuns(session, server, flags.record));
     const target = graphs[0] ?? foundTarget(server.config);
     const ms = Math.round(performance.now() - start);

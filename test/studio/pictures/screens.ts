@@ -35,7 +35,7 @@ export const SCREENS: readonly Screen[] = [
       await page.locator(".node-panel .node-facts").waitFor();
     },
   },
-  { name: "running", place: `/run/${running}`, ready: ".progress .is-busy", isLive: true },
+  { name: "running", place: `/run/${running}`, ready: ".progress .is-busy:has-text('agent')", isLive: true },
   { name: "failed", place: `/run/${failed}`, ready: ".fault-file", isInDocs: true },
   { name: "two-threads", place: `/run/${order}?beside=${charged}`, ready: ".beside .chat" },
   { name: "changes", place: `/threads/${forked}?tab=changes`, ready: ".changes", isInDocs: true },
