@@ -49,6 +49,7 @@ describeWithChromium("the list of threads", () => {
     await page.reload();
     await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining("hitl")]);
     await page.getByRole("link", { name: /^all/ }).click();
+    await expect.poll(() => rows.count()).toBe(3);
     await page.getByLabel("Metadata").fill("user=bo");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(2);
