@@ -56,7 +56,7 @@ describeWithChromium("the list of threads", () => {
     await page.getByLabel("Metadata").fill("user=nobody");
     await page.keyboard.press("Enter");
     await page.getByText("No matching threads").waitFor();
-    expect(await page.getByText("No threads yet").count()).toBe(0);
+    await expect.poll(() => page.getByText("No threads yet").count()).toBe(0);
     await page.getByLabel("Metadata").fill("user=bo");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows.count()).toBe(2);
@@ -223,7 +223,7 @@ describeWithChromium("the thread page", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}`);
     await page.getByText("by rename").waitFor();
-    expect(await page.locator(".change.is-remove").count()).toBe(0);
+    await expect.poll(() => page.locator(".change.is-remove").count()).toBe(0);
     expect(await page.locator(".change.is-add").allTextContents()).toEqual([
       expect.stringMatching(/\[3\].*four/),
     ]);
@@ -371,12 +371,12 @@ describeWithChromium("the graph page", () => {
     await page.getByRole("region", { name: "Graph agent" }).waitFor();
     const nodes = page.locator(".graph-node text");
     await expect.poll(() => nodes.allTextContents()).toEqual(["start", "model_request", "tools", "end"]);
-    expect(await page.locator(".edge.is-conditional").count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator(".edge.is-conditional").count()).toBeGreaterThan(0);
     await page.getByText("Dashed lines are").waitFor();
     await page.getByText("input", { exact: true }).click();
     await page.locator("details[open]").getByText('"messages"').waitFor();
     await visit("#/graphs/hitl");
     await page.getByRole("region", { name: "Graph hitl" }).waitFor();
-    expect(await page.getByText("Dashed lines are").count()).toBe(0);
+    await expect.poll(() => page.getByText("Dashed lines are").count()).toBe(0);
   });
 });
