@@ -131,11 +131,11 @@ describeWithChromium("the run of a thread", () => {
     });
     await visit(`#/run/${thread_id}`);
     await page.getByText(`before ${name}`).waitFor();
-    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
-    await expect.poll(() => page.locator(".scene").getByText("failed").count()).toBe(0);
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await page.locator(".scene").getByText("failed").count()).toBe(0);
     goOn();
     await page.getByText(/^\W*running/).waitFor();
-    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
+    expect(await page.getByRole("alert").count()).toBe(0);
     gateOf(name).open();
     await run;
     await page.getByText(/^done/).waitFor();

@@ -144,12 +144,12 @@ describeWithChromium("the HTML page of a thread", () => {
       .getByText("</script><script>window.pwned = 1</script><img src=x")
       .first()
       .waitFor();
-    await expect.poll(() => page.locator("img, iframe, object, embed").count()).toBe(0);
+    expect(await page.locator("img, iframe, object, embed").count()).toBe(0);
     expect(await page.evaluate("'pwned' in window")).toBe(false);
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole("link", { name: "Compare with the newest" }).click();
     await page.getByText(/Common steps: \d/).waitFor();
-    await expect.poll(() => page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
+    expect(await page.getByRole("group", { name: /^Copy/ }).count()).toBe(0);
     // The file has no data about runs.
     expect(await page.locator(".compared-totals tr").last().locator("td").last().textContent()).toBe("–");
     await page.goBack();
@@ -159,10 +159,10 @@ describeWithChromium("the HTML page of a thread", () => {
     await page.reload();
     await expect.poll(() => stepsOf(page).nth(-2).getAttribute("aria-selected")).toBe("true");
     for (const name of ["Fork (f)", "Graphs", "Timeline", "Runs", "Conversation", "Refresh (r)"])
-      await expect.poll(() => page.getByText(name).count()).toBe(0);
+      expect(await page.getByText(name).count()).toBe(0);
     await page.evaluate(`location.hash += "?fork=1"`);
     await expect.poll(() => page.url()).toContain("fork=1");
-    await expect.poll(() => page.getByRole("region", { name: "Fork" }).count()).toBe(0);
+    expect(await page.getByRole("region", { name: "Fork" }).count()).toBe(0);
   });
 
   it("contains nothing that needs a server", async () => {

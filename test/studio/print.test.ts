@@ -28,7 +28,7 @@ describeWithChromium("a printed thread", () => {
     await page.emulateMedia({ media: "print" });
     await expect.poll(hidden).toBeLessThanOrEqual(1);
     expect(await page.getByRole("navigation", { name: "Screens" }).isVisible()).toBe(false);
-    await expect.poll(() => page.getByRole("button").filter({ visible: true }).count()).toBe(0);
+    expect(await page.getByRole("button").filter({ visible: true }).count()).toBe(0);
     const ground = await page.evaluate<string>("getComputedStyle(document.documentElement).backgroundColor");
     expect(ground).toMatch(/^rgb\(25\d, 25\d, 25\d\)$/);
     const pages = (await page.pdf()).toString("latin1").match(/\/Type\s*\/Page\b/g) ?? [];

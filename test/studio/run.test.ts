@@ -177,7 +177,7 @@ describeWithChromium("running a graph", () => {
     // The result of the tool is shown only in its card.
     expect(await said(page).count()).toBe(3);
     expect(await nodesThat(page, "ran")).toEqual(["model_request", "tools"]);
-    await expect.poll(() => page.locator(".edge.is-taken").count()).toBe(4);
+    expect(await page.locator(".edge.is-taken").count()).toBe(4);
     await say(page, "and again");
     await expect.poll(() => said(page).count()).toBe(6);
     expect(threadOf(page)).toBe(id);
@@ -249,7 +249,7 @@ describeWithChromium("running a graph", () => {
     expect(await nodesThat(page, "running")).toEqual(["write"]);
     await page.reload();
     await page.getByText("first words").waitFor();
-    await expect.poll(() => page.getByText("running write").count()).toBe(1);
+    expect(await page.getByText("running write").count()).toBe(1);
     const other = await open(url);
     await other.visit(`#/run/${threadOf(page)}`);
     await other.page.getByText("first words").waitFor();
@@ -372,7 +372,7 @@ describeWithChromium("running a graph", () => {
       "child:leaf:leaf_end",
       "close",
     ]);
-    await expect.poll(() => page.locator(".edge.is-taken:not(.is-stub)").count()).toBe(5);
+    expect(await page.locator(".edge.is-taken:not(.is-stub)").count()).toBe(5);
     await visit("#/run?graph=custom");
     await page.getByRole("region", { name: "Graph custom" }).waitFor();
     await page.getByLabel("count").fill("3");

@@ -94,7 +94,7 @@ describeWithChromium("the drawing of a step", () => {
     await visit(`#/threads/${id}?tab=drawing`);
     await expect.poll(() => nodes(page, "ran")).toEqual(["model_request"]);
     expect(await nodes(page, "next")).toEqual([]);
-    await expect.poll(() => page.locator(".edge.is-taken").count()).toBe(2);
+    expect(await page.locator(".edge.is-taken").count()).toBe(2);
     await page.keyboard.press("j");
     await expect.poll(() => nodes(page, "ran")).toEqual(["tools"]);
     expect(await nodes(page, "next")).toEqual(["model_request"]);
