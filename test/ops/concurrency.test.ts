@@ -419,13 +419,7 @@ onEveryBackend("a thread that another process has locked", (backend) => {
       await gateOf(storing).wait(undefined, false);
       return runs.insert(...row);
     };
-    const late = new Proxy(runs, {
-      get(target, key) {
-        if (key === "insert") return insert;
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === "function" ? (value.bind(target) as unknown) : value;
-      },
-    });
+    const late = replacing(runs, { insert });
     const settings = { multitask_cancel: true };
     const graphs = { gate, chat };
     const one = await openTestService({ graphs, settings, storage: { ...storage, runs: late } });

@@ -13,6 +13,7 @@ import { shaky } from "../fixtures/graphs/shaky.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { createTrails, INPUT, leaveRun, type LeftRun } from "../helpers/left-runs.js";
+import { replacing } from "../helpers/refusing.js";
 import { byHeader } from "../helpers/two-users.js";
 import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 
@@ -387,13 +388,7 @@ onEveryBackend("dead runs", (backend) => {
       await runs.update(first.run_id, requeued, { owner: "slow", attempt: 1 });
       return (await runs.take?.(...claim)) ?? false;
     };
-    const racing = new Proxy(runs, {
-      get(target, key) {
-        if (key === "take") return take;
-        const value: unknown = Reflect.get(target, key, target);
-        return typeof value === "function" ? (value.bind(target) as unknown) : value;
-      },
-    });
+    const racing = replacing(runs, { take });
     const server = await startTestServer({ graphs: await trails(), storage: { ...storage, runs: racing } });
     const body = { assistant_id: "trail", input: INPUT };
     const next = await server.request("POST", `/threads/${first.thread_id}/runs/wait`, body);

@@ -8,6 +8,7 @@ import { keptStorage, onEveryBackend } from "../helpers/backends.js";
 import { answerOf, deploy, logOf, stopped, waited } from "../helpers/deploys.js";
 import { migrationsFile, versionOf } from "../helpers/migrations.js";
 import { withPostgres } from "../helpers/postgres.js";
+import { replacing } from "../helpers/refusing.js";
 import { idAt } from "../storage/contract/heads.js";
 
 /** The storage, which calls `before` at each of the first `count` writes of a checkpoint. */
@@ -18,14 +19,7 @@ function disturbed(storage: Storage, count: number, before: (thread: string) => 
     if (left-- > 0) await before(String(config.configurable?.thread_id));
     return checkpointer.put(config, ...written);
   };
-  const watched = new Proxy(checkpointer, {
-    get(target, key) {
-      if (key === "put") return put;
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-  return { ...storage, checkpointer: watched };
+  return { ...storage, checkpointer: replacing(checkpointer, { put }) };
 }
 
 const CHANGES = 3;

@@ -5,6 +5,7 @@ import { shaky } from "../fixtures/graphs/shaky.js";
 import { startTestServer } from "../helpers/app.js";
 import { keptStorage, MEMORY, withSqlite } from "../helpers/backends.js";
 import type { LeftRun } from "../helpers/left-runs.js";
+import { replacing } from "../helpers/refusing.js";
 import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 
 /** The storage, whose first lease is released only after the lock was refused to another request. */
@@ -27,14 +28,7 @@ function releasedLate(storage: Storage): Storage {
       },
     };
   };
-  const late = new Proxy(locks, {
-    get(target, key) {
-      if (key === "acquire") return acquire;
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
-  return { ...storage, locks: late };
+  return { ...storage, locks: replacing(locks, { acquire }) };
 }
 
 async function endedRun(storage: Storage, isBack: { now: boolean }) {

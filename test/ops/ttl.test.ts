@@ -220,12 +220,16 @@ onEveryBackend("the setting ttl", (backend) => {
     await expect(copied).rejects.toMatchObject({ code: "thread_not_found" });
   });
 
+  const oldFile = (source: Thread) => ({
+    ...({ format: THREAD_FILE_FORMAT, version: THREAD_FILE_VERSION } as const),
+    thread: { ...source, updated_at: "2020-01-01T00:00:00.000Z" },
+    ...{ runs: [], states: [], subgraphs: [] },
+  });
+
   it("an imported thread expires after the import, however old it is", async () => {
     const service = await open({ threads: { minutes: 10 } });
     const source = await service.threads.create({});
-    const updated_at = "2020-01-01T00:00:00.000Z";
-    const format = { format: THREAD_FILE_FORMAT, version: THREAD_FILE_VERSION } as const;
-    const file = { ...format, thread: { ...source, updated_at }, runs: [], states: [], subgraphs: [] };
+    const file = oldFile(source);
     const { thread_id } = await service.threads.restore(file, newId());
     await service.sweep();
     expect((await service.threads.search({ ids: [thread_id] })).total).toBe(1);
@@ -236,9 +240,7 @@ onEveryBackend("the setting ttl", (backend) => {
   it("an imported thread keeps its own ttl, which starts with the import", async () => {
     const service = await open(undefined);
     const source = await service.threads.create({ ttl: { strategy: "keep_latest", ttl: 100 } });
-    const updated_at = "2020-01-01T00:00:00.000Z";
-    const format = { format: THREAD_FILE_FORMAT, version: THREAD_FILE_VERSION } as const;
-    const file = { ...format, thread: { ...source, updated_at }, runs: [], states: [], subgraphs: [] };
+    const file = oldFile(source);
     const { ttl } = await service.threads.restore(file, newId());
     expect(ttl).toMatchObject({ strategy: "keep_latest", ttl_minutes: 100 });
     expect(Date.parse(ttl!.expires_at)).toBeGreaterThan(Date.now());

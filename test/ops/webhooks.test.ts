@@ -92,14 +92,21 @@ onEveryBackend("a webhook", (backend) => {
     expect((await receiver.next()).run).toMatchObject({ run_id: waits.run_id, status: "interrupted" });
   });
 
-  it("is sent for runs that are rolled back, running or queued", async () => {
-    if (skip()) return;
-    const { service, thread_id, receiver } = await open();
+  /** A thread with a run that waits at its gate, and one behind it. */
+  const openBusy = async () => {
+    const opened = await open();
+    const { service, thread_id, receiver } = opened;
     const gate = newId();
     const request = { assistant_id: "gate", input: { gate }, webhook: receiver.url };
     const running = await service.runs.background(thread_id, request);
     const queued = await service.runs.background(thread_id, request);
     await gateOf(gate).entered;
+    return { ...opened, request, running, queued };
+  };
+
+  it("is sent for runs that are rolled back, running or queued", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver, running, queued } = await openBusy();
     for (const { run_id } of [queued, running]) {
       await service.runs.cancel(thread_id, run_id, { action: "rollback", wait: true });
       const { run } = await receiver.next();
@@ -111,16 +118,11 @@ onEveryBackend("a webhook", (backend) => {
 
   it("is sent for all runs of a thread that is deleted", async () => {
     if (skip()) return;
-    const { service, thread_id, receiver } = await open();
-    const gate = newId();
-    const request = { assistant_id: "gate", input: { gate }, webhook: receiver.url };
-    const running = await service.runs.background(thread_id, request);
-    const queued = await service.runs.background(thread_id, request);
+    const { service, thread_id, receiver, request, running, queued } = await openBusy();
     const later = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
-    await gateOf(gate).entered;
     await service.threads.delete(thread_id);
-    const told = [await receiver.next(), await receiver.next(), await receiver.next()];
-    expect(new Set(told.map(({ run }) => `${run.run_id} ${run.status}`))).toEqual(
+    const sent = [await receiver.next(), await receiver.next(), await receiver.next()];
+    expect(new Set(sent.map(({ run }) => `${run.run_id} ${run.status}`))).toEqual(
       new Set([running, queued, later].map(({ run_id }) => `${run_id} interrupted`)),
     );
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
