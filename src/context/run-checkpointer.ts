@@ -201,9 +201,11 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       const known = heads?.advance(String(checkpoint_ns), checkpoint.id);
       const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
       const put = this.#inner.put(guarded, checkpoint, stored, newVersions);
-      return edit && known
-        ? put.then((written) => noteStored(edit, checkpoint_ns, checkpoint, written))
-        : put;
+      if (!edit || !known) return put;
+      return put.then((written) => {
+        edit.newest.set(String(checkpoint_ns), checkpoint.id);
+        return written;
+      });
     };
     const dropped = () => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } });
     return this.#write(config, write, dropped);
@@ -293,11 +295,6 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       }
     }
   }
-}
-
-function noteStored<T>({ newest }: Edit, namespace: unknown, { id }: Checkpoint, written: T): T {
-  newest.set(String(namespace), id);
-  return written;
 }
 
 /** Resolves once a run may write; undefined if it may write now. A lost lease fences its run. */

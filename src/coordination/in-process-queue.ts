@@ -7,6 +7,7 @@ import { ThreadBusyError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import { CLOCK_WAIT_MS } from "../context/thread-heads.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
+import { LATE_MS } from "../delivery/run-ends.js";
 import type { Accepted, Queue } from "../runs/queue.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
@@ -82,9 +83,6 @@ async function waitForLock(
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
 }
-
-/** How often a run that takes its thread over looks for late runs, in milliseconds. */
-const LATE_MS = 500;
 
 /**
  * Waits for the thread, and stops late runs: those for which another process had locked the thread, but which were not

@@ -145,8 +145,8 @@ async function stopWaiting(context: EngineContext, { thread_id, run_id }: RunKey
   return true;
 }
 
-/** How often late runs are cancelled while a thread is locked, in milliseconds. */
-const LATE_MS = 500;
+/** How often a request that waits for a thread looks for late runs, in milliseconds. */
+export const LATE_MS = 500;
 
 /**
  * The lease of a thread, after cancelling its runs in all processes, and late runs: another process may have locked the

@@ -78,13 +78,13 @@ export function Inbox() {
 }
 
 function List() {
-  const { value: told } = waiting.value;
+  const { value: loaded } = waiting.value;
   const error = waiting.error.value;
   /** The thread that was shown without being named in the address: newer ones do not replace it. */
   const kept = useRef<string | undefined>(undefined);
   const fault = error && <Fault error={error} retry={() => void read()} />;
-  if (!told) return fault ?? <Waiting />;
-  const { threads, total, hasMore } = told;
+  if (!loaded) return fault ?? <Waiting />;
+  const { threads, total, hasMore } = loaded;
   if (threads.length === 0)
     return (
       fault ?? (
