@@ -75,6 +75,10 @@ describe("usage errors", () => {
     ["runs ls", "runs list"],
     ["crons get", "crons show"],
     ["config show", "config print"],
+    ["1f3c", "inspect thread 1f3c"],
+    ["inspect 1f3c9d0e-", "inspect thread 1f3c9d0e-"],
+    ["threads @last", "inspect thread @last"],
+    ["runs 0198c0de-7000", "inspect run 0198c0de-7000"],
   ])("%s suggests %s", async (line, meant) => {
     const { code, stderr } = await cli([...line.split(" "), "0198c0de"]);
     const [, suggested = ""] = /fix {2}did you mean graph-serve (.+)\? \(/.exec(stderr) ?? [];

@@ -46,6 +46,18 @@ const SUBCOMMANDS: Readonly<Record<string, string>> = {
   update: "patch",
 };
 
+/** By group, for an id where a subcommand belongs. */
+const COMMANDS_OF_IDS: Readonly<Record<string, string>> = {
+  "": "inspect thread",
+  inspect: "inspect thread",
+  threads: "inspect thread",
+  runs: "inspect run",
+  assistants: "assistants show",
+  crons: "crons show",
+};
+/** An id, the beginning of one, or `@last`. */
+const ID = /^(@last|(?=.*\d)[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]*)$/i;
+
 /**
  * The command that `word` means after the names of a group, such as `runs`.
  * @param known the group's subcommands
@@ -58,6 +70,8 @@ export function meantCommand(
 ): string | undefined {
   const key = [...group, word].join(" ");
   if (Object.hasOwn(COMMANDS, key)) return COMMANDS[key];
+  const name = group.join(" ");
+  if (ID.test(word) && Object.hasOwn(COMMANDS_OF_IDS, name)) return `${COMMANDS_OF_IDS[name]} ${word}`;
   const subcommand = Object.hasOwn(SUBCOMMANDS, word) ? SUBCOMMANDS[word] : undefined;
   return subcommand !== undefined && known.includes(subcommand)
     ? [...group, subcommand].join(" ")
