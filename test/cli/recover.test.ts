@@ -31,7 +31,8 @@ async function leaveRun(folder: string, thread: string): Promise<string> {
   const more = { metadata: {}, kwargs: {}, multitask_strategy: "enqueue", error: null, usage: null } as const;
   await storage.runs.insert(
     { ...row, ...more, status: "running", state: "running", owner: "nobody", attempt: 1 },
-    { updated_at: at, status: "busy" },
+    // As during the first run of a thread.
+    { updated_at: at, status: "busy", state_updated_at: null },
   );
   await storage.close();
   return run_id;
@@ -42,6 +43,16 @@ describe("recover", () => {
     const { code, stdout } = await run("recover", "--json");
     expect([code, JSON.parse(stdout)]).toEqual([0, { items: [], next: null, applied: false }]);
     expect((await run("recover")).stderr).toBe("no unfinished runs\n");
+  });
+
+  it("inspect shows the latest checkpoint of an unfinished run, and how to recover", async () => {
+    await leaveRun(project.dir, threadId);
+    const shown = await run("inspect", "thread", threadId);
+    expect(shown.stdout).toMatch(/^status +busy$/m);
+    expect(shown.stdout).toContain("values\n  messages: [2 items]\n    - human: hello\n");
+    expect(shown.stderr).toContain("if the server of the running run has crashed: graph-serve recover");
+    const { stdout } = await run("inspect", "thread", threadId, "--values", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ messages: [{ content: "hello" }, {}] });
   });
 
   it("recover without --apply changes no runs", async () => {

@@ -161,7 +161,7 @@ export async function inspectThread(
     const found = await inspectedThread(client, await findThreadId(client, thread));
     if (flags.values) refuseHidden(client, found.thread, found.state);
     warnHidden(print, client, [found.thread]);
-    if (print.isJson) print.json(flags.values ? found.thread.values : alone ? found.thread : found);
+    if (print.isJson) print.json(flags.values ? found.state.values : alone ? found.thread : found);
     else printInspectedThread(session, client, found, flags);
   });
   return 0;

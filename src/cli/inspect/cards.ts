@@ -63,7 +63,7 @@ export function printInspectedThread(
   const { print } = session;
   const { values, full } = flags;
   const { colors, width } = print;
-  const tree = valueTree(found.thread.values, { colors, width, full }, values ? 0 : 1);
+  const tree = valueTree(found.state.values, { colors, width, full }, values ? 0 : 1);
   if (values) {
     for (const line of tree) print.data(line);
     return;
@@ -79,6 +79,9 @@ export function printInspectedThread(
   printColumns(print, runColumns(print), found.runs);
   const more = found.totals.runs - found.runs.length;
   if (more > 0) print.note(`${more} older runs: graph-serve runs list ${found.thread.thread_id}`);
+  // A server reports only runs that a server is still executing.
+  if (client.url === undefined && found.thread.status === "busy")
+    print.note("if the server of the running run has crashed: graph-serve recover");
 }
 
 function printCard(print: Printer, { thread, state, totals }: InspectedThread): void {
