@@ -19,7 +19,7 @@ import { Inbox } from "./screens/inbox.js";
 import { RunScreen } from "./screens/run.js";
 import { Thread } from "./screens/thread.js";
 import { Threads } from "./screens/threads.js";
-import { followChanges } from "./state/changes.js";
+import { followChanges, isUnreachable } from "./state/changes.js";
 import { listenForHelp } from "./state/helper.js";
 import { isFolded, sidebar } from "./state/layout.js";
 import { followRecent, recent, waitingCount } from "./state/recent.js";
@@ -49,6 +49,7 @@ function App() {
       >
         <Sidebar />
         <div class="page">
+          <Unreachable />
           <Note />
           <Problems />
           <Screen screen={screen} id={id} />
@@ -79,6 +80,17 @@ function pageTitle(screen: string, id: string | undefined): string {
   const thread = recent.value.find(({ thread_id }) => thread_id === id);
   return (thread && visible(titleOf(thread).slice(0, 60))) || (id ?? screenTitle(screen));
 }
+
+/** What the page shows may be outdated, and nothing can be sent. */
+const Unreachable = () => (
+  <div role="status">
+    {isUnreachable.value && (
+      <p class="note">
+        {strings.fault.network} {strings.fault.hint}
+      </p>
+    )}
+  </div>
+);
 
 /** Notice about the values that the page shows. */
 function Note() {

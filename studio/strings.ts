@@ -481,6 +481,7 @@ export const strings = {
     answered: "Answered.",
     notWaiting: "This thread does not wait for an answer.",
     stopped: (names: string) => `Stopped before ${names}`,
+    failed: (names: string) => `Failed before ${names}`,
     goOn: "Resume",
     step: "One superstep (.)",
     breakpoints: "Breakpoints",

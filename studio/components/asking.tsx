@@ -36,7 +36,7 @@ export function Asking() {
         graph={graphOfView(view)}
         threadId={view.id}
         isBusy={view.isSending.value}
-        onAnswer={(wish) => void run({ ...wish, ...stopsOf(view) }, view)}
+        onAnswer={(wish) => run({ ...wish, ...stopsOf(view) }, view)}
       />
     );
   return isStopped(at) ? <Stopped key={at.checkpoint?.checkpoint_id} at={at} view={view} /> : null;
@@ -67,13 +67,16 @@ function Stopped({ at, view }: { at: ThreadState; view: ThreadView }) {
   const { places, isUnread } = usePlaces(at, view.id);
   const graph = graphOfView(view);
   const isBusy = view.isSending.value;
+  const isFailed = view.row.value.value?.status === "error";
+  const names = visible(placesText(places));
   const resume = (): RunWish => ({ ...GO_ON, ...stopsOf(view) });
   const press = (isStep: boolean) => void run(isStep ? step(places) : resume(), view);
   return (
     <section class="stopped" aria-label={strings.questions.breakpoints}>
       <p>
-        <span class="status is-interrupted">
-          <span aria-hidden="true">◆</span> {strings.questions.stopped(visible(placesText(places)))}
+        <span class={`status is-${isFailed ? "error" : "interrupted"}`}>
+          <span aria-hidden="true">{isFailed ? "▲" : "◆"}</span>{" "}
+          {isFailed ? strings.questions.failed(names) : strings.questions.stopped(names)}
         </span>
       </p>
       <button type="button" class="main" onClick={() => press(false)} disabled={isBusy}>

@@ -4,8 +4,7 @@ import { useState } from "preact/hooks";
 import { attach, current } from "../state/conversation.js";
 import { row, threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
-import { Asking } from "./asking.js";
-import { Composer } from "./composer.js";
+import { NextRun } from "./next-run.js";
 import { Progress } from "./progress.js";
 import { RunList } from "./runs.js";
 
@@ -39,12 +38,7 @@ export function Dock() {
         ))}
         <Progress />
       </header>
-      {part === "input" && (
-        <>
-          <Asking />
-          <Composer />
-        </>
-      )}
+      {part === "input" && <NextRun />}
       {part === "runs" && <RunList threadId={threadId.value} />}
     </section>
   );

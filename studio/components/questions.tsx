@@ -1,20 +1,19 @@
 /** Pending interrupts of a graph, each with a matching form. */
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { Interrupt } from "../../src/models/state.js";
 import type { RunWish } from "../state/copy-as.js";
 import { runAction } from "../state/copy-as.js";
-import { Draft } from "../state/draft.js";
+import type { Draft } from "../state/draft.js";
 import {
-  type Decision,
-  type DecisionKind,
-  type Question,
-  questionOf,
-  resumeOf,
-  reviewAnswer,
-  type ReviewRequest,
-} from "../state/questions.js";
-import { anyValue, shapeOf } from "../state/shape.js";
+  forgetAnswers,
+  type GivenAnswer,
+  givenAnswer,
+  type GivenDecision,
+  keyOf,
+} from "../state/given-answers.js";
+import { type DecisionKind, resumeOf, type ReviewRequest } from "../state/questions.js";
+import { shapeOf } from "../state/shape.js";
 import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { Prose } from "./prose.js";
@@ -22,32 +21,31 @@ import { JsonBox, SchemaForm } from "./schema-form.js";
 import { Trials, TryButton } from "./trials.js";
 import { jsonText, LongText, Value, visible } from "./text.js";
 
-/** A node that asks again in the same superstep reuses the id: its answer must not go to the next question. */
-const keyOf = ({ id, value }: Interrupt): string => `${id} ${JSON.stringify(value)}`;
-
-/** By key of a question: its answer, undefined while it is not complete. */
-type Answers = ReadonlyMap<string, { value: unknown } | undefined>;
-
 interface QuestionsProps {
   interrupts: readonly Interrupt[];
   graph: string;
   threadId: string;
   isBusy: boolean;
-  onAnswer: (wish: RunWish) => void;
+  /** @returns false if the answer was rejected */
+  onAnswer: (wish: RunWish) => Promise<boolean>;
 }
 
 export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: QuestionsProps) {
-  const [answers, setAnswers] = useState<Answers>(new Map());
-  const keyed = useMemo(() => interrupts.map((each) => ({ ...each, key: keyOf(each) })), [interrupts]);
-  const given = new Map(
-    keyed.flatMap(({ id, key }): [string, unknown][] => {
-      const answer = answers.get(key);
-      return answer ? [[id, answer.value]] : [];
-    }),
+  const asked = useMemo(
+    () => interrupts.map((each) => ({ ...each, key: keyOf(each), given: givenAnswer(threadId, each) })),
+    [interrupts, threadId],
   );
-  const wish = (): RunWish => ({ command: { resume: resumeOf(given, interrupts.length) } });
-  const isReady = given.size > 0 && !isBusy;
-  const isComplete = given.size === interrupts.length;
+  const answers = new Map(
+    asked.flatMap(({ id, given: { answer } }): [string, unknown][] =>
+      answer.value ? [[id, answer.value.value]] : [],
+    ),
+  );
+  const wish = (): RunWish => ({ command: { resume: resumeOf(answers, interrupts.length) } });
+  const send = async (wanted: RunWish) => {
+    if (await onAnswer(wanted)) forgetAnswers(threadId, interrupts);
+  };
+  const isReady = answers.size > 0 && !isBusy;
+  const isComplete = answers.size === interrupts.length;
   const trials = { interrupts, graph, threadId, isBusy };
   return (
     <form
@@ -55,34 +53,33 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
       aria-label={`${strings.questions.title} ${threadId.slice(0, 13)}`}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady) onAnswer(wish());
+        if (isReady) void send(wish());
       }}
     >
-      {keyed.map(({ id, value, key }, index) => (
+      {asked.map(({ id, value, key, given }, index) => (
         <fieldset key={key} class="question">
           <legend>
             {interrupts.length > 1
               ? strings.questions.nth(index + 1, interrupts.length)
               : strings.questions.one}
           </legend>
-          <Asked
-            id={`q-${id}`}
-            value={value}
-            onAnswer={(answer) => setAnswers((before) => new Map(before).set(key, answer))}
-          />
+          <Asked id={`q-${id}`} value={value} given={given} />
         </fieldset>
       ))}
       <footer class="composer-end">
-        {given.size > 0 && <CopyAs action={() => runAction(graph, threadId, wish())} />}
-        {interrupts.length > 1 && given.size < interrupts.length && given.size > 0 && (
-          <span class="dim small-text">{strings.questions.some(given.size, interrupts.length)}</span>
+        {answers.size > 0 && <CopyAs action={() => runAction(graph, threadId, wish())} />}
+        {answers.size > 0 && !isComplete && (
+          <span class="dim small-text">{strings.questions.some(answers.size, interrupts.length)}</span>
         )}
-        <TryButton {...trials} answers={isComplete ? interrupts.map(({ id }) => given.get(id)) : undefined} />
+        <TryButton
+          {...trials}
+          answers={isComplete ? interrupts.map(({ id }) => answers.get(id)) : undefined}
+        />
         <button type="submit" class="main" aria-disabled={!isReady}>
           {strings.questions.send}
         </button>
       </footer>
-      <Trials {...trials} onAnswer={onAnswer} />
+      <Trials {...trials} onAnswer={(wanted) => void send(wanted)} />
     </form>
   );
 }
@@ -90,37 +87,46 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
 interface AskedProps {
   id: string;
   value: unknown;
-  onAnswer: (answer: { value: unknown } | undefined) => void;
+  given: GivenAnswer;
 }
 
-function Asked({ id, value, onAnswer }: AskedProps) {
-  const [question] = useState(() => questionOf(value));
+function Asked({ id, value, given }: AskedProps) {
+  const { question } = given;
   switch (question.kind) {
     case "review":
-      return <Review id={id} question={question} onAnswer={onAnswer} />;
+      return question.requests.map((request, index) => (
+        <Request
+          key={index}
+          id={`${id}-${index}`}
+          request={request}
+          given={given.decisions[index] as GivenDecision}
+        />
+      ));
     case "choice":
       return (
         <>
           <Told value={without(value, question.options)} />
-          <Choices id={id} options={question.options} onAnswer={onAnswer} />
+          <Choices id={id} options={question.options} given={given} />
         </>
       );
     case "form":
       return (
         <>
           <Told value={without(value, question.schema)} />
-          <FormAnswer id={id} schema={question.schema} onAnswer={onAnswer} />
+          <SchemaForm id={id} draft={given.form} shape={shapeOf(question.schema)} faults={NO_FAULTS} />
         </>
       );
     case "any":
       return (
         <>
           <Told value={value} />
-          <FreeAnswer id={id} value={value} onAnswer={onAnswer} />
+          <FreeAnswer id={id} value={value} given={given} />
         </>
       );
   }
 }
+
+const NO_FAULTS = new Map<string, string>();
 
 /** The form or the choice already shows this part. */
 const without = (value: unknown, part: unknown): unknown =>
@@ -137,12 +143,21 @@ function Told({ value }: { value: unknown }) {
   return <Value value={isText ? text : value} />;
 }
 
-function Choices({ id, options, onAnswer }: Omit<AskedProps, "value"> & { options: readonly unknown[] }) {
+interface ChoicesProps extends Omit<AskedProps, "value"> {
+  options: readonly unknown[];
+}
+
+function Choices({ id, options, given: { choice } }: ChoicesProps) {
   return (
     <div class="options-row" role="radiogroup" aria-label={strings.questions.answer}>
       {options.map((option, index) => (
         <label key={index}>
-          <input type="radio" name={id} onChange={() => onAnswer({ value: option })} />{" "}
+          <input
+            type="radio"
+            name={id}
+            checked={choice.value === index}
+            onChange={() => (choice.value = index)}
+          />{" "}
           {visible(typeof option === "string" ? option : JSON.stringify(option))}
         </label>
       ))}
@@ -150,31 +165,17 @@ function Choices({ id, options, onAnswer }: Omit<AskedProps, "value"> & { option
   );
 }
 
-function FormAnswer({ id, schema, onAnswer }: Omit<AskedProps, "value"> & { schema: object }) {
-  const [draft] = useState(
-    () => new Draft(() => onAnswer(draft.isReady.value ? { value: draft.value.value } : undefined)),
-  );
-  return <SchemaForm id={id} draft={draft} shape={shapeOf(schema)} faults={NO_FAULTS} />;
-}
-
-const NO_FAULTS = new Map<string, string>();
-
 /** Accepts text or JSON. If the question is an object or a list, a button inserts it as a starting point. */
-function FreeAnswer({ id, value, onAnswer }: AskedProps) {
-  const [text, setText] = useState("");
-  const write = (next: string) => {
-    setText(next);
-    const answer = anyValue(next);
-    onAnswer(answer === undefined ? undefined : { value: answer });
-  };
+function FreeAnswer({ id, value, given: { text } }: AskedProps) {
+  const write = (next: string) => (text.value = next);
   return (
     <div class="field">
       <label for={id}>{strings.questions.answer}</label>
       <textarea
         id={id}
-        rows={Math.min(12, Math.max(2, text.split("\n").length))}
+        rows={Math.min(12, Math.max(2, text.value.split("\n").length))}
         placeholder={strings.composer.any}
-        value={text}
+        value={text.value}
         onInput={({ currentTarget }) => write(currentTarget.value)}
       />
       <span class="quick">
@@ -193,49 +194,18 @@ function FreeAnswer({ id, value, onAnswer }: AskedProps) {
   );
 }
 
-interface ReviewProps extends Omit<AskedProps, "value"> {
-  question: Extract<Question, { kind: "review" }>;
-}
-
-function Review({ id, question, onAnswer }: ReviewProps) {
-  const decisions = useRef<readonly (Decision | undefined)[]>([]);
-  const decide = (index: number, decision: Decision | undefined) => {
-    const { current } = decisions;
-    decisions.current = question.requests.map((_, at) => (at === index ? decision : current[at]));
-    const complete = decisions.current.filter((each) => each !== undefined);
-    const isComplete = complete.length === question.requests.length;
-    onAnswer(isComplete ? { value: reviewAnswer(question, complete) } : undefined);
-  };
-  return (
-    <>
-      {question.requests.map((request, index) => (
-        <Request
-          key={index}
-          id={`${id}-${index}`}
-          request={request}
-          onDecide={(decision) => decide(index, decision)}
-        />
-      ))}
-    </>
-  );
-}
-
 interface RequestProps {
   id: string;
   request: ReviewRequest;
-  onDecide: (decision: Decision | undefined) => void;
+  given: GivenDecision;
 }
 
-function Request({ id, request, onDecide }: RequestProps) {
+function Request({ id, request, given }: RequestProps) {
   const { name, args, description, allowed } = request;
-  const [kind, setKind] = useState<DecisionKind | undefined>(undefined);
-  const [draft] = useState(() => new Draft(() => decideEdit()));
-  const decideEdit = () =>
-    onDecide(draft.isReady.value ? { kind: "edit", args: draft.value.value } : undefined);
+  const kind = given.kind.value;
   const choose = (next: DecisionKind) => {
-    setKind(next);
-    if (next === "edit") draft.set(args);
-    else onDecide(next === "respond" ? undefined : { kind: next });
+    given.kind.value = next;
+    if (next === "edit") given.args.set(args);
   };
   return (
     <div class="request">
@@ -252,7 +222,7 @@ function Request({ id, request, onDecide }: RequestProps) {
           </label>
         ))}
       </div>
-      {kind === "edit" && <EditedArgs id={id} request={request} draft={draft} />}
+      {kind === "edit" && <EditedArgs id={id} request={request} draft={given.args} />}
       {(kind === "reject" || kind === "respond") && (
         <div class="field">
           <label for={`${id}-why`}>
@@ -261,9 +231,8 @@ function Request({ id, request, onDecide }: RequestProps) {
           <textarea
             id={`${id}-why`}
             rows={2}
-            onInput={({ currentTarget: { value: message } }) =>
-              onDecide(kind === "respond" && message === "" ? undefined : { kind, message })
-            }
+            value={given.message.value}
+            onInput={({ currentTarget }) => (given.message.value = currentTarget.value)}
           />
         </div>
       )}

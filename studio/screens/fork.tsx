@@ -19,6 +19,7 @@ import {
   failure,
   faultOf,
   isSending,
+  openDrafts,
   reset,
   runAction,
   runUnchanged,
@@ -37,8 +38,8 @@ import { strings } from "../strings.js";
 
 export function Fork({ state }: { state: ThreadState }) {
   useSignalEffect(drawThread);
-  // Drafts belong to one step.
-  useEffect(reset, [state.checkpoint?.checkpoint_id]);
+  const step = state.checkpoint?.checkpoint_id;
+  useEffect(() => void (step != null && openDrafts(step)), [step]);
   const values = isRecord(state.values) ? state.values : {};
   const keys = [...new Set([...Object.keys(values), ...declaredKeys.value])];
   const isInner = namespace.value !== "";
@@ -47,7 +48,7 @@ export function Fork({ state }: { state: ThreadState }) {
     <section class="fork" aria-label={strings.fork.title}>
       <header class="fork-head">
         <h3>{strings.fork.at(chosenStep.value?.number ?? undefined)}</h3>
-        <a href={stepHref(chosenId.value, { fork: undefined })} data-close>
+        <a href={stepHref(chosenId.value, { fork: undefined })} data-close onClick={reset}>
           {strings.close}
         </a>
       </header>

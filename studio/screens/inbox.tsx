@@ -207,7 +207,7 @@ function Asker({ thread }: { thread: ListedThread }) {
   const readState = async () => (await ask<ThreadState>("GET", `${path}/state`)).body;
   // A change of the thread keeps what was entered, unless it asks something else.
   useEffect(() => void load(state, readState), [updated_at]);
-  const answer = async (wish: RunWish) => {
+  const answer = async (wish: RunWish): Promise<boolean> => {
     setBusy(true);
     setFault(undefined);
     try {
@@ -215,8 +215,10 @@ function Asker({ thread }: { thread: ListedThread }) {
       await ask("POST", `${path}/runs`, { body: { assistant_id: graphOf(thread), ...wish }, headers });
       if (place.peek().path[1] === id) go(href(["inbox"]), { replace: true });
       await read();
+      return true;
     } catch (error) {
       setFault(error as ApiError);
+      return false;
     } finally {
       setBusy(false);
     }
@@ -244,7 +246,7 @@ function Asker({ thread }: { thread: ListedThread }) {
           graph={graphOf(thread)}
           threadId={id}
           isBusy={isBusy}
-          onAnswer={(wish) => void answer(wish)}
+          onAnswer={answer}
         />
       )}
       {fault && <Fault error={fault} />}

@@ -1,12 +1,11 @@
 /** Runs a graph and shows the run in its drawing and conversation. */
 import { useEffect } from "preact/hooks";
-import { Asking } from "../components/asking.js";
 import { Beside, BesidePicker } from "../components/beside.js";
 import { Empty, Fault, Waiting } from "../components/common.js";
-import { Composer } from "../components/composer.js";
 import { GraphView } from "../graph/graph-view.js";
 import { NodePanel } from "../graph/node-panel.js";
 import type { Progress as GraphProgress } from "../graph/marks.js";
+import { NextRun } from "../components/next-run.js";
 import { Scene } from "../components/scene.js";
 import { Splitter } from "../components/splitter.js";
 import { visible } from "../components/text.js";
@@ -54,9 +53,8 @@ export function RunScreen() {
       (changes) => void (concerns(changes, threadId.peek() ?? "") && current.peek().lookAgain()),
     );
   }, []);
-  const { row, state } = current.value;
+  const { row } = current.value;
   const beside = besideId.value;
-  const isAsking = !live.value && (state.value.value?.interrupts.length ?? 0) > 0;
   const error = row.error.value ?? graphs.error.value;
   return (
     <main id="content" class="screen run-screen" tabIndex={-1}>
@@ -78,15 +76,7 @@ export function RunScreen() {
           <Splitter pane={conversation} side="right" label={strings.layout.conversation} />
           <div class="run-main">
             <Scene />
-            <Asking />
-            {isAsking ? (
-              <details class="instead">
-                <summary class="dim">{strings.questions.instead}</summary>
-                <Composer />
-              </details>
-            ) : (
-              <Composer />
-            )}
+            <NextRun />
           </div>
           {beside !== undefined && <Beside key={beside} view={viewOf(beside)} />}
         </div>

@@ -5,6 +5,7 @@ import { userNodes } from "../../src/view/diagram.js";
 import { isReadOnly, shared } from "../api.js";
 import { Empty, Fault, Waiting } from "../components/common.js";
 import { Dock } from "../components/dock.js";
+import { FailedStep } from "../components/failed-step.js";
 import { ReplayNote } from "../components/replay-note.js";
 import { SavePage, ShownSwitch } from "../components/thread-tools.js";
 import { VersionNote } from "../components/version-note.js";
@@ -176,19 +177,6 @@ function StepList() {
       />
       {page.error.value && <Fault error={page.error.value} retry={readAgain} />}
     </section>
-  );
-}
-
-/** The step that failed: it has no checkpoint, so it is shown above the one that it started from. */
-function FailedStep() {
-  const [newest] = steps.value;
-  if (row.value.value?.status !== "error" || namespace.value !== "" || !newest || newest.next.length === 0)
-    return null;
-  const names = [...new Set(userNodes(newest.next))].map(visible).join(", ");
-  return (
-    <a class="failed-step" href={stepHref(undefined)} data-failed>
-      <span aria-hidden="true">✕</span> {strings.faults.step(names)}
-    </a>
   );
 }
 

@@ -15,6 +15,8 @@ const POLL_MS = 5000;
 
 /** False while the connection is lost. */
 export const isLive = signal(false);
+/** True if the connection was lost and the server did not accept another one. */
+export const isUnreachable = signal(false);
 
 export function onChange(listener: Listener): () => void {
   listeners.add(listener);
@@ -63,6 +65,7 @@ export async function followChanges(left: AbortSignal): Promise<void> {
 async function followWhileSeen(left: AbortSignal): Promise<void> {
   const hidden = whenHidden();
   let isFirst = true;
+  let failures = 0;
   try {
     await readStream({
       connect: (_, signal) => {
@@ -75,7 +78,12 @@ async function followWhileSeen(left: AbortSignal): Promise<void> {
         report(isFirst ? undefined : (data as Changes));
         isFirst = false;
       },
-      onLine: (isConnected) => (isLive.value = isConnected),
+      onLine: (isConnected) => {
+        failures = isConnected ? 0 : failures + 1;
+        // The first one is the end of a connection, such as by a restart, that is usually accepted again.
+        isUnreachable.value = failures > 1;
+        isLive.value = isConnected;
+      },
       signal: AbortSignal.any([left, hidden.signal]),
     });
   } catch (error) {

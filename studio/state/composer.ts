@@ -6,11 +6,12 @@ import { ask } from "../api.js";
 import { stops } from "./breakpoints.js";
 import type { RunWish } from "./copy-as.js";
 import type { FieldFaults } from "../components/schema-form.js";
-import { picture, refusal, threadId } from "./conversation.js";
-import { Draft, messageOf } from "./draft.js";
+import { createdThread, picture, refusal, threadId } from "./conversation.js";
+import { Draft, messageOf, withMessage } from "./draft.js";
 import { fileOf } from "./files.js";
 import { graphId, schemas } from "./graphs.js";
 import { shapeOf, takesMessages } from "./shape.js";
+import { keepUnsent, storeUnsent, type Unsent, unsentOf } from "./unsent.js";
 
 const FACES = ["message", "form", "json"] as const;
 export type Face = (typeof FACES)[number];
@@ -37,30 +38,56 @@ export const face = computed<Face>(() => {
 export const faces = computed(() => FACES.filter((each) => (each === "message" ? hasMessages.value : true)));
 export const choose = (next: Face): void => void (chosen.value = next);
 
-// Inputs belong to one graph: what was entered for it comes back with it.
+// Options belong to one graph: what was entered for it comes back with it.
 interface Entered {
-  drafts: readonly { value: unknown; broken: string | undefined }[];
+  drafts: readonly Unsent[];
   face: Face | undefined;
 }
 const enteredFor = new Map<string, Entered>();
-const DRAFTS: readonly Draft[] = [input, configurable, context];
+const OPTIONS: readonly Draft[] = [configurable, context];
 let of = "";
 effect(() => {
   if (graphId.value === of) return;
-  const drafts = DRAFTS.map(({ value, text, fault }) => ({
-    value: value.peek(),
-    broken: fault.peek() && text.peek(),
-  }));
-  enteredFor.set(of, { drafts, face: chosen.peek() });
+  enteredFor.set(of, { drafts: OPTIONS.map(unsentIn), face: chosen.peek() });
   of = graphId.value;
   const entered = enteredFor.get(of);
-  for (const [index, draft] of DRAFTS.entries()) {
-    const { value, broken } = entered?.drafts[index] ?? { value: {} };
-    draft.set(value);
-    if (broken !== undefined) draft.write(broken);
-  }
+  for (const [index, draft] of OPTIONS.entries()) restore(draft, entered?.drafts[index]);
   chosen.value = entered?.face;
 });
+
+const unsentIn = ({ value, text, fault }: Draft): Unsent => ({
+  value: value.peek(),
+  broken: fault.peek() && text.peek(),
+});
+
+function restore(draft: Draft, { value, broken }: Unsent = { value: {} }): void {
+  draft.set(value);
+  if (broken !== undefined) draft.write(broken);
+}
+
+// The input belongs to one thread or, before there is one, to the graph.
+const conversation = computed(() => threadId.value ?? `graph ${graphId.value}`);
+let shown = "";
+effect(() => {
+  if (conversation.value === shown) return;
+  const left = unsentIn(input);
+  const isCreated = conversation.value === createdThread();
+  // The thread of the run that is being sent takes the input over, except that its form stays filled in for the next one.
+  keepUnsent(shown, isCreated ? { value: withoutMessage(left.value) } : left);
+  shown = conversation.value;
+  if (!isCreated) restore(input, unsentOf(shown));
+});
+
+const withoutMessage = (value: unknown): unknown =>
+  messageOf(value) ? withMessage(value, { text: "", files: [] }) : value;
+
+const storeInput = (): void => {
+  keepUnsent(shown, unsentIn(input));
+  storeUnsent();
+};
+addEventListener("pagehide", storeInput);
+// Browsers may end a hidden page without another event.
+document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && storeInput());
 
 /** The run that the composer would send, without empty options. */
 export function wish(): RunWish {

@@ -69,6 +69,16 @@ export function graphOfView({ row }: ThreadView): string {
 /** Thread created for a rejected run; the next run reuses it. */
 let spare: string | undefined;
 
+let created: string | undefined;
+/** While the page moves to a thread that a run has created: this thread. */
+export const createdThread = (): string | undefined => created;
+
+function goToCreated(id: string): void {
+  created = id;
+  go(href(["run", id], { beside: place.peek().query.beside }));
+  created = undefined;
+}
+
 /** Stop following threads that are not shown any more. */
 export function leaveOthers(): void {
   const shown = new Set([threadId.peek(), besideId.peek()]);
@@ -99,10 +109,10 @@ async function openFirstGraph(): Promise<void> {
 export function attach(thread: ListedThread): void {
   leaveOthers();
   const view = viewOf(thread.thread_id);
-  view.row.value.value = thread;
+  const isOutdated = view.takeRow(thread);
   const own = graphOf(thread);
   void (own === "" ? openFirstGraph() : openGraph(own)).then(
-    () => void (threadId.peek() === view.id && view.followBusy()),
+    () => void (threadId.peek() === view.id && view.catchUp(isOutdated)),
   );
 }
 
@@ -117,7 +127,7 @@ export async function run(
     const id = view.id === "" ? (spare ??= await newThread()) : view.id;
     await viewOf(id).begin({ assistant_id: graphOfView(view), ...request });
     spare = undefined;
-    if (view.id === "") go(href(["run", id], { beside: place.peek().query.beside }), { replace: false });
+    if (view.id === "") goToCreated(id);
     return true;
   } catch (error) {
     view.refusal.value = error as ApiError;

@@ -6,7 +6,7 @@ import { type ApiError, ask, isReadOnly } from "../api.js";
 import { go, place } from "../router.js";
 import { type Action, args } from "./copy-as.js";
 import { jsonFault } from "./json-fault.js";
-import { chosenId, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
+import { chosenId, isFollowing, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
 import { graphOf } from "./threads.js";
 
 /** Values to write as JSON text, by state key. */
@@ -76,6 +76,17 @@ export function reset(): void {
     asNode.value = "";
     failure.value = undefined;
   });
+}
+
+/** Thread, namespace and step of the drafts. */
+let drafted = "";
+
+/** Drafts belong to one step: they stay while the page shows something else, and newer steps do not replace it. */
+export function openDrafts(step: string): void {
+  const mine = [threadId.peek(), namespace.peek(), step].join(" ");
+  if (mine !== drafted) reset();
+  drafted = mine;
+  if (isFollowing.peek()) go(stepHref(step, { fork: "1" }), { replace: true });
 }
 
 async function sending(work: () => Promise<void>): Promise<void> {

@@ -93,6 +93,22 @@ export class ThreadView {
     if (!isStale() && row) await this.#around.onRow(row);
   }
 
+  /** Use a row that was read elsewhere. @returns true if the state that was read here is older */
+  takeRow(row: ListedThread): boolean {
+    const before = this.row.value.peek();
+    this.row.value.value = row;
+    return this.state.value.peek() !== undefined && before?.updated_at !== row.updated_at;
+  }
+
+  /** Follow the run in flight. Without one, an outdated state is read again: its questions may be answered. */
+  async catchUp(isOutdated: boolean): Promise<void> {
+    await this.followBusy();
+    const isStale = () => this.isLeft || this.live.peek() !== undefined;
+    if (!isOutdated || isStale() || this.isSending.peek() || this.#isEnding) return;
+    await this.readAll(isStale);
+    if (!isStale()) this.#show();
+  }
+
   /** Check whether the thread was run elsewhere. */
   async lookAgain(): Promise<void> {
     const before = this.row.value.peek();

@@ -273,6 +273,23 @@ describeWithChromium("an interrupt in the Studio", () => {
     await page.getByText("Approve?").first().waitFor();
   });
 
+  it("is not claimed of a run that failed between two steps, which can be resumed", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    const config = { recursion_limit: 2 };
+    await service.runs.create(thread_id, { assistant_id: "steps", input: { n: 6 }, config });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${thread_id}`);
+    await expect
+      .poll(() => page.locator("[data-failed]").allInnerTexts())
+      .toEqual([expect.stringContaining("Failed before step")]);
+    await visit(`#/run/${thread_id}`);
+    await page.getByText("Failed before step").waitFor();
+    expect(await page.getByText("Stopped before").count()).toBe(0);
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.getByText(/^done/).waitFor();
+  });
+
   it("at a breakpoint in a subgraph can be stepped, and a node without a subgraph is rejected", async () => {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=subgraph");

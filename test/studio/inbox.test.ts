@@ -99,6 +99,23 @@ describeWithChromium("the inbox", () => {
     expect(await button.getAttribute("aria-disabled")).toBe("true");
   });
 
+  it("a question answered elsewhere is not asked any more below the steps of its thread", async () => {
+    const { service, url } = server();
+    const id = await asked("tea");
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}`);
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("Approve?").first().waitFor();
+    // A run would discard it.
+    const field = page.getByRole("textbox", { name: "topic" });
+    expect(await field.isVisible()).toBe(false);
+    await page.getByText("Discard the question and send new input").click();
+    await field.waitFor();
+    await service.runs.create(id, { assistant_id: "hitl", command: { resume: "elsewhere" } });
+    await page.getByRole("group", { name: "The graph asks" }).waitFor({ state: "detached" });
+    await field.waitFor();
+  });
+
   it("nodes before which a thread stopped are counted instead of repeated", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});

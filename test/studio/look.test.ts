@@ -29,6 +29,19 @@ const renamed = new StateGraph(MessagesAnnotation)
   .addEdge(START, "rename")
   .compile();
 
+const parallel = new StateGraph(MessagesAnnotation)
+  .addNode("stopped", (_, { signal }) => {
+    return new Promise<object>((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason as Error));
+    });
+  })
+  .addNode("broken", () => {
+    throw new Error("kaboom");
+  })
+  .addEdge(START, "stopped")
+  .addEdge(START, "broken")
+  .compile();
+
 describeWithChromium("the list of threads", () => {
   const open = useBrowser();
   const server = useServer({ graphs: { agent, hitl, fail }, settings: { list_all_assistants: true } });
@@ -120,7 +133,7 @@ describeWithChromium("an empty list of threads", () => {
 describeWithChromium("the thread page", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, hitl, fail, steps, subgraph, gate, renamed },
+    graphs: { agent, hitl, fail, steps, subgraph, gate, parallel, renamed },
     settings: { list_all_assistants: true },
   });
 
@@ -283,6 +296,15 @@ describeWithChromium("the thread page", () => {
     await page.getByRole("link", { name: "Conversation" }).click();
     await page.getByRole("alert").getByText("kaboom").waitFor();
     await page.locator(".scene").getByText("failed", { exact: true }).waitFor();
+  });
+
+  it("names the node that failed, without those that were stopped because of it", async () => {
+    const { service, url } = server();
+    const { thread_id } = await service.threads.create({});
+    await service.runs.create(thread_id, { assistant_id: "parallel", input: ask("hello") });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${thread_id}`);
+    expect(await page.locator("[data-failed]").innerText()).toMatch(/^\W*broken failed$/);
   });
 
   it("shows the steps of a subgraph", async () => {

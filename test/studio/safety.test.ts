@@ -216,6 +216,9 @@ describeWithChromium("a server that becomes unreachable", () => {
     await visit("#/threads");
     await page.getByText("No threads yet").waitFor();
     await first.close(0);
+    // A page that sends nothing says so too.
+    const lost = page.getByRole("status").getByText("The server is not reachable.");
+    await lost.waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("g");
     await page.getByRole("alert").getByText("The server is not reachable.").waitFor();
@@ -224,6 +227,7 @@ describeWithChromium("a server that becomes unreachable", () => {
     onTestFinished(() => second.close(0));
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("link", { name: /agent/ }).waitFor();
+    await lost.waitFor({ state: "detached" });
   });
 });
 
