@@ -4,7 +4,7 @@ import { CommanderError } from "commander";
 import { nearest } from "../support/nearest.js";
 import { GraphServeError, InvalidRequestError } from "../support/errors.js";
 import { currentRun } from "../support/event-loop.js";
-import { guardExit, type ProcessExit } from "../support/exit-guard.js";
+import { guardExit, type ProcessExit, watchLongLoads } from "../support/graph-code.js";
 import { VERSION } from "../support/own-package.js";
 import { settingOption } from "./session/options.js";
 import { withCommandPrefix } from "./terminal/called-as.js";
@@ -25,7 +25,9 @@ export async function runProgram(argv: readonly string[], io: CliIo): Promise<nu
   const run: Runner = async (command, implementation) => {
     const session = createSession(io, command.optsWithGlobals());
     for (const line of formerNames(command)) session.print.note(`note  ${line}`);
-    exitCode = await watchUnhandled(session, () => implementation(session));
+    const noteLoad = (message: string) => session.print.note(message);
+    const stopWatching = watchLongLoads((message) => (session.longLoad ?? noteLoad)(message));
+    exitCode = await watchUnhandled(session, () => implementation(session)).finally(stopWatching);
   };
   const program = await createProgram(argv, io, run);
   try {

@@ -1,14 +1,17 @@
 /** Waits, with a time limit, for the evaluation of a module and for a promise that it exports. */
 import { GraphLoadError } from "../support/errors.js";
+import { reportLongLoad } from "../support/graph-code.js";
 import { exportLocation, type BrokenModule, rejectionError } from "./load-errors.js";
 
 /** Time limit for evaluating a module, and for an exported promise to settle, in milliseconds. */
 export const LOAD_LIMIT_MS = 30_000;
+/** Time after which a wait is reported, in milliseconds: without it, a command seems to hang. */
+export const LONG_LOAD_MS = 5_000;
 
 /** @throws GraphLoadError if the module is not evaluated within the limit (`graph_load_failed`) */
 export function evaluated<T>(evaluation: Promise<T>, { source, path }: BrokenModule): Promise<T> {
-  return inTime(evaluation, () => {
-    const hint = "look for a top-level await that never resolves, in the module or its imports";
+  const hint = "look for a top-level await that never resolves, in the module or its imports";
+  return inTime(evaluation, { what: `import of ${source}`, hint }, () => {
     return new GraphLoadError(`${source} was not evaluated within ${LOAD_LIMIT_MS / 1000} s`, {
       hint,
       location: { file: path },
@@ -28,18 +31,28 @@ export async function settledExport(
   const settled = Promise.resolve(promise).catch((error: unknown) => {
     throw rejectionError(error, module);
   });
-  return inTime(settled, () => {
+  const hint = "make it resolve to the graph, or export a function that returns one";
+  return inTime(settled, { what: `promise ${module.source}`, hint }, () => {
     const location = exportLocation(module, name);
     const what = `${module.source} is a promise that has not settled after ${LOAD_LIMIT_MS / 1000} s`;
-    const hint = "make it resolve to the graph, or export a function that returns one";
     return new GraphLoadError(what, { hint, ...(location && { location }) });
   });
 }
 
-async function inTime<T>(promise: Promise<T>, late: () => Error): Promise<T> {
+interface Awaited {
+  what: string;
+  /** What to do if it never ends. */
+  hint: string;
+}
+
+async function inTime<T>(promise: Promise<T>, { what, hint }: Awaited, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), LOAD_LIMIT_MS);
+    timer = setTimeout(() => {
+      const [after, most] = [LONG_LOAD_MS / 1000, LOAD_LIMIT_MS / 1000];
+      reportLongLoad(`the ${what} has not finished after ${after} s, and may take ${most} s: ${hint}`);
+      timer = setTimeout(() => reject(late()), LOAD_LIMIT_MS - LONG_LOAD_MS);
+    }, LONG_LOAD_MS);
   });
   try {
     return await Promise.race([promise, limit]);

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { GraphLoadError } from "../support/errors.js";
 import type { ErrorDetails } from "../support/errors/codes.js";
 import { errorMessage } from "../support/errors/thrown.js";
-import { whileLoading } from "../support/exit-guard.js";
+import { whileLoading } from "../support/graph-code.js";
 import { duplicateCoreNotice } from "../support/user-langgraph.js";
 import { evaluated, settledExport } from "./awaited.js";
 import type { FactoryRuntime, GraphFactory, LoadedGraph, ServedGraph } from "./graph.js";

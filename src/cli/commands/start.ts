@@ -167,6 +167,7 @@ async function serveProcess(
     };
     const exit = (err: unknown) => logger.error({ err }, "a graph tried to exit the process");
     session.unhandled = { rejection, exception, exit };
+    session.longLoad = (message) => logger.warn({}, message);
     // Start before the service opens, because opening it starts recovered runs.
     await watch.begin(member ? member.watchSettings(settings) : settings, { observers, format: "json" });
     member?.watched(watch.healthUrl);

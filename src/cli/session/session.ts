@@ -9,7 +9,7 @@ import { loadConfig, type LoadedConfig } from "../../config/load.js";
 import type { SettingsInput } from "../../config/settings.js";
 import { assertWatchdog } from "../../config/watchdog-settings.js";
 import { ConfigError, InvalidRequestError } from "../../support/errors.js";
-import type { ProcessExit } from "../../support/exit-guard.js";
+import type { ProcessExit } from "../../support/graph-code.js";
 import type { CliIo } from "../terminal/io.js";
 import { type GlobalFlags, settingsOfFlags } from "./options.js";
 import { Printer } from "../terminal/print.js";
@@ -31,6 +31,8 @@ export interface Session {
   print: Printer;
   /** Handlers of unhandled errors, set by commands that handle them themselves. */
   unhandled?: UnhandledErrors;
+  /** Receives the report of a graph that loads for long; without it, a line is printed. */
+  longLoad?: (message: string) => void;
 }
 
 export function createSession(io: CliIo, flags: GlobalFlags): Session {

@@ -1,4 +1,4 @@
-/** Prevents graph code from ending the process, which executes other runs and writes threads. */
+/** Guards the process against code of graphs: reports what loads for long, and prevents it from ending the process. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { currentRun } from "./event-loop.js";
 import { parseStackLine, isUserCode } from "./stack.js";
@@ -13,6 +13,23 @@ export class ProcessExit extends Error {
     super(`process.exit(${code ?? ""}) was called, which a graph must not do`);
     this.place = userCodeIn(this.stack ?? "");
   }
+}
+
+type LongLoadReport = (message: string) => void;
+
+const longLoadReports = new Set<LongLoadReport>();
+
+/**
+ * Calls `report` for each load that takes long, while it continues. Applies to the whole process, like the evaluation of
+ * modules. @returns a function that ends the reports
+ */
+export function watchLongLoads(report: LongLoadReport): () => void {
+  longLoadReports.add(report);
+  return () => void longLoadReports.delete(report);
+}
+
+export function reportLongLoad(message: string): void {
+  for (const report of longLoadReports) report(message);
 }
 
 /** Set in everything a module starts while it is loading. */
