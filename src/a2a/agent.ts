@@ -57,6 +57,7 @@ export class Agent implements A2ARequestHandler {
   readonly #graphId: string;
   readonly #card: AgentCard;
   readonly #disconnected: AbortSignal;
+  #isCalled = false;
 
   constructor({ sdk, service, graphId, card, disconnected }: AgentParts) {
     this.#sdk = sdk;
@@ -64,6 +65,11 @@ export class Agent implements A2ARequestHandler {
     this.#graphId = graphId;
     this.#card = card;
     this.#disconnected = disconnected;
+  }
+
+  /** Whether the SDK has called a method. If it failed before that, it could not convert the params of the request. */
+  get isCalled(): boolean {
+    return this.#isCalled;
   }
 
   async getAgentCard(): Promise<AgentCard> {
@@ -153,6 +159,8 @@ export class Agent implements A2ARequestHandler {
   async #startOf({ message, configuration }: SendMessageRequest): Promise<Start> {
     if (configuration?.taskPushNotificationConfig) return this.#refusePushes();
     if (!message) throw this.#malformed("message is missing");
+    // Most models refuse an empty message, and an empty answer to a question is more likely a mistake.
+    if (message.parts.length === 0) throw this.#malformed("the message has no parts");
     if (givenBy(message).hasOthers) {
       const { ContentTypeNotSupportedError } = this.#sdk.errors;
       throw new ContentTypeNotSupportedError({ message: "graphs accept text and data, not files" });
@@ -267,6 +275,7 @@ export class Agent implements A2ARequestHandler {
    * to clients.
    */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    this.#isCalled = true;
     try {
       return await work();
     } catch (thrown) {

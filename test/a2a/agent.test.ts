@@ -242,6 +242,10 @@ describe("A2A callers", () => {
         artifacts: [{ parts: [{ kind: "text", text: "You said: hello" }, { kind: "data" }] }],
       },
     });
+    const configured = { message, configuration: { acceptedOutputModes: ["text/plain"] } };
+    expect((await request("POST", "/a2a/chat", { ...call, params: configured })).body).toMatchObject({
+      result: { status: { state: "completed" } },
+    });
     const { id } = (body as { result: { id: string } }).result;
     const get = { jsonrpc: "2.0", id: 2, method: "tasks/get", params: { id } };
     expect((await request("POST", "/a2a/chat", get)).body).toMatchObject({ result: { id } });
@@ -275,6 +279,9 @@ describe("invalid A2A requests", () => {
     return { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } };
   };
 
+  const legacy = (method: string, params: object) => ({ jsonrpc: "2.0", id: 1, method, params });
+  const sent = (...parts: object[]) => ({ kind: "message", messageId: "1", role: "user", parts });
+
   it.each([
     ["SendMessage", {}, "send the header A2A-Version: 1.0"],
     ["message/send", V1, "send no header A2A-Version, or 0.3"],
@@ -301,7 +308,11 @@ describe("invalid A2A requests", () => {
     ["an unknown task", { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "../../x" } }, V1, -32001],
     ["an invalid context id", raw({ contextId: "x" }), V1, -32602],
     ["a file part", raw({ parts: [{ raw: "eA==" }] }), V1, -32005],
+    ["a message without parts", raw({ parts: [] }), V1, -32602],
     ["a missing message", { jsonrpc: "2.0", id: 1, method: "SendMessage", params: {} }, V1, -32602],
+    ["a file part without a file", legacy("message/send", { message: sent({ kind: "file" }) }), {}, -32602],
+    ["a message of 0.3 without parts", legacy("message/send", { message: sent() }), {}, -32602],
+    ["a push notification without params", legacy("tasks/pushNotificationConfig/set", {}), {}, -32602],
     ["ListTasks", { jsonrpc: "2.0", id: 1, method: "ListTasks", params: {} }, V1, -32004],
   ])("%s is rejected with its error code", async (_what, body, headers, code) => {
     const { request } = await start();

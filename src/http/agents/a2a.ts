@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import express, { type Request, type RequestHandler, type Response } from "express";
 import { Agent } from "../../a2a/agent.js";
 import { agentCard, legacyFields } from "../../a2a/card.js";
-import { isRecord } from "../../models/common.js";
+import { isRecord, type JsonObject } from "../../models/common.js";
 import type { Service } from "../../service/service.js";
 import type { A2aSdk } from "../../support/a2a-sdk.js";
 import { InvalidRequestError } from "../../support/errors.js";
@@ -19,6 +19,8 @@ const VERSIONS = [LEGACY_VERSION, "1.0"];
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const METHOD_NOT_FOUND = -32_601;
+const INVALID_PARAMS = -32_602;
+const INTERNAL_ERROR = -32_603;
 const VERSION_NOT_SUPPORTED = -32_009;
 
 /** Handler to mount at the root; `service` must have been opened with the setting a2a. */
@@ -57,9 +59,13 @@ export function serveA2a(service: Service, unread: WriteBudget): RequestHandler 
       disconnected: disconnectSignal(res),
     });
     const context = new sdk.server.ServerCallContext({ requestedVersion: version });
-    const Handler = version === LEGACY_VERSION ? sdk.Legacy : sdk.server.JsonRpcTransportHandler;
-    const answer = await new Handler(agent).handle(body, context);
-    if (!isStream(answer)) return sendJson(res, 200, answer, unread);
+    const isLegacy = version === LEGACY_VERSION;
+    const Handler = isLegacy ? sdk.Legacy : sdk.server.JsonRpcTransportHandler;
+    const answer = await new Handler(agent).handle(isLegacy ? waiting(body) : body, context);
+    if (!isStream(answer)) {
+      const shown = agent.isCalled ? answer : withParamsFault(answer, `${String(body.method)} of ${version}`);
+      return sendJson(res, 200, shown, unread);
+    }
     const failed = (error: unknown) => {
       const mapped = sdk.server.JsonRpcTransportHandler.mapToJSONRPCError(error);
       return { jsonrpc: "2.0", id: body.id ?? null, error: mapped };
@@ -82,6 +88,23 @@ function otherVersion(version: string, method: unknown): string | undefined {
   const fix =
     own === LEGACY_VERSION ? "send no header A2A-Version, or 0.3" : `send the header A2A-Version: ${own}`;
   return `${String(method)} is a method of version ${own}, and the request is of ${version}: ${fix}`;
+}
+
+/**
+ * A request of version 0.3 waits for the result unless it has `blocking: false`, as with LangGraph's server. The SDK
+ * assumes the opposite if the request has a configuration for something else.
+ */
+function waiting(body: JsonObject): JsonObject {
+  const { params } = body;
+  if (!isRecord(params) || !isRecord(params.configuration)) return body;
+  return { ...body, params: { ...params, configuration: { blocking: true, ...params.configuration } } };
+}
+
+/** The SDK reports params that it cannot convert as an internal error. */
+function withParamsFault(answer: object, request: string): object {
+  const { error } = answer as { error?: { code: number } };
+  if (error?.code !== INTERNAL_ERROR) return answer;
+  return { ...answer, error: { code: INVALID_PARAMS, message: `the params are not those of ${request}` } };
 }
 
 /** Other errors are handled like those of every route. */
