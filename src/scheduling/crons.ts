@@ -15,13 +15,12 @@ import type { RunCreateRequest } from "../models/run.js";
 import { contains, now } from "../storage/rows/rows.js";
 import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { GraphServeError, NotFoundError } from "../support/errors.js";
-import { derivedId, newId, requireUuid } from "../support/ids.js";
+import { canonicalUuid, derivedId, newId, requireUuid } from "../support/ids.js";
 import type { OpsContext } from "../context/context.js";
 import { checkedSlot, latestSlot, nextSlot } from "./cron-times.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { assertFilter } from "../context/request-limits.js";
-import { requireAssistant } from "../threads/stored-assistants.js";
 import { scopeOf, visibleThread } from "../threads/thread-origin.js";
 import { pageResult, selectFields } from "../threads/thread-search.js";
 import { hasTimers, MAX_TIMERS_PER_USER, requireTimerRoom } from "../context/timer-limits.js";
@@ -183,9 +182,8 @@ export class Crons {
   async #matching({ assistant_id, thread_id, enabled, metadata }: CronCountRequest): Promise<Cron[]> {
     if (metadata) assertFilter(metadata, ["body", "metadata"]);
     const { registry } = this.#context;
-    const idOf = (id: string) => registry.find(id) ?? id;
-    if (assistant_id != null && registry.find(assistant_id) === undefined)
-      await requireAssistant(this.#context, assistant_id);
+    // Crons of an assistant that was deleted, or is no longer served, stay: a search must find them.
+    const idOf = (id: string) => registry.find(id) ?? canonicalUuid(id) ?? id;
     const threadId = thread_id == null ? undefined : requireUuid(thread_id, ["body", "thread_id"]);
     const own = (row: TimerRow) => (isVisible(this.#context, row) ? cronModel(row as CronRow) : undefined);
     return (await timersWhere(this.#timers(), { kind: "cron", threadId }, own)).filter(

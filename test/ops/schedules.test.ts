@@ -155,6 +155,18 @@ it("a storage without timers is rejected if a setting requires them", async () =
   );
 });
 
+it("the crons of a deleted assistant are found by its id", async () => {
+  const service = await openTestService({ graphs, settings: { ...settings, assistants: "managed" } });
+  const { assistant_id } = await service.managedAssistants.create({ graph_id: "chat" });
+  const { cron_id } = await service.crons.create({ assistant_id, schedule: NEW_YEAR, input: says("hello") });
+  await service.managedAssistants.delete(assistant_id);
+  for (const id of [assistant_id, `urn:uuid:${assistant_id.toUpperCase()}`]) {
+    expect((await service.crons.search({ assistant_id: id })).items).toMatchObject([{ cron_id }]);
+    expect(await service.crons.count({ assistant_id: id })).toBe(1);
+  }
+  expect((await service.crons.search({ assistant_id: "never served" })).items).toEqual([]);
+});
+
 it("the info flags report whether crons are enabled", async () => {
   expect((await openTestService({ graphs, settings })).info().flags.crons).toBe(true);
   const service = await openTestService({ graphs });

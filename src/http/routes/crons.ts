@@ -52,7 +52,7 @@ export const cronRoutes = [
         headers: PAGE_HEADERS,
       },
     ],
-    errors: ["assistant_not_found"],
+    errors: [],
     handle: async ({ service, body }) => jsonPage(await service.crons.search(body)),
   }),
   route({
@@ -63,7 +63,7 @@ export const cronRoutes = [
     summary: "Count crons",
     body: CronCountRequest,
     responses: [{ status: 200, description: "Number of matching crons.", schema: Count }],
-    errors: ["assistant_not_found"],
+    errors: [],
     handle: async ({ service, body }) => json(await service.crons.count(body)),
   }),
   route({
