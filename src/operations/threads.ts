@@ -8,7 +8,7 @@ import {
 } from "../graphs/coerce.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { DEFAULT_LIMIT, type LazyPage, type Page } from "../models/common.js";
+import { DEFAULT_LIMIT, isRecord, type LazyPage, type Page } from "../models/common.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
 import type {
   Superstep,
@@ -21,6 +21,7 @@ import type {
   ThreadSearchRequest,
 } from "../models/thread.js";
 import { collect } from "../support/read-ahead.js";
+import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { dueYield } from "../support/event-loop.js";
@@ -155,7 +156,7 @@ export class Threads {
     return threadModel(row, await readableContent(this.#context, row));
   }
 
-  /** Deletes threads or their history. Skips unknown threads and, with `keep_latest`, busy ones. */
+  /** Deletes threads or their history. Skips unknown threads and, with `keep_latest`, those whose runs need the history. */
   async prune({ thread_ids, strategy }: ThreadPruneRequest): Promise<ThreadPruneResult> {
     let pruned_count = 0;
     for (const id of new Set(
@@ -185,6 +186,7 @@ export class Threads {
       const row = await ownThread(this.#context, threadId);
       // A run that its process has left may be rolled back, to a checkpoint before it.
       if (!row || row.status === "busy") return false;
+      if (await hasSelected(this.#context, row.thread_id)) return false;
       await keepLatest(this.#context, row);
       return true;
     } finally {
@@ -292,6 +294,20 @@ async function copyThread(
   } catch (error) {
     await forgetThread(context, fresh.thread_id);
     throw error;
+  }
+}
+
+/** Number of waiting runs that are read at a time. */
+const PAGE = 100;
+
+/** Whether a queued or delayed run of the thread starts from a checkpoint that its request selects. */
+async function hasSelected({ storage }: OpsContext, threadId: string): Promise<boolean> {
+  for (let offset = 0; ; offset += PAGE) {
+    const rows = await storage.runs.list({ threadId, status: "pending", limit: PAGE, offset });
+    const selects = ({ kwargs: { checkpoint_id, checkpoint } }: RunRow) =>
+      Boolean(checkpoint_id || (isRecord(checkpoint) && checkpoint.checkpoint_id));
+    if (rows.some(selects)) return true;
+    if (rows.length < PAGE) return false;
   }
 }
 

@@ -137,6 +137,24 @@ onEveryBackend("a delayed run", (backend) => {
     gateOf(gate).open();
   });
 
+  it("starts from the checkpoint that it selects, which a prune to the latest state keeps", async () => {
+    if (skip()) return;
+    const { service, thread_id } = await open();
+    const { answer } = await service.runs.wait(thread_id, { assistant_id: "chat", input: says("one") });
+    await answer;
+    const before = await service.state.get(thread_id);
+    const checkpoint_id = before.checkpoint!.checkpoint_id!;
+    const next = await service.runs.wait(thread_id, { assistant_id: "chat", input: says("two") });
+    await next.answer;
+    const run = await service.runs.create(thread_id, { ...later, checkpoint_id });
+    const prune = { thread_ids: [thread_id], strategy: "keep_latest" as const };
+    expect(await service.threads.prune(prune)).toEqual({ pruned_count: 0 });
+    await service.fireDue(at(HOUR + 1));
+    const joined = await service.runs.join(thread_id, run.run_id);
+    expect((await joined.answer).messages).toMatchObject([{ content: "one" }, {}, { content: "hello" }, {}]);
+    expect(await service.threads.prune(prune)).toEqual({ pruned_count: 1 });
+  });
+
   it("never starts after it was cancelled, rolled back or deleted", async () => {
     if (skip()) return;
     const { service, storage, thread_id } = await open();

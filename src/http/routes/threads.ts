@@ -66,7 +66,8 @@ export const threadRoutes = [
     path: "/threads/prune",
     tag: "Threads",
     summary: "Delete threads, or delete their history",
-    description: "`delete` interrupts active runs first; `keep_latest` skips threads with an active run.",
+    description:
+      "`delete` interrupts active runs first; `keep_latest` skips threads with an active run, or with a queued or delayed run that starts from a checkpoint.",
     body: ThreadPruneRequest,
     responses: [{ status: 200, description: "Number of pruned threads.", schema: ThreadPruneResponse }],
     errors: [],
