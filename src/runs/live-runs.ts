@@ -245,7 +245,8 @@ export class LiveRun {
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
       const models = execution.usage.rows();
       const ended = { ending, usage: execution.tokens(), models, isTaken: execution.isTaken };
-      const result = await this.#context.live.results.end({ ...own, ...ended });
+      const isRolledBack = this.beforeRelease !== undefined;
+      const result = await this.#context.live.results.end({ ...own, ...ended, isRolledBack });
       if (result.became === "requeued") await this.#expectNext();
       if (this.beforeRelease && result.became === "ended" && !result.isLost) await this.beforeRelease();
       return result;

@@ -19,7 +19,7 @@ import type { Metrics } from "../support/metrics.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpsContext } from "../context/context.js";
 import { remainderOf, type RunRemainder } from "./run-owners.js";
-import { died, ended as endedAs, isUnclaimed, requeued } from "./state.js";
+import { died, ended as endedAs, isUnclaimed, requeued, rolledBack } from "./state.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { isShutDown, RunAborted } from "./run-aborted.js";
 import { UncertainRuns } from "./uncertain-runs.js";
@@ -69,7 +69,13 @@ async function endingOfQueued(error: unknown): Promise<Ending> {
 function outcomeOf(
   run: Run,
   ending: Ending,
-  { usage, models, holder, dead }: Pick<EndedRun, "usage" | "models" | "holder"> & { dead?: RunRemainder },
+  {
+    usage,
+    models,
+    holder,
+    dead,
+    isRolledBack,
+  }: Pick<EndedRun, "usage" | "models" | "holder" | "isRolledBack"> & { dead?: RunRemainder },
 ): RunOutcome {
   const at = now();
   const { status, threadStatus, thrown, fault, tasks, preview } = ending;
@@ -88,7 +94,8 @@ function outcomeOf(
       usage,
       ...(fault && { fault }),
       ...(tasks && { tasks }),
-      ...(dead ? { ...died(dead.resumption), attempt: dead.attempt } : endedAs(status)),
+      ...(dead && { ...died(dead.resumption), attempt: dead.attempt }),
+      ...(!dead && (isRolledBack ? rolledBack({ ...holder, resumption: null }) : endedAs(status))),
     },
     threadId: run.thread_id,
     thread: { updated_at: at, ...thread },
@@ -171,6 +178,8 @@ interface EndedRun {
   isTaken: boolean;
   /** Whether the thread lock was lost. */
   isLost?: boolean;
+  /** Whether it is deleted with its checkpoints next. Until then it stays unfinished: a crash must not keep them. */
+  isRolledBack?: boolean;
   /** Called while the thread is still locked. */
   atEnd: LiveRunOptions["atEnd"];
 }
@@ -280,12 +289,15 @@ export class RunResults {
   /** If storing fails, the run is requeued if possible: another process then only has to store its end. */
   async #storeOrDefer(ended: EndedRun, isLost: boolean): Promise<Omit<RunResult, "isLost">> {
     const { run, ending, usage, models, holder } = ended;
+    // Without takeover, no process would complete it.
+    const isRolledBack = ended.isRolledBack && this.#context.capabilities.takeover;
     const endedBy = (final: Ending) => {
       const dead = this.#remainderOf({ ...ended, ending: final });
-      const all = outcomeOf(run, final, { usage, models, holder, dead });
-      const outcome = isLost ? withoutThread(all) : all;
+      const all = outcomeOf(run, final, { usage, models, holder, dead, isRolledBack });
+      const outcome = isLost || isRolledBack ? withoutThread(all) : all;
       const became: Departure = dead ? "dead" : "ended";
-      return { outcome, result: { ...final, usage, stored: storedOf(run, outcome), became } };
+      const stored = { ...storedOf(run, outcome), status: final.status };
+      return { outcome, result: { ...final, usage, stored, became } };
     };
     const { outcome, result } = endedBy(ending);
     if (await this.#store(outcome)) return result;

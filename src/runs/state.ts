@@ -61,7 +61,11 @@ export const requeued = ({ attempt }: Pick<RunRow, "attempt">, owner: string | n
  * Another process rolls it back: the next process that holds its thread deletes it. Its owner may execute it until then,
  * but cannot store its end, as it is not `running`.
  */
-export const rolledBack = ({ owner, attempt, resumption }: RunRow) => ({
+export const rolledBack = ({
+  owner,
+  attempt,
+  resumption,
+}: Pick<RunRow, "owner" | "attempt" | "resumption">) => ({
   ...requeued({ attempt }, owner),
   resumption: { ...(resumption ?? NOTHING_TO_RESUME), rollback: true as const },
 });

@@ -6,6 +6,7 @@ import { itSqlite } from "../helpers/with-sqlite.js";
 import { newId } from "../../src/support/ids.js";
 import { isDead } from "../../src/storage/rows/owners.js";
 import { openService } from "../../src/service/open.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunRow } from "../../src/storage/contract/runs.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
@@ -13,6 +14,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
+import { replacing } from "../helpers/refusing.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 
 let folder: string;
@@ -111,6 +113,37 @@ describe("startup recovery", () => {
     const prune = { thread_ids: [thread_id], strategy: "keep_latest" as const };
     expect(await service.threads.prune(prune)).toEqual({ pruned_count: 0 });
     expect(await service.state.history(thread_id, { limit: 100 })).toEqual(before);
+  });
+
+  itSqlite("completes a rollback that was left after the end of its run", async () => {
+    const storage = await openFile();
+    const deleteRun = () => Promise.reject(new StorageUnavailableError("the disk is full"));
+    const checkpointer = replacing(storage.checkpointer, { deleteRun });
+    const first = await openService({
+      graphs: { gate },
+      settings: settings(),
+      storage: { ...storage, checkpointer },
+    });
+    const { thread_id } = await first.threads.create({});
+    const start = async (name: string) => {
+      const run = await first.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } });
+      await gateOf(name).entered;
+      return run;
+    };
+    const [kept, undone] = [newId(), newId()];
+    gateOf(kept).open();
+    const { run_id } = await start(kept);
+    await (
+      await first.runs.join(thread_id, run_id)
+    ).answer;
+    const before = await first.state.get(thread_id);
+    const last = await start(undone);
+    await expect(first.runs.cancel(thread_id, last.run_id, { action: "rollback" })).rejects.toThrow("full");
+    await first.close(0);
+    const service = await openTestService({ graphs: { gate }, settings: settings() });
+    expect(await service.runs.list(thread_id, {})).toMatchObject([{ run_id, status: "success" }]);
+    expect(await service.state.get(thread_id)).toEqual(before);
+    expect((await service.threads.get(thread_id)).status).toBe("idle");
   });
 
   itSqlite("keeps everything that an earlier process acknowledged", async () => {
