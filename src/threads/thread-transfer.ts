@@ -251,7 +251,7 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
     ...fresh,
     created_at: thread.created_at ?? now(),
     // The time to live starts with the import: otherwise, the next sweep would delete an old thread.
-    updated_at: fresh.ttl ? fresh.updated_at : (thread.updated_at ?? now()),
+    updated_at: fresh.ttl?.ttl_minutes == null ? (thread.updated_at ?? now()) : fresh.updated_at,
     state_updated_at: thread.state_updated_at ?? last?.created_at ?? null,
     metadata: stampScope(context, thread.metadata ?? {}),
     graphs,
@@ -263,9 +263,12 @@ function rowOf(context: OpsContext, file: ThreadFile, thread_id: string): Thread
   };
 }
 
-/** @throws InvalidRequestError if it could not be requested (`invalid_request`) */
-function ttlOfFile({ ttl }: Thread): ThreadCreateRequest["ttl"] {
-  if (ttl == null) return null;
+/**
+ * Null is a thread that is kept. A file of another server may have no ttl: the default of this server then applies.
+ * @throws InvalidRequestError if it could not be requested (`invalid_request`)
+ */
+function ttlOfFile({ ttl }: Partial<Thread>): ThreadCreateRequest["ttl"] {
+  if (ttl == null) return ttl === null ? { ttl: null } : undefined;
   const { strategy, ttl_minutes } = ttl;
   const isKnown = strategy === "delete" || strategy === "keep_latest";
   if (isKnown && ttl_minutes > 0 && ttl_minutes <= MAX_TTL_MINUTES) return { strategy, ttl: ttl_minutes };

@@ -250,6 +250,19 @@ onEveryBackend("the setting ttl", (backend) => {
     });
   });
 
+  it("an imported thread without expiry is kept, and one of another server gets the default", async () => {
+    const source = await (await open(undefined)).threads.create({});
+    expect(source.ttl).toBeNull();
+    const service = await open({ threads: { minutes: 10 } });
+    const { thread_id, ttl, updated_at } = await service.threads.restore(oldFile(source), newId());
+    expect({ ttl, updated_at }).toEqual({ ttl: null, updated_at: "2020-01-01T00:00:00.000Z" });
+    await service.sweep(afterMinutes(11));
+    expect((await service.threads.search({ ids: [thread_id] })).total).toBe(1);
+    const { ttl: _, ...foreign } = source;
+    const file = oldFile(foreign as Thread);
+    expect((await service.threads.restore(file, newId())).ttl).toMatchObject({ ttl_minutes: 10 });
+  });
+
   it("a thread with the ttl null never gets the default of keep_latest", async () => {
     const service = await open({ threads: { minutes: 10, strategy: "keep_latest" } });
     const created = await service.threads.create({ ttl: { ttl: null } });
