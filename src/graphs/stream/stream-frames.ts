@@ -146,6 +146,7 @@ export class StreamFrames {
 
   /** Reset before a retry: drop the state of the failed attempt. */
   restart(): void {
+    this.interrupts = undefined;
     this.#updates?.reset();
     this.#held?.clear();
   }
@@ -189,7 +190,8 @@ export class StreamFrames {
   }
 
   #remember(payload: unknown): void {
-    if (hasInterrupt(payload)) this.interrupts = [payload[INTERRUPT_KEY]].flat();
+    // LangGraph reports the interrupts of one superstep task by task.
+    if (hasInterrupt(payload)) this.interrupts = [...(this.interrupts ?? []), payload[INTERRUPT_KEY]].flat();
     else {
       this.lastValues = payload;
       // The superstep has ended. Messages that are still held were not written to visible keys.
