@@ -34,6 +34,8 @@ export interface OutputFilter {
   speaksOpenly(task: string): boolean;
   /** The filter of the subgraphs of this node. */
   within(node: string): OutputFilter;
+  /** Hides the same keys, whichever graph's node reads or writes them: for other graphs on the graph's threads. */
+  elsewhere(): OutputFilter;
 }
 
 /** Lets everything through. */
@@ -47,35 +49,45 @@ export const PASS_ALL: OutputFilter = {
   updates: (updates) => updates,
   speaksOpenly: () => true,
   within: () => PASS_ALL,
+  elsewhere: () => PASS_ALL,
 };
+
+/** Filters what the nodes of any graph read and write like `values`. */
+const ofAnyNode = (values: OutputFilter["values"]) => ({
+  values,
+  input: (_: string, input: unknown) => values(input),
+  writes: (_: string, writes: unknown) => values(writes),
+  updates: (updates: unknown) =>
+    isRecord(updates)
+      ? Object.fromEntries(
+          Object.entries(updates).map(([task, delta]) => [
+            task,
+            task === INTERRUPT_KEY || task === ORIGIN_KEY ? delta : values(delta),
+          ]),
+        )
+      : null,
+});
 
 /** Shows only these keys, in every graph. */
 export function keysOnly(keys: ReadonlySet<string>): OutputFilter {
-  const pick = (value: unknown): unknown => picked(value, (key) => keys.has(key));
   const filter: OutputFilter = {
     known: true,
     narrows: true,
     shows: (key) => keys.has(key),
-    values: pick,
-    input: (_, input) => pick(input),
-    writes: (_, writes) => pick(writes),
-    updates: (updates) =>
-      isRecord(updates)
-        ? Object.fromEntries(
-            Object.entries(updates).map(([task, delta]) => [
-              task,
-              task === INTERRUPT_KEY || task === ORIGIN_KEY ? delta : pick(delta),
-            ]),
-          )
-        : null,
+    ...ofAnyNode((value) => picked(value, (key) => keys.has(key))),
     speaksOpenly: () => false,
     within: () => filter,
+    elsewhere: () => filter,
   };
   return filter;
 }
 
 /** Shows nothing: for a graph that is not loaded, hidden keys are unknown. */
-export const DROP_ALL: OutputFilter = { ...keysOnly(new Set()), known: false };
+export const DROP_ALL: OutputFilter = {
+  ...keysOnly(new Set()),
+  known: false,
+  elsewhere: () => DROP_ALL,
+};
 
 /** The output schema of a graph. */
 export interface GraphOutput {
@@ -188,6 +200,22 @@ export class KeyFilter implements OutputFilter {
     return filter;
   }
 
+  elsewhere(): OutputFilter {
+    const filter: OutputFilter = {
+      known: this.known,
+      narrows: this.narrows,
+      // A graph that hides nothing does not hide the keys of other graphs, which it does not know.
+      shows: (key) => this.#isWhole || this.shows(key),
+      ...ofAnyNode((values) => this.values(values)),
+      speaksOpenly: () => this.#hiding.length === 0,
+      // Subgraphs of a node with the same name share their namespace.
+      within: (node) =>
+        this.#graph.inner.has(node) ? bothFilters(filter, this.within(node).elsewhere()) : filter,
+      elsewhere: () => filter,
+    };
+    return filter;
+  }
+
   #inner(node: string): OutputFilter {
     const options = this.#innerOptions(node);
     const graphs = this.#graph.inner.get(node) ?? [UNKNOWN];
@@ -246,6 +274,7 @@ export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
     updates: (updates) => b.updates(a.updates(updates)),
     speaksOpenly: (task) => a.speaksOpenly(task) && b.speaksOpenly(task),
     within: (node) => bothFilters(a.within(node), b.within(node)),
+    elsewhere: () => bothFilters(a.elsewhere(), b.elsewhere()),
   };
 }
 

@@ -240,8 +240,10 @@ export class GraphRegistry {
     if (this.#options.unfiltered) return bound.filter;
     const wrote = writers ?? this.ids;
     const served = wrote.filter((id) => this.#graphs.has(id));
+    // Tasks are those of the graph that reads the thread. If it wrote nothing, its nodes do not count.
+    const ofOther = ({ filter }: BoundGraph) => (wrote.includes(bound.id) ? filter.elsewhere() : filter);
     const filters = await Promise.all(
-      served.map(async (id) => (id === bound.id ? bound : await this.reader(id, config)).filter),
+      served.map(async (id) => (id === bound.id ? bound.filter : ofOther(await this.reader(id, config)))),
     );
     if (served.length < wrote.length) filters.push(await this.#anyOutput(config));
     return filters.length > 0 ? filters.reduce(bothFilters) : bound.filter;

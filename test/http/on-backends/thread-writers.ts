@@ -12,6 +12,7 @@ import { copyStorage } from "../../../src/storage/copy/storage.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
 import { graph as chat } from "../../fixtures/graphs/chat.js";
 import { graph as glass, shell } from "../../fixtures/graphs/glass.js";
+import { graph as subgraph } from "../../fixtures/graphs/subgraph.js";
 import { CLASSIFIED, graph as vault } from "../../fixtures/graphs/vault.js";
 import { serve, type TestServer } from "../../helpers/app.js";
 import {
@@ -213,6 +214,37 @@ export function severalGraphs(): void {
         { graph_id: "talk" },
         { graph_id: "talk" },
         { graph_id: "chat" },
+      ]);
+    });
+
+    it("steps of each graph and its subgraphs are shown when no graph hides any", async () => {
+      const { request } = await open(MEMORY, { graphs: { chat, subgraph } });
+      const stream_mode = ["updates", "tasks"];
+      const modes = { stream_mode, stream_subgraphs: true, input: { messages: ["hi"] } };
+      const streamed = async (thread_id: string, assistant_id: string) => {
+        const path = `/threads/${thread_id}/runs/stream`;
+        const { text } = await request("POST", path, { ...modes, assistant_id });
+        return text
+          .split("\n")
+          .filter((line) => line.startsWith("data: ") && !line.includes('"run_id"'))
+          .map((line) => line.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<id>"));
+      };
+      const thread = async () => ((await request("POST", "/threads", {})).body as Created).thread_id;
+      const shared = await thread();
+      // The input of a task is the state, which has the messages of the other graph, too.
+      const updates = (lines: string[]) => lines.filter((line) => !line.includes('"triggers"'));
+      for (const graph of ["chat", "subgraph", "chat"])
+        expect(updates(await streamed(shared, graph)).length).toBeGreaterThan(0);
+      const alone = updates(await streamed(await thread(), "subgraph"));
+      expect(alone.join()).toContain("leaf was here");
+      const together = updates(await streamed(shared, "subgraph"));
+      expect(together).toHaveLength(alone.length);
+      for (const said of ["inner model speaking", "leaf was here", "closed"])
+        expect(together.join()).toContain(said);
+      const history = (await request("POST", `/threads/${shared}/history`, { limit: 2 })).body;
+      expect(history).toMatchObject([
+        {},
+        { tasks: [{ name: "close", result: { messages: [{ content: "closed" }] } }] },
       ]);
     });
 
