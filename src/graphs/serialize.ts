@@ -30,6 +30,7 @@ const OPTIONAL_MESSAGE_FIELDS = [
   "tool_call_id",
   "status",
   "artifact",
+  "metadata",
   "role",
 ] as const;
 

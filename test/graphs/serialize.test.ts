@@ -38,7 +38,13 @@ describe("toWire", () => {
         id: "3",
         tool_call_chunks: [{ name: "add", args: "{", id: "t", index: 0 }],
       }),
-      new ToolMessage({ content: "3", tool_call_id: "t", status: "success", artifact: { raw: 3 } }),
+      new ToolMessage({
+        content: "3",
+        tool_call_id: "t",
+        status: "success",
+        artifact: { raw: 3 },
+        metadata: { source: "mcp" },
+      }),
       new RemoveMessage({ id: "2" }),
     ];
     for (const message of messages) {
