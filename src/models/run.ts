@@ -157,7 +157,10 @@ export const RunCreateRequest = Type.Object(
         "What the run may use, such as `0.50 USD` or `200k tokens`: it asks before the next model call when this is used up. A lower one of the setting budgets applies.",
     }),
     feedback_keys: Opt(Type.Array(Type.String()), { description: "Accepted and ignored." }),
-    on_completion: Opt(StringEnum(["delete", "keep"]), { description: "Accepted and ignored on threads." }),
+    on_completion: Opt(StringEnum(["delete", "keep", "complete", "continue"]), {
+      description:
+        "What happens to the thread of a stateless run after it: delete by default. Ignored on threads, as are the values complete and continue of SDK clients.",
+    }),
     langsmith_tracer: Opt(AnyObject(), { description: "Accepted and ignored." }),
     after_seconds: Opt(Type.Number(), {
       description:

@@ -175,7 +175,8 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     ...checkpointConfigurable(threadId, request.checkpoint, request.checkpoint_id),
   };
   const options = defined({
-    context: request.context ?? undefined,
+    // Graphs may read their context without checking that there is one.
+    context: request.context ?? {},
     metadata,
     tags: stringList(config.tags, "tags"),
     runName: text(config.run_name, "run_name"),

@@ -1,4 +1,5 @@
 /** Runs through the official SDK's client. */
+import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
 import { failCalls } from "../fixtures/graphs/fail.js";
@@ -117,6 +118,30 @@ describe("client.runs.create", () => {
     expect((await client.threads.get(thread_id)).values).toMatchObject({ n: 10 });
     const history = await client.threads.getHistory(thread_id, { limit: 20 });
     expect(history).toHaveLength(durability === "exit" ? 1 : 12);
+  });
+
+  it("gives the graph a context, empty without one in the request", async () => {
+    const State = Annotation.Root({ greeting: Annotation<string> });
+    const greeter = new StateGraph(State, Annotation.Root({ name: Annotation<string> }))
+      .addNode("greet", (_, { context }) => ({
+        greeting: `Hello ${(context as { name?: string }).name ?? "you"}`,
+      }))
+      .addEdge(START, "greet")
+      .addEdge("greet", END)
+      .compile();
+    const { client } = await openClient({ graphs: { greeter } });
+    const greeted = (payload: object) =>
+      client.runs.wait(null, "greeter", { input: { greeting: "" }, ...payload });
+    expect(await greeted({})).toEqual({ greeting: "Hello you" });
+    expect(await greeted({ context: { name: "Ada" } })).toEqual({ greeting: "Hello Ada" });
+  });
+
+  it.each(["complete", "continue"] as const)("accepts onCompletion %s", async (onCompletion) => {
+    const { client } = await openClient();
+    const { thread_id } = await client.threads.create();
+    const run = await client.runs.create(thread_id, "chat", { input: says("tea"), onCompletion });
+    expect(run.status).toBe("success");
+    expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
   it("rejects unsupported options", async () => {
