@@ -43,6 +43,15 @@ describe("start", () => {
     expect(stdout.text).toBe("");
   });
 
+  it("a port in use is an error that names the flag for another one", async () => {
+    const { listening } = await start();
+    const port = Number(new URL(listening.url ?? "").port);
+    const second = startCli(["start", "./graph.ts", "-p", String(port)], { cwd: project.dir });
+    expect(await second.exit).toBe(2);
+    expect(second.stderr.text).toContain(`error  port ${port} on 127.0.0.1 is in use`);
+    expect(second.stderr.text).toContain(`such as -p ${port + 1}`);
+  });
+
   it("every log line is JSON", async () => {
     const { listening, stderr } = await start();
     await fetch(`${listening.url}/api/health`);

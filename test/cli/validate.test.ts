@@ -28,6 +28,22 @@ describe("validate", () => {
     });
   });
 
+  it("the auth function is loaded, because a server does not start without it", async () => {
+    const of = (auth: string) => ({ graphs: { agent: "./graph.ts:graph" }, auth });
+    await project.put("graph-server.config.json", of("./auth.mjs:authenticat"));
+    expect((await cli(["validate"], { cwd: project.dir })).stdout).toMatch(
+      /fail +auth +auth: file \.\/auth\.mjs not found/,
+    );
+    await project.put("auth.mjs", "export const authenticate = () => ({ identity: 'ada' });\n");
+    const misspelt = await cli(["validate"], { cwd: project.dir });
+    expect(misspelt.code).toBe(2);
+    expect(misspelt.stdout).toMatch(/fail +auth +auth: \.\/auth\.mjs has no function "authenticat"/);
+    await project.put("graph-server.config.json", of("./auth.mjs:authenticate"));
+    const valid = await cli(["validate"], { cwd: project.dir });
+    expect(valid.stdout).toMatch(/ok +auth +\.\/auth\.mjs:authenticate/);
+    expect(valid.code).toBe(0);
+  });
+
   it("--json prints a list with the errors", async () => {
     const { code, stdout } = await cli(["validate", "--json"], { cwd: project.dir });
     expect(code).toBe(2);

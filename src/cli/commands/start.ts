@@ -178,7 +178,10 @@ async function serveProcess(
     member?.shareMetrics(service.metrics);
     for (const warning of [...warnings, ...service.notices]) logger.warn({}, warning);
     const { host, port } = settings;
-    const server = await startServer(service, { host, port: member?.seat.port ?? port });
+    const at = { host, port: member?.seat.port ?? port };
+    const server = await startServer(service, at).catch(async (error: unknown) => {
+      throw await (await import("../dev/dev-server.js")).withPortHolder(error, at);
+    });
     closers.add(() => server.close());
     const { scheme, location } = service.storage;
     const health = member ? undefined : watch.healthUrl;

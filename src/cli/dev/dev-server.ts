@@ -274,8 +274,7 @@ export async function listenOnFreePort<T>(
       return await listen({ host, port: port + step });
     } catch (error) {
       if (!isPortTaken(error)) throw error;
-      if (!mayMove)
-        throw await portTaken({ host, port }, `another port, such as -p ${port + 1}, or -p 0`, error);
+      if (!mayMove) throw await withPortHolder(error, { host, port });
       if (step === MOST_STEPS) throw error;
     }
   }
@@ -284,6 +283,12 @@ export async function listenOnFreePort<T>(
 function isPortTaken(error: unknown): error is ConfigError {
   const cause = error instanceof ConfigError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
   return cause?.code === "EADDRINUSE";
+}
+
+/** An error of a server that cannot listen. If the port is in use, it names the process and the flag for another port. */
+export async function withPortHolder(error: unknown, at: Pick<Address, "host" | "port">): Promise<unknown> {
+  if (!isPortTaken(error)) return error;
+  return portTaken(at, `another port, such as -p ${at.port + 1}, or -p 0`, error);
 }
 
 /** @param use what to use instead, ending with the flag for any free port */

@@ -99,6 +99,19 @@ async function graphCheck(config: LoadedConfig, id: string): Promise<Check[]> {
   }
 }
 
+/** Loads the function or the object of the setting `auth`. */
+export async function authCheck({ settings, baseDir: cwd }: LoadedConfig): Promise<Check[]> {
+  const { auth, auth_timeout_seconds: timeoutSeconds } = settings;
+  if (auth === undefined) return [];
+  try {
+    const { AuthHook } = await import("../../service/auth-hook.js");
+    await AuthHook.open(auth, { cwd, timeoutSeconds }, silentLogger);
+    return [ok("auth", auth)];
+  } catch (error) {
+    return [failure("auth", error, "name a file and an export that authenticates requests")];
+  }
+}
+
 /** Loads the app of the setting `http_app`. */
 export async function appCheck({ settings: { http_app }, baseDir }: LoadedConfig): Promise<Check[]> {
   if (http_app === undefined) return [];

@@ -13,6 +13,7 @@ import { originText, shortPath } from "../session/report-error.js";
 import { ignoredFieldError, ignoredFieldText, type Session } from "../session/session.js";
 import {
   appCheck,
+  authCheck,
   type Check,
   type CheckStatus,
   copiesCheck,
@@ -55,6 +56,7 @@ const CHECKS: readonly Entry[] = [
   { needs: "config", run: ({ config }) => queueChecks(config, MANIFEST.peerDependencies) },
   { needs: "config", run: namedGraphs },
   { needs: "graphs", run: ({ config }) => graphChecks(config) },
+  { needs: "graphs", run: ({ config }) => authCheck(config) },
   { needs: "graphs", run: ({ config }) => appCheck(config) },
   { needs: "network", run: ({ config }) => embeddingCheck(config) },
   { needs: "network", run: ({ config }) => storageChecks(config) },
