@@ -161,6 +161,20 @@ function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): stri
 }
 
 /**
+ * The checkpoint to start from, unless `checkpoint` selects it. Clients also send it in `config.configurable`, its place
+ * in a LangGraph config. The config of a node has a namespace and the checkpoint of its own run, which is not meant.
+ */
+function checkpointIdOf(threadId: string, request: RunCreateRequest): string | null {
+  const { checkpoint, checkpoint_id, config } = request;
+  if (checkpoint_id || checkpoint?.checkpoint_id) return checkpoint_id ?? null;
+  const { configurable } = config ?? {};
+  if (!isRecord(configurable) || configurable.checkpoint_ns) return null;
+  const { thread_id, checkpoint_id: id } = configurable;
+  const isElsewhere = typeof thread_id === "string" && thread_id.toLowerCase() !== threadId;
+  return typeof id === "string" && !isElsewhere ? id : null;
+}
+
+/**
  * Reads the options of a run request. Its input is read by `graphInput`, which needs the graph.
  * @throws InvalidRequestError (`invalid_request`)
  */
@@ -172,7 +186,7 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
   const configurable = {
     ...coerceConfigurable(config.configurable, ["body", "config", "configurable"]),
     ...callerConfigurable(context),
-    ...checkpointConfigurable(threadId, request.checkpoint, request.checkpoint_id),
+    ...checkpointConfigurable(threadId, request.checkpoint, checkpointIdOf(threadId, request)),
   };
   const options = defined({
     // Graphs may read their context without checking that there is one.
@@ -227,14 +241,14 @@ export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: Run
   multitask_strategy ?? settings.multitask_strategy;
 
 /** Invocation parameters in the run's row (docs/specification.md#runs, 1). */
-function kwargsOf(context: OpsContext, request: RunCreateRequest): JsonObject {
+function kwargsOf(context: OpsContext, threadId: string, request: RunCreateRequest): JsonObject {
   return {
     input: request.input ?? null,
     command: request.command ?? null,
     config: publicConfig(request.config),
     context: maskSecrets(request.context ?? {}),
     checkpoint: request.checkpoint ?? null,
-    checkpoint_id: request.checkpoint_id ?? null,
+    checkpoint_id: checkpointIdOf(threadId, request),
     stream_mode: streamModes(request),
     stream_subgraphs: request.stream_subgraphs ?? false,
     stream_resumable: request.stream_resumable ?? false,
@@ -311,7 +325,7 @@ export function newRun(
       ...stamp,
       ...context.tracing?.accepted(stamp.graph_id, traceParent, context.settings.queue !== "none"),
     },
-    kwargs: kwargsOf(context, request),
+    kwargs: kwargsOf(context, threadId, request),
     multitask_strategy: strategyOf(context, request),
     error: null,
     usage: null,

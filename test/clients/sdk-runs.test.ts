@@ -1,5 +1,6 @@
 /** Runs through the official SDK's client. */
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import type { Checkpoint } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
 import { gateOf } from "../fixtures/gates.js";
 import { failCalls } from "../fixtures/graphs/fail.js";
@@ -94,14 +95,22 @@ describe("client.runs.create", () => {
     expect(run).toMatchObject({ status: "success", thread_id: NOBODY });
   });
 
-  it("starts from an earlier checkpoint", async () => {
+  it.each([
+    ["checkpoint", (checkpoint: Checkpoint) => ({ checkpoint })],
+    ["checkpointId", ({ checkpoint_id }: Checkpoint) => ({ checkpointId: String(checkpoint_id) })],
+    ["its config", ({ checkpoint_id }: Checkpoint) => ({ config: { configurable: { checkpoint_id } } })],
+    ["its whole config", (checkpoint: Checkpoint) => ({ config: { configurable: { ...checkpoint } } })],
+  ])("starts from an earlier checkpoint in %s", async (_, selector) => {
     const { client } = await openClient();
     const { thread_id } = await client.threads.create();
     await client.runs.create(thread_id, "chat", { input: says("one") });
     const { checkpoint } = await client.threads.getState(thread_id);
     await client.runs.create(thread_id, "chat", { input: says("two") });
-    const { thread_id: _, ...selector } = checkpoint;
-    await client.runs.create(thread_id, "chat", { input: says("three"), checkpoint: selector });
+    const run = await client.runs.create(thread_id, "chat", {
+      input: says("three"),
+      ...selector(checkpoint),
+    });
+    expect(JSON.stringify((run as unknown as { kwargs: object }).kwargs)).toContain(checkpoint.checkpoint_id);
     const { messages } = (await client.threads.get(thread_id)).values as { messages: { content: string }[] };
     expect(messages.map(({ content }) => content)).toEqual([
       "one",
@@ -109,6 +118,22 @@ describe("client.runs.create", () => {
       "three",
       "You said: three",
     ]);
+  });
+
+  it("ignores the checkpoint in the config of another graph's node", async () => {
+    const { client } = await openClient();
+    const { thread_id } = await client.threads.create();
+    await client.runs.create(thread_id, "chat", { input: says("one") });
+    for (const place of [{ checkpoint_ns: "node:1" }, { thread_id: NOBODY }]) {
+      const configurable = { checkpoint_id: NOBODY, ...place };
+      const run = await client.runs.create(thread_id, "chat", {
+        input: says("two"),
+        config: { configurable },
+      });
+      expect(run.status).toBe("success");
+    }
+    const config = { configurable: { checkpoint_id: NOBODY } };
+    await expect(client.runs.create(thread_id, "chat", { config })).rejects.toMatchObject({ status: 404 });
   });
 
   it.each(["sync", "async", "exit"] as const)("stores the state under durability %s", async (durability) => {
