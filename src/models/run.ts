@@ -108,7 +108,9 @@ export const RunCreateRequest = Type.Object(
     ),
     command: Opt(CommandModel, { description: "Resume or steer the graph; takes precedence over `input`." }),
     checkpoint: Opt(CheckpointConfigModel, { description: "Checkpoint to start from." }),
-    checkpoint_id: Opt(Type.String(), { description: "Id of the checkpoint to start from." }),
+    checkpoint_id: Opt(Type.String(), {
+      description: "Id of the checkpoint to start from. Default: that of `config.configurable`.",
+    }),
     stream_mode: Opt(Type.Union([StringEnum(STREAM_MODES), Type.Array(StringEnum(STREAM_MODES))]), {
       description: 'Modes of the stream. Default: ["values"].',
       default: ["values"],
