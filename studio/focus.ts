@@ -11,14 +11,21 @@ function isHeld(focused: Element | null): boolean {
   return isTyping(focused) || focused?.closest(`#${CONTENT}, dialog[open]`) != null;
 }
 
-/** Call it with the path of the address. The first page keeps the focus that the browser chose. */
-export function useFocusAfterNavigation(path: string): void {
-  const last = useRef(path);
+/** Moves the focus to the content if the page has removed what had it. */
+export function keepFocus(): void {
+  // The removal is rendered first.
+  requestAnimationFrame(() => document.activeElement === document.body && focusContent());
+}
+
+/** Call it with the path and the query of the address. The first page keeps the focus that the browser chose. */
+export function useFocusAfterNavigation(path: string, query: string): void {
+  const last = useRef({ path, query });
   useEffect(() => {
-    const isNew = last.current !== path;
-    last.current = path;
-    if (isNew && !isHeld(document.activeElement)) focusContent();
-  }, [path]);
+    const before = last.current;
+    last.current = { path, query };
+    if (before.path !== path && !isHeld(document.activeElement)) focusContent();
+    else if (before.query !== query) keepFocus();
+  }, [path, query]);
 }
 
 /** Keeps the focus on the content when `part` replaces it. */

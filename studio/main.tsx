@@ -32,7 +32,7 @@ function App() {
   const [screen = "", id] = place.value.path;
   useEffect(() => void readServer(), []);
   useEffect(follow, []);
-  useFocusAfterNavigation(place.value.path.join("/"));
+  useFocusAfterNavigation(place.value.path.join("/"), JSON.stringify(place.value.query));
   const [waiting, title] = [waitingCount.value, pageTitle(screen, id)];
   useEffect(() => {
     const name = [title, strings.studio].filter(Boolean).join(" · ");

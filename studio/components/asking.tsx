@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { ask } from "../api.js";
+import { keepFocus } from "../focus.js";
 import {
   breakpoints,
   GO_ON,
@@ -70,7 +71,7 @@ function Stopped({ at, view }: { at: ThreadState; view: ThreadView }) {
   const isFailed = view.row.value.value?.status === "error";
   const names = visible(placesText(places));
   const resume = (): RunWish => ({ ...GO_ON, ...stopsOf(view) });
-  const press = (isStep: boolean) => void run(isStep ? step(places) : resume(), view);
+  const press = (isStep: boolean) => void run(isStep ? step(places) : resume(), view).then(keepFocus);
   return (
     <section class="stopped" aria-label={strings.questions.breakpoints}>
       <p>

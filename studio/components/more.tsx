@@ -1,4 +1,4 @@
-/** A menu of secondary facts and actions. */
+/** Menus of secondary facts and actions. */
 import type { ComponentChildren, TargetedFocusEvent, TargetedKeyboardEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.js";
@@ -35,7 +35,18 @@ function onLeave({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLDetail
   if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false;
 }
 
-export function More({ children }: { children: ComponentChildren }) {
+interface MenuProps {
+  class: string;
+  /** Content of the button that opens it. */
+  button: ComponentChildren;
+  /** Name of a button without text. */
+  label?: string;
+  onToggle?: (isOpen: boolean) => void;
+  children: ComponentChildren;
+}
+
+/** Closes on Escape, and when the focus or a press is elsewhere. */
+export function Menu({ class: name, button, label, onToggle, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const close = ({ target: pressed }: PointerEvent) => {
@@ -46,11 +57,23 @@ export function More({ children }: { children: ComponentChildren }) {
     return () => document.removeEventListener("pointerdown", close);
   }, []);
   return (
-    <details ref={menu} class="more" onKeyDown={onKey} onFocusOut={onLeave}>
-      <summary aria-label={strings.layout.more} title={strings.layout.more}>
-        ⋯
+    <details
+      ref={menu}
+      class={name}
+      onKeyDown={onKey}
+      onFocusOut={onLeave}
+      onToggle={({ currentTarget }) => onToggle?.(currentTarget.open)}
+    >
+      <summary aria-label={label} title={label}>
+        {button}
       </summary>
-      <div class="more-list">{children}</div>
+      {children}
     </details>
   );
 }
+
+export const More = ({ children }: { children: ComponentChildren }) => (
+  <Menu class="more" button="⋯" label={strings.layout.more}>
+    <div class="more-list">{children}</div>
+  </Menu>
+);

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { Interrupt } from "../../src/models/state.js";
+import { keepFocus } from "../focus.js";
 import type { RunWish } from "../state/copy-as.js";
 import { runAction } from "../state/copy-as.js";
 import type { Draft } from "../state/draft.js";
@@ -42,7 +43,9 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
   );
   const wish = (): RunWish => ({ command: { resume: resumeOf(answers, interrupts.length) } });
   const send = async (wanted: RunWish) => {
-    if (await onAnswer(wanted)) forgetAnswers(threadId, interrupts);
+    if (!(await onAnswer(wanted))) return;
+    forgetAnswers(threadId, interrupts);
+    keepFocus();
   };
   const isReady = answers.size > 0 && !isBusy;
   const isComplete = answers.size === interrupts.length;

@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { go, place, withQuery } from "../router.js";
 import { hiddenColumns, hideColumn } from "../state/layout.js";
 import { strings } from "../strings.js";
+import { Menu } from "./more.js";
 
 interface Column {
   title: string;
@@ -37,8 +38,7 @@ export function Table({ label, columns, sort, children }: TableProps) {
             ))}
             <th scope="col">
               <span class="visually-hidden">{strings.list.actions}</span>
-              <details class="columns" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-                <summary>{strings.list.columns}</summary>
+              <Menu class="columns" button={strings.list.columns} onToggle={setOpen}>
                 {isOpen && (
                   <div class="columns-list">
                     {columns.map(
@@ -58,7 +58,7 @@ export function Table({ label, columns, sort, children }: TableProps) {
                     )}
                   </div>
                 )}
-              </details>
+              </Menu>
             </th>
           </tr>
         </thead>

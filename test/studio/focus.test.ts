@@ -2,6 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
+import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
@@ -12,7 +13,7 @@ const toContent = (page: Page) => expect.poll(() => focused(page)).toBe("content
 
 describeWithChromium("after navigation, the focus", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { agent, steps }, settings: { list_all_assistants: true } });
+  const server = useServer({ graphs: { agent, hitl, steps }, settings: { list_all_assistants: true } });
 
   it("moves to the content: from links, shortcuts, and Back and Forward", async () => {
     const { service, url } = server();
@@ -57,6 +58,38 @@ describeWithChromium("after navigation, the focus", () => {
       await page.getByRole("heading", { level: 1, name }).waitFor();
       await toContent(page);
     }
+  });
+
+  it("moves to the content if the page removes what had it", async () => {
+    const { service, url } = server();
+    await service.store.put({ namespace: ["users"], key: "ada", value: {} });
+    const { page, visit } = await open(url);
+    await visit("#/store/users");
+    await page.getByRole("link", { name: "ada" }).press("Enter");
+    await page.getByRole("heading", { name: "ada" }).waitFor();
+    await toContent(page);
+    const asks = await ranThread(service, "hitl", { topic: "tea" });
+    await visit(`#/run/${asks}`);
+    await page.getByRole("button", { name: "true", exact: true }).press("Enter");
+    await page.getByRole("button", { name: "Answer", exact: true }).press("Enter");
+    await page.getByText(/^done/).waitFor();
+    await toContent(page);
+  });
+
+  it("returns to the button of a menu that Escape closes", async () => {
+    const { service, url } = server();
+    await ranThread(service, "steps", { n: 9 });
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const menu = page.locator("details.columns");
+    await menu.locator("summary").press("Enter");
+    await menu.getByRole("checkbox").first().focus();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => menu.getAttribute("open")).toBe(null);
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Columns");
+    await menu.locator("summary").press("Enter");
+    await page.getByRole("heading", { level: 1 }).click();
+    await expect.poll(() => menu.getAttribute("open")).toBe(null);
   });
 
   it("stays in a field, in a selection, and on the first page of a deep link", async () => {
