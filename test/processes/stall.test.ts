@@ -201,6 +201,33 @@ describe("a node that never yields", () => {
   });
 });
 
+describe("a command that a graph blocks", () => {
+  const CASES = "graph: hold\ncases:\n  - name: loops\n    input: { does: loop }\n";
+
+  it.each([
+    ["run", ["run", "./hold.ts", "--input", '{"does":"loop"}', "--json"]],
+    ["test", ["test", "./hold.graph.yaml"]],
+  ])("%s names the line, and Ctrl-C ends it", TIMEOUT, async (_, args) => {
+    await project.put("hold.graph.yaml", CASES);
+    await project.put("graph-server.config.json", { graphs: { hold: "./hold.ts:graph" } });
+    const child = spawn(process.execPath, [join(installed, "bin/graph-serve.js"), ...args], {
+      cwd: project.dir,
+      // Longer than what loads graphs can take at once.
+      env: { PATH: process.env.PATH, GRAPH_SERVE_STALL_WARNING_SECONDS: "2" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    children.push(child);
+    let [stdout, stderr] = ["", ""];
+    child.stdout.on("data", (chunk) => (stdout += String(chunk)));
+    child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+    const exit = once(child, "close");
+    await expect.poll(() => stderr, PATIENCE).toMatch(/Ctrl-C ends the command.* at=hold\.ts:10/);
+    child.kill("SIGINT");
+    expect(await exit).toEqual([null, "SIGINT"]);
+    expect(stdout).not.toContain("stalled");
+  });
+});
+
 describe("a long synchronous call", () => {
   it("is logged again, with the place, once it has returned to code that never yields", TIMEOUT, async () => {
     const server = new Started({ stall_exit_seconds: 0 });

@@ -24,6 +24,7 @@ import {
 import { locatedNotFound } from "./not-found.js";
 import type { ClientFlags } from "./options.js";
 import { type Session, setVariables } from "./session.js";
+import { watchCommand } from "./watchdog.js";
 import type { Printer } from "../terminal/print.js";
 
 interface ClientNeeds {
@@ -193,6 +194,7 @@ async function storageClient(
   // The command prints its own results; the log adds only errors.
   const level = print.flags.verbose ? config.settings.log_level : "error";
   const wanted = settings ? { ...config, settings: { ...config.settings, ...settings } } : config;
+  if (runs) await watchCommand(io, config.settings);
   const service = await openConfigured(wanted, createConsoleLogger(print, level), {
     mode: access === "write" ? "edit" : access,
     // Leave runs of crashed processes to a server: this process exits after its single run.

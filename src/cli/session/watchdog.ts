@@ -1,11 +1,26 @@
-/** The event loop watchdog of a command that serves and owns its process. */
+/** The event loop watchdog of a command that executes graphs and owns its process. */
 import type { Settings } from "../../config/settings.js";
+import { silentLogger } from "../../support/log.js";
 import { IS_BUILT } from "../../support/own-package.js";
 import type { Watchdog, WatchdogOptions } from "../../support/watchdog/watchdog.js";
 import type { CliIo } from "../terminal/io.js";
 
 /** Log format and observers of a command. */
-type Observing = Pick<WatchdogOptions, "observers"> & { format: "json" | "text" };
+type Observing = Pick<WatchdogOptions, "observers"> & { format: "json" | "text"; serves?: boolean };
+
+let isWatched = false;
+
+/**
+ * Watches a command that executes graphs, but does not serve: the code that blocks it is reported, and signals then end
+ * the command, whose own listeners cannot run. It is not killed: only its user waits for it. Ends with the process.
+ */
+export async function watchCommand(io: CliIo, settings: Settings): Promise<void> {
+  if (isWatched) return;
+  isWatched = true;
+  const own = { ...settings, stall_exit_seconds: 0, health_port: undefined };
+  const observers = { logger: silentLogger };
+  await new ProcessWatch(io).begin(own, { observers, format: "text", serves: false });
+}
 
 export class ProcessWatch {
   readonly #io: CliIo;
@@ -25,7 +40,7 @@ export class ProcessWatch {
    * the watchdog logs to the real stderr.
    * @throws ConfigError if `health_port` is not available (`config_invalid`)
    */
-  async begin(settings: Settings, { observers, format }: Observing): Promise<void> {
+  async begin(settings: Settings, { observers, format, serves = true }: Observing): Promise<void> {
     await this.close();
     const { stall_warning_seconds, stall_exit_seconds, health_port, host, log_level } = settings;
     const { log_level_format, log_time_format } = settings;
@@ -33,7 +48,7 @@ export class ProcessWatch {
     if (stall_warning_seconds === 0 || !IS_BUILT || this.#io.stderr !== process.stderr) return;
     const { Watchdog } = await import("../../support/watchdog/watchdog.js");
     this.#watchdog = await Watchdog.start({
-      ...{ stall_warning_seconds, stall_exit_seconds, health_port, host, observers },
+      ...{ stall_warning_seconds, stall_exit_seconds, health_port, host, observers, serves },
       ...{ format: log_level === "silent" ? ("none" as const) : format, log_level_format, log_time_format },
     });
   }

@@ -28,6 +28,7 @@ import { compareSchemas } from "../schemas/compare.js";
 import { schemaKinds, schemaOfKind } from "../schemas/resolve.js";
 import { serverOf } from "../session/open-client.js";
 import { loadSettings, type Session } from "../session/session.js";
+import { watchCommand } from "../session/watchdog.js";
 import { SIGNAL_EXITS } from "../session/stop.js";
 import { targetsOf, type TestFlags, type TestOptions } from "./flags.js";
 import { createReporter } from "./reporters/create.js";
@@ -101,6 +102,7 @@ async function plannerOf(
   const logger = createConsoleLogger(print, print.flags.verbose ? config.settings.log_level : "silent");
   const connect = server ? (await import("./remote-graphs.js")).overHttp : undefined;
   const mode = server ? "serve" : "run";
+  await watchCommand(session.io, config.settings);
   const openOne: OpenService = ({ settings, ...rest }) =>
     openConfigured({ ...rest, settings: { ...settings, http_app: undefined } }, logger, { mode });
   return localGraphs(config, openOne, connect);

@@ -36,6 +36,8 @@ export interface ThreadOptions {
   /** Port that answers probes; none if undefined. */
   health_port?: number;
   host: string;
+  /** Whether the process serves other requests, which the log then mentions. */
+  serves: boolean;
   /** Format of log lines on stderr; `none` disables logging. */
   format: "json" | "text" | "none";
   /** The settings of the same names, for JSON. */

@@ -109,7 +109,9 @@ async function name(own: Stall, isNew: boolean): Promise<void> {
   own.culprit = found ?? lastBegun();
   log(
     { stalled_seconds, ...own.culprit },
-    "the event loop is stalled: no other requests are served until this code yields",
+    options.serves
+      ? "the event loop is stalled: no other requests are served until this code yields"
+      : "the event loop is stalled: nothing else happens until this code yields; Ctrl-C ends the command",
   );
 }
 
