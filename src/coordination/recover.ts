@@ -140,6 +140,8 @@ class Recovery {
    */
   async #recoverRun(leases: Leases): Promise<{ ended: Promise<unknown>; count: number }> {
     if (leases.size === 0) return NOTHING;
+    // A run that was requeued here while the storage failed comes first, and counts as owned here until that is stored.
+    for (const threadId of leases.keys()) await this.#context.live.results.flush(threadId);
     const dead = await this.#remainder(leases);
     if (dead.length === 0) return NOTHING;
     const { begun, ended, counts } = await this.recoverAll(dead, leases);

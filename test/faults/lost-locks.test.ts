@@ -2,12 +2,20 @@
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { RunLease } from "../../src/storage/contract/runs.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { withPostgres } from "../helpers/postgres.js";
+import { replacing } from "../helpers/refusing.js";
 import { readEvents, type SseEvent } from "../helpers/sse.js";
+
+/** Attempts to store a requeued run: three when its execution ends, and one when its thread is free. */
+const REQUEUE_ATTEMPTS = 4;
 
 const DOORS = ["create", "wait", "stream"] as const;
 type Door = (typeof DOORS)[number];
@@ -145,6 +153,44 @@ withPostgres("a run that loses its thread lock while its client waits", (postgre
     gateOf(run.name).open();
     await expectSuccess(door, run, 2);
     expect((await next).body).toMatchObject({ log: [...logOf(run.name), ...logOf(run.name)] });
+  });
+
+  it("resumes before a later run of another process, although it could not be requeued at first", async () => {
+    const storage = await openStorage(postgres.options());
+    let refusals = 0;
+    const refuse = ({ state }: Partial<RunLease>) => {
+      if (state !== "queued" || refusals >= REQUEUE_ATTEMPTS) return;
+      refusals += 1;
+      throw new StorageUnavailableError("the database is away");
+    };
+    const runs = replacing<Storage["runs"]>(storage.runs, {
+      async update(runId, patch, holder) {
+        refuse(patch);
+        return storage.runs.update(runId, patch, holder);
+      },
+      async settle(outcomes) {
+        for (const { run } of outcomes) refuse(run);
+        return storage.runs.settle(outcomes);
+      },
+    });
+    const server = await startTestServer({ graphs: { gate }, storage: { ...storage, runs } });
+    const run = await begin(server, "create");
+    const { thread_id } = run;
+    const first = await storage.runs.get(thread_id, (await runOf(server, run))?.run_id ?? "");
+    if (!first) throw new Error("the run is not stored");
+    const [run_id, name, at] = [newId(), newId(), new Date().toISOString()];
+    const later = { run_id, created_at: at, updated_at: at, kwargs: { input: { gate: name } } };
+    const left = { status: "pending", state: "queued", owner: "gone", attempt: 0 } as const;
+    const resumption = { unattended: true, isWhole: true, caller: null, spent_ms: 0 };
+    await storage.runs.insert({ ...first, ...later, ...left, resumption }, { updated_at: at });
+    await loseLocks();
+    await gateOf(run.name).aborted;
+    for (const each of [run.name, name]) gateOf(each).open();
+    await expectSuccess("create", run, 2);
+    expect(refusals).toBe(REQUEUE_ATTEMPTS);
+    await expect
+      .poll(async () => (await server.request("GET", `/threads/${thread_id}/state`)).body)
+      .toMatchObject({ values: { log: [...logOf(run.name), ...logOf(name)] } });
   });
 
   describe("and whose client disconnects", () => {
