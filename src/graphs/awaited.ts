@@ -1,4 +1,4 @@
-/** Waits, with a time limit, for the evaluation of a module and for a promise that it exports. */
+/** Waits, with a time limit, for the evaluation of a module, and for a promise or a factory that it exports. */
 import { GraphLoadError } from "../support/errors.js";
 import { reportLongLoad } from "../support/graph-code.js";
 import { exportLocation, type BrokenModule, rejectionError } from "./load-errors.js";
@@ -36,6 +36,16 @@ export async function settledExport(
     const location = exportLocation(module, name);
     const what = `${module.source} is a promise that has not settled after ${LOAD_LIMIT_MS / 1000} s`;
     return new GraphLoadError(what, { hint, ...(location && { location }) });
+  });
+}
+
+/** @throws GraphLoadError if the factory `source` does not return within the limit (`graph_load_failed`) */
+export function returned<T>(result: Promise<T>, source = "of a graph"): Promise<T> {
+  const hint = "look for an await in the factory that never resolves";
+  return inTime(result, { what: `factory ${source}`, hint }, () => {
+    return new GraphLoadError(`the factory ${source} has not returned after ${LOAD_LIMIT_MS / 1000} s`, {
+      hint,
+    });
   });
 }
 

@@ -6,7 +6,7 @@ import type { ErrorDetails } from "../support/errors/codes.js";
 import { errorMessage } from "../support/errors/thrown.js";
 import { whileLoading } from "../support/graph-code.js";
 import { duplicateCoreNotice } from "../support/user-langgraph.js";
-import { evaluated, settledExport } from "./awaited.js";
+import { evaluated, returned, settledExport } from "./awaited.js";
 import type { FactoryRuntime, GraphFactory, LoadedGraph, ServedGraph } from "./graph.js";
 import {
   evaluationError,
@@ -360,7 +360,9 @@ export class GraphSources {
             { path: resolve(cwd, source.path), exportName: source.exportName },
             { baseDir: cwd },
           );
-    if (callFactories && found.loaded.kind === "factory") await found.loaded.factory({ configurable: {} });
+    const { loaded } = found;
+    if (callFactories && loaded.kind === "factory")
+      await returned(loaded.factory({ configurable: {} }), loaded.source);
     return found;
   }
 }

@@ -6,6 +6,7 @@ let project: Project;
 beforeEach(async () => {
   project = await createProject({
     "import.ts": "await new Promise(() => undefined);\nexport const graph = undefined;\n",
+    "factory.ts": "export async function graph() {\n  await new Promise(() => undefined);\n}\n",
     "promise.ts": "export const graph = new Promise(() => undefined);\n",
     "graph-server.config.json": { graphs: { agent: "./import.ts:graph" } },
   });
@@ -23,9 +24,9 @@ async function waiting(argv: string[]): Promise<RunningCli> {
   const timers = vi.spyOn(globalThis, "setTimeout");
   const waits = () => timers.mock.calls.filter(([, ms]) => ms === LONG_LOAD_MS).length;
   const running = startCli(argv, { cwd: project.dir });
-  // The promise is exported by a module, which is awaited first.
-  while (waits() < (argv.includes("./promise.ts") ? 2 : 1))
-    await new Promise((resolve) => setImmediate(resolve));
+  // The promise or the factory is exported by a module, which is awaited first.
+  const isExported = argv.includes("./promise.ts") || argv.includes("./factory.ts");
+  while (waits() < (isExported ? 2 : 1)) await new Promise((resolve) => setImmediate(resolve));
   vi.advanceTimersByTime(LONG_LOAD_MS);
   return running;
 }
@@ -51,13 +52,16 @@ describe("a graph that never loads", () => {
     expect(await exit).toBe(2);
   });
 
-  it("start logs it", async () => {
-    const { stderr, exit } = await waiting(["start", "--port", "0"]);
+  it.each([
+    ["./import.ts", "the import of ./import.ts"],
+    ["./factory.ts", "the factory ./factory.ts:graph"],
+  ])("start logs it: %s", async (file, what) => {
+    const { stderr, exit } = await waiting(["start", file, "--port", "0"]);
     const lines = stderr.text.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
       expect.objectContaining({
         level: 40,
-        msg: expect.stringContaining("the import of ./import.ts has not finished after 5 s") as string,
+        msg: expect.stringContaining(`${what} has not finished after 5 s`) as string,
       }),
     );
     vi.advanceTimersByTime(LOAD_LIMIT_MS - LONG_LOAD_MS);
