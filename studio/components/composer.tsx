@@ -4,10 +4,12 @@ import { useEffect } from "preact/hooks";
 import { said } from "../state/attached.js";
 import {
   choose,
+  clearSent,
   configShape,
   configurable,
   context,
   contextShape,
+  conversation,
   earlier,
   earlierLine,
   type Face,
@@ -62,6 +64,7 @@ export function Composer() {
       <div class="face" id="face" role="tabpanel" aria-labelledby={`face-${shown}`}>
         {shown === "message" ? <MessageFace /> : shown === "form" ? <FormFace /> : <JsonFace />}
       </div>
+      {shown !== "json" && <Broken />}
       <Options />
       <Head />
       <Breakpoints />
@@ -88,12 +91,11 @@ const isReady = (): boolean =>
 
 async function send(): Promise<void> {
   if (!isReady()) return;
-  const asked = wish();
+  // The page may show something else before the request ends.
+  const [asked, graph, from] = [wish(), graphId.peek(), conversation.peek()];
   if (!(await run(asked))) return;
-  remember(asked.input);
-  // What was typed while the request was sent stays.
-  const isSame = input.value.peek() === asked.input;
-  if (isSame && messageOf(asked.input)) input.set(withMessage(asked.input, { text: "", files: [] }));
+  remember(graph, asked.input);
+  clearSent(from, asked.input);
 }
 
 function Head() {
@@ -191,6 +193,13 @@ const isSilent = (said: Said | undefined): boolean => !said || (said.text === ""
 function FormFace() {
   if (!hasForm.value) return <p class="dim">{strings.composer.noForm}</p>;
   return <SchemaForm id="input" shape={inputShape.value} draft={input} faults={faults.value} />;
+}
+
+/** The other views do not show the JSON text that cannot be sent. */
+function Broken() {
+  const fault = input.fault.value;
+  if (!fault) return null;
+  return <p class="hint bad">{strings.composer.fault(fault.line, fault.column)}</p>;
 }
 
 const JsonFace = () => <JsonBox id="json" label={strings.composer.json} draft={input} />;

@@ -43,8 +43,10 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
   );
   const wish = (): RunWish => ({ command: { resume: resumeOf(answers, interrupts.length) } });
   const send = async (wanted: RunWish) => {
+    // Questions without an answer are asked again.
+    const answered = interrupts.filter(({ id }) => answers.has(id));
     if (!(await onAnswer(wanted))) return;
-    forgetAnswers(threadId, interrupts);
+    forgetAnswers(threadId, answered);
     keepFocus();
   };
   const isReady = answers.size > 0 && !isBusy;

@@ -57,6 +57,7 @@ export async function followChanges(left: AbortSignal): Promise<void> {
     } catch (error) {
       if (left.aborted) return;
       if (!(error instanceof ApiError)) throw error;
+      isUnreachable.value = false;
       await pollOnce(left);
     }
   }
@@ -81,7 +82,7 @@ async function followWhileSeen(left: AbortSignal): Promise<void> {
       onLine: (isConnected) => {
         failures = isConnected ? 0 : failures + 1;
         // The first one is the end of a connection, such as by a restart, that is usually accepted again.
-        isUnreachable.value = failures > 1;
+        isUnreachable.value = !isConnected && (failures > 1 || isUnreachable.peek());
         isLive.value = isConnected;
       },
       signal: AbortSignal.any([left, hidden.signal]),

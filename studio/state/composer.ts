@@ -66,7 +66,7 @@ function restore(draft: Draft, { value, broken }: Unsent = { value: {} }): void 
 }
 
 // The input belongs to one thread or, before there is one, to the graph.
-const conversation = computed(() => threadId.value ?? `graph ${graphId.value}`);
+export const conversation = computed(() => threadId.value ?? `graph ${graphId.value}`);
 let shown = "";
 effect(() => {
   if (conversation.value === shown) return;
@@ -77,6 +77,13 @@ effect(() => {
   shown = conversation.value;
   if (!isCreated) restore(input, unsentOf(shown));
 });
+
+/** The message of an input that was sent from a conversation goes; what was typed meanwhile stays. */
+export function clearSent(from: string, sent: unknown): void {
+  if (input.value.peek() === sent) {
+    if (messageOf(sent)) input.set(withoutMessage(sent));
+  } else if (unsentOf(from)?.value === sent) keepUnsent(from, { value: withoutMessage(sent) });
+}
 
 const withoutMessage = (value: unknown): unknown =>
   messageOf(value) ? withMessage(value, { text: "", files: [] }) : value;
@@ -136,29 +143,29 @@ const MOST_EARLIER = 20;
 const storedUnder = (graph: string): string => `graph-serve.inputs.${graph}`;
 export const earlier = signal<readonly unknown[]>([]);
 
-function sentHere(): unknown[] {
+function sentHere(graph: string): unknown[] {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(storedUnder(graphId.value)) ?? "[]") as unknown;
+    const kept = JSON.parse(sessionStorage.getItem(storedUnder(graph)) ?? "[]") as unknown;
     return Array.isArray(kept) ? kept : [];
   } catch {
     return [];
   }
 }
 
-/** Store the input for this tab. */
-export function remember(value: unknown): void {
-  const kept = distinct([value, ...sentHere()]);
+/** Store the input that was sent to the graph, for this tab. */
+export function remember(graph: string, value: unknown): void {
+  const kept = distinct([value, ...sentHere(graph)]);
   try {
-    sessionStorage.setItem(storedUnder(graphId.value), JSON.stringify(kept));
+    sessionStorage.setItem(storedUnder(graph), JSON.stringify(kept));
   } catch {
     // Storage quota exceeded: the input is still available from its run.
   }
-  earlier.value = distinct([value, ...earlier.value]);
+  if (graph === graphId.peek()) earlier.value = distinct([value, ...earlier.value]);
 }
 
 export async function loadEarlier(): Promise<void> {
   const id = threadId.value;
-  const here = sentHere();
+  const here = sentHere(graphId.value);
   earlier.value = distinct(here);
   if (id === undefined) return;
   const inputs: unknown[] = [];

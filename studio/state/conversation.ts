@@ -127,7 +127,8 @@ export async function run(
     const id = view.id === "" ? (spare ??= await newThread()) : view.id;
     await viewOf(id).begin({ assistant_id: graphOfView(view), ...request });
     spare = undefined;
-    if (view.id === "") goToCreated(id);
+    const isShown = place.peek().path[0] === "run" && current.peek() === view;
+    if (view.id === "" && isShown) goToCreated(id);
     return true;
   } catch (error) {
     view.refusal.value = error as ApiError;

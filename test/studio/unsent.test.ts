@@ -6,6 +6,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
+import { deferred } from "../helpers/deferred.js";
 import { fillJson, jsonIn, ranThread, useBrowser, useServer } from "./open.js";
 
 const State = Annotation.Root({ answers: Annotation<unknown> });
@@ -15,10 +16,17 @@ const asks = (value: unknown) =>
     .addNode("ask", () => ({ answers: interrupt(value) }))
     .addEdge(START, "ask")
     .compile();
-const review = asks({
+const tools = {
   actionRequests: ["send", "keep"].map((name) => ({ name, args })),
   reviewConfigs: [],
-});
+};
+const review = asks(tools);
+const both = new StateGraph(State)
+  .addNode("ask", () => ({ answers: interrupt("Name?") }))
+  .addNode("review", () => ({ answers: interrupt(tools) }))
+  .addEdge(START, "ask")
+  .addEdge(START, "review")
+  .compile();
 const choice = asks({ question: "Which?", options: ["red", "blue"] });
 const form = asks({
   question: "Who?",
@@ -31,11 +39,28 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 const view = (page: Page, name: string) =>
   page.getByRole("navigation", { name: "Views of the thread" }).getByRole("link", { name });
 const stored = (page: Page) => page.evaluate<string>("JSON.stringify(sessionStorage)");
+const earlierIn = (page: Page, graph: string) =>
+  page.evaluate<string | null>(`sessionStorage.getItem("graph-serve.inputs.${graph}")`);
+
+/** Holds the next request until it is released. */
+async function held(page: Page, address: string) {
+  const [asked, released] = [deferred(), deferred()];
+  await page.route(
+    address,
+    async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  return { asked: asked.promise, answered: page.waitForResponse(address), release: () => released.resolve() };
+}
 
 describeWithChromium("what was entered and not sent", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, choice, form, hitl, review, steps },
+    graphs: { agent, both, choice, form, hitl, review, steps },
     settings: { list_all_assistants: true },
   });
 
@@ -64,6 +89,7 @@ describeWithChromium("what was entered and not sent", () => {
     await page.getByRole("tab", { name: "JSON" }).click();
     await fillJson(page.getByRole("textbox", { name: "Input as JSON" }), '{"messages": [');
     await page.reload();
+    await page.getByText("Invalid JSON: line 1, column").waitFor();
     await page.getByRole("tab", { name: "JSON" }).click();
     expect(await jsonIn(page.getByRole("textbox", { name: "Input as JSON" }))).toBe('{"messages": [');
   });
@@ -74,13 +100,47 @@ describeWithChromium("what was entered and not sent", () => {
     await visit("#/run?graph=agent");
     await box(page).fill("two and three");
     await page.keyboard.press("Enter");
-    await page.getByText(/^done/).waitFor();
+    await page.locator(".status", { hasText: /^done/ }).waitFor();
     expect(await box(page).inputValue()).toBe("");
     await page.locator(".thread-head").getByText("New thread").click();
     await page.getByRole("heading", { level: 1, name: "New thread" }).waitFor();
     expect(await box(page).inputValue()).toBe("");
     await page.reload();
     await expect.poll(() => box(page).inputValue()).toBe("");
+  });
+
+  it("is gone from the thread that it was sent to, and stays in the one that is shown meanwhile", async () => {
+    const { service, url } = server();
+    const [one, two] = [
+      await ranThread(service, "agent", say("one")),
+      await ranThread(service, "steps", { n: 8 }),
+    ];
+    const { page, visit } = await open(url);
+    const number = page.getByRole("textbox", { name: "n", exact: true });
+    const title = (name: string) => page.getByRole("heading", { level: 1, name }).waitFor();
+    for (const [from, name] of [
+      [`#/run/${one}`, "one"],
+      ["#/run?graph=agent", "New thread"],
+    ] as const) {
+      await visit(from);
+      await title(name);
+      await box(page).fill("two and three");
+      const send = await held(page, "**/runs/stream");
+      await page.keyboard.press("Enter");
+      await send.asked;
+      await visit(`#/run/${two}`);
+      await number.fill("4");
+      send.release();
+      await send.answered;
+      await expect.poll(() => earlierIn(page, "agent")).toContain("two and three");
+      expect(await earlierIn(page, "steps")).toBeNull();
+      expect(await number.inputValue()).toBe("4");
+      expect(page.url()).toContain(two);
+      await visit(from);
+      await title(name);
+      await box(page).waitFor();
+      expect(await box(page).inputValue()).toBe("");
+    }
   });
 
   it("stays in a form that was run, for the next thread", async () => {
@@ -150,6 +210,18 @@ describeWithChromium("what was entered and not sent", () => {
     expect(await stored(page)).not.toContain("half an answer");
   });
 
+  it("of a question that was not answered yet stays when another one is answered", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    await visit(`#/run/${await ranThread(service, "both", {})}`);
+    await page.getByLabel("Answer", { exact: true }).fill("Ada");
+    await page.getByLabel("Reject").first().check();
+    await page.getByLabel("Reason").fill("not today");
+    await button(page, "Answer").click();
+    await page.getByRole("group", { name: "The graph asks" }).waitFor();
+    expect(await page.getByLabel("Reason").inputValue()).toBe("not today");
+  });
+
   it("of a fork stays while another view is shown, and when a newer step arrives", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "steps", { n: 8 });
@@ -165,9 +237,12 @@ describeWithChromium("what was entered and not sent", () => {
     await page.getByRole("heading", { name: "From step" }).waitFor();
     expect(await jsonIn(editor)).toBe("6");
     await view(page, "Conversation").click();
+    await expect.poll(() => editor.count()).toBe(0);
     await page.goBack();
-    expect(await jsonIn(editor)).toBe("6");
-    await page.getByRole("region", { name: "Fork" }).getByRole("link", { name: "Close" }).click();
+    await expect.poll(() => jsonIn(editor)).toBe("6");
+    const fork = page.getByRole("region", { name: "Fork" });
+    await fork.getByRole("link", { name: "Close" }).click();
+    await expect.poll(() => fork.count()).toBe(0);
     await page.keyboard.press("f");
     await button(page, "Edit n").waitFor();
     expect(await editor.count()).toBe(0);
