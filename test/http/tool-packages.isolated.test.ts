@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { openService } from "../../src/service/open.js";
+import { cli, createProject, echoGraph } from "../cli/harness.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 
 vi.mock("node:module", async (original) => {
@@ -36,6 +37,22 @@ it.each([
     });
   },
 );
+
+it("validate reports them, because a server does not start without them", async () => {
+  const project = await createProject({
+    "graph.ts": echoGraph(),
+    "graph-server.config.json": {
+      graphs: { agent: "./graph.ts:graph" },
+      ...{ mcp: true, a2a: true, metrics: true },
+    },
+  });
+  onTestFinished(() => project.remove());
+  const { code, stdout } = await cli(["validate"], { cwd: project.dir });
+  expect(code).toBe(2);
+  expect(stdout).toMatch(/fail +mcp +mcp: the package @modelcontextprotocol\/sdk is not installed/);
+  expect(stdout).toMatch(/fail +a2a +a2a: the package @a2a-js\/sdk is not installed/);
+  expect(stdout).toMatch(/ok +metrics /);
+});
 
 it("the packages are not loaded while the settings are off", async () => {
   const service = await openService({ graphs: { chat } });

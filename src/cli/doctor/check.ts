@@ -99,6 +99,25 @@ async function graphCheck(config: LoadedConfig, id: string): Promise<Check[]> {
   }
 }
 
+/** Loads the optional packages of settings, without which a server does not start. */
+export async function optionalChecks({ settings, baseDir: cwd }: LoadedConfig): Promise<Check[]> {
+  const loads = {
+    a2a: async () => (await import("../../support/a2a-sdk.js")).loadA2aSdk(cwd),
+    mcp: async () => (await import("../../support/mcp-sdk.js")).loadMcpSdk(cwd),
+    metrics: async () => loadOptional("prom-client", { cwd, setting: "metrics" }),
+  };
+  const checks: Check[] = [];
+  for (const name of ["a2a", "mcp", "metrics"] as const)
+    if (settings[name])
+      checks.push(
+        await loads[name]().then(
+          () => ok(name, "its package is installed"),
+          (error: unknown) => failure(name, error, `install its package, or turn ${name} off`),
+        ),
+      );
+  return checks;
+}
+
 /** Loads the function or the object of the setting `auth`. */
 export async function authCheck({ settings, baseDir: cwd }: LoadedConfig): Promise<Check[]> {
   const { auth, auth_timeout_seconds: timeoutSeconds } = settings;
