@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import { isReadOnly, note, shared } from "./api.js";
+import { isReadOnly, keyAsked, note, shared } from "./api.js";
 import { focusContent, useFocusAfterNavigation } from "./focus.js";
 import { listenForKeys } from "./keys.js";
 import { Empty } from "./components/common.js";
@@ -84,7 +84,7 @@ function pageTitle(screen: string, id: string | undefined): string {
 /** What the page shows may be outdated, and nothing can be sent. */
 const Unreachable = () => (
   <div role="status">
-    {isUnreachable.value && (
+    {isUnreachable.value && keyAsked.value === "no" && (
       <p class="note">
         {strings.fault.network} {strings.fault.hint}
       </p>

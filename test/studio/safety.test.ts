@@ -208,10 +208,11 @@ describeWithChromium("a server that requires an API key", () => {
 
 describeWithChromium("a server that becomes unreachable", () => {
   const open = useBrowser();
+  const LOCAL = { host: "127.0.0.1", port: 0, studio: true };
 
   it("is reported, and the page recovers when the server is back", async () => {
     const service = await openService({ graphs: { agent } });
-    const first = await startServer(service, { host: "127.0.0.1", port: 0, studio: true });
+    const first = await startServer(service, LOCAL);
     const { page, visit } = await open(first.url);
     await visit("#/threads");
     await page.getByText("No threads yet").waitFor();
@@ -223,10 +224,24 @@ describeWithChromium("a server that becomes unreachable", () => {
     await page.keyboard.press("g");
     await page.getByRole("alert").getByText("The server is not reachable.").waitFor();
     const again = await openService({ graphs: { agent } });
-    const second = await startServer(again, { host: "127.0.0.1", port: first.port, studio: true });
+    const second = await startServer(again, { ...LOCAL, port: first.port });
     onTestFinished(() => second.close(0));
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("link", { name: /agent/ }).waitFor();
+    await lost.waitFor({ state: "detached" });
+  });
+
+  it("is not reported any more when the server is back with a key", async () => {
+    const first = await startServer(await openService({ graphs: { agent } }), LOCAL);
+    const { page, visit } = await open(first.url);
+    await visit("#/threads");
+    await page.getByText("No threads yet").waitFor();
+    await first.close(0);
+    const lost = page.getByRole("status").getByText("The server is not reachable.");
+    await lost.waitFor();
+    const again = await openService({ graphs: { agent }, settings: { api_keys: ["a-key-of-this-server"] } });
+    const second = await startServer(again, { ...LOCAL, port: first.port });
+    onTestFinished(() => second.close(0));
     await lost.waitFor({ state: "detached" });
   });
 });
