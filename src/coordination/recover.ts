@@ -18,7 +18,7 @@ import {
   requeued,
 } from "../runs/state.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
-import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
+import { type InterruptedRun, readInterruptedRun, resumeThread, rootOf, writerOf } from "./resume-run.js";
 import { revert } from "./rollback.js";
 
 /**
@@ -281,13 +281,27 @@ class Recovery {
   async #resume(resumed: readonly InterruptedRun[], leases: Leases): Promise<Resumed[]> {
     const taken: Resumed[] = [];
     for (const [threadId, lease] of [...leases]) {
-      const runs = resumed.filter(({ row }) => row.thread_id === threadId).sort(inOrder);
+      const runs = await this.#inOrder(resumed.filter(({ row }) => row.thread_id === threadId));
       if (runs.length === 0 || lease.lost?.aborted) continue;
       // From here on, the runs own the lease.
       leases.delete(threadId);
       taken.push(await resumeThread(runs, lease));
     }
     return taken;
+  }
+
+  /**
+   * The order of acceptance; runs that had started come before queued ones. Several can have started: a run that loses its
+   * lock before its first write is requeued too. The one that wrote last comes first: it cannot continue after another.
+   */
+  async #inOrder(runs: InterruptedRun[]): Promise<InterruptedRun[]> {
+    const sorted = runs.sort(byRank);
+    const [first, second] = sorted;
+    if (!first || !second || rankOf(second) > 0) return sorted;
+    const latest = await this.#context.storage.checkpointer.getTuple(rootOf(first.row));
+    const writer = latest && writerOf(latest);
+    const isWriter = ({ row }: InterruptedRun) => row.run_id === writer;
+    return [...sorted.filter(isWriter), ...sorted.filter((run) => !isWriter(run))];
   }
 
   /** Deletes owners that are dead and own no more runs. */
@@ -359,7 +373,6 @@ function tookOf({ status, updated_at }: RunRow, { owner }: UnfinishedRun): numbe
   return Math.max(0, Date.parse(owner.seen_at) - Date.parse(updated_at));
 }
 
-/** Order of acceptance; the run that had started comes before queued runs. */
-const inOrder = (a: InterruptedRun, b: InterruptedRun): number =>
+const byRank = (a: InterruptedRun, b: InterruptedRun): number =>
   rankOf(a) - rankOf(b) || (acceptanceKey(a.row) < acceptanceKey(b.row) ? -1 : 1);
 const rankOf = ({ row }: InterruptedRun): number => (row.status === "running" ? 0 : 1);

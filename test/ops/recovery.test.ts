@@ -14,6 +14,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
+import { createTrails, leaveRun as leaveNodeRun } from "../helpers/left-runs.js";
 import { replacing } from "../helpers/refusing.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
 
@@ -114,6 +115,28 @@ describe("startup recovery", () => {
     expect(await service.threads.prune(prune)).toEqual({ pruned_count: 0 });
     expect(await service.state.history(thread_id, { limit: 100 })).toEqual(before);
   });
+
+  itSqlite(
+    "resumes the run that wrote last before an earlier one that had started without a write",
+    async () => {
+      const storage = await openFile();
+      const { trail } = createTrails(join(folder, "log"));
+      const first = await openService({ graphs: { trail }, storage, settings: settings(), mode: "edit" });
+      const wrote = await leaveNodeRun(first, storage, { attempt: 1 });
+      const row = await storage.runs.get(wrote.thread_id, wrote.run_id);
+      if (!row) throw new Error("the run is not stored");
+      const earlier = { ...row, run_id: newId(), created_at: new Date(0).toISOString() };
+      await storage.runs.insert(earlier, { updated_at: row.updated_at });
+      await first.close(0);
+      const service = await openTestService({ graphs: { trail }, settings: settings() });
+      for (const { run_id } of [wrote, earlier])
+        await expect
+          .poll(() => service.runs.get(wrote.thread_id, run_id))
+          .toMatchObject({ status: "success" });
+      const { values } = await service.state.get(wrote.thread_id);
+      expect(values).toMatchObject({ log: ["in", "a", "b", "c", "in", "a", "b", "c"] });
+    },
+  );
 
   itSqlite("completes a rollback that was left after the end of its run", async () => {
     const storage = await openFile();
