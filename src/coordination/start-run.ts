@@ -1,4 +1,5 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
+import { Command } from "@langchain/langgraph";
 import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
@@ -90,8 +91,8 @@ export async function prepareRun(
     : checked;
   const written = { status: row.status, graphs: origin.graphs };
   const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
-  const answers = asked === false ? given : await withoutBudgetAnswers(bound, given, configurable);
-  const input = await addressedResume(bound, answers, configurable);
+  const isResume = given instanceof Command && given.resume !== undefined;
+  const input = isResume ? await resumeOf(given, asked, bound, configurable) : given;
   const refusal = await refusalOf(context, { ...checked, configurable, bound }, run);
   const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
@@ -106,6 +107,17 @@ export async function prepareRun(
   const isBegun = await store(refusal ? { updated_at: now() } : busy());
   const own = { run, request, origin, holder, earlier, isBegun };
   return new Execution(context, { ...own, lease, log, watch, refusal });
+}
+
+/** The command that resumes the graph. `asked` is whether a budget question is pending; undefined if that is unknown. */
+async function resumeOf(
+  given: unknown,
+  asked: boolean | undefined,
+  bound: BoundGraph,
+  configurable: CheckedRequest["configurable"],
+): Promise<unknown> {
+  const answers = asked === false ? given : await withoutBudgetAnswers(bound, given, configurable);
+  return addressedResume(bound, answers, configurable);
 }
 
 /** Error for a strict resume of unknown interrupts. A run that resumes from its own checkpoint was checked before. */
