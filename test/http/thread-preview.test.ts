@@ -120,9 +120,9 @@ describe("a thread's preview", () => {
     const ids = [thread_id];
     await server.service.runs.create(thread_id, said("secret words"));
     expect(await previews(server, { ids })).toMatchObject([{ title: "secret words" }]);
-    // From now on, `messages` is a key that one of its graphs hides.
+    // From now on, `messages` is a key that one of its graphs hides. The other hides nothing, so `topic` is shown.
     await server.service.runs.create(thread_id, said("more", "shy"));
-    expect(await previews(server, { ids })).toEqual([null]);
+    expect(await previews(server, { ids })).toEqual([{ title: "tents", messages: 0, last: null, steps: 4 }]);
     await server.service.threads.update(thread_id, { metadata: { graph_id: "talk" } });
     expect(await previews(server, { ids })).toEqual([null]);
     const other = await server.service.threads.create({});
