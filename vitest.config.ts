@@ -29,11 +29,8 @@ const quick = {
 const isolated = { extends: true as const, test: { name: "isolated", include: ISOLATED, exclude: NEVER } };
 
 const cores = Math.max(2, availableParallelism());
-/**
- * Slow and browser tests start after all others. Their files share modules, the schema of PostgreSQL and the browser, and
- * wait half of their time, for other processes.
- */
-const waiting = { isolate: false, maxWorkers: 2 * cores, sequence: { groupOrder: 1 } };
+/** Slow and browser tests start after all others. Their files share modules, the schema of PostgreSQL and the browser. */
+const waiting = { isolate: false, sequence: { groupOrder: 1 } };
 const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER, ...waiting } };
 const browser = {
   extends: true as const,
@@ -72,7 +69,7 @@ export default defineConfig({
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },
-    // Quick tests wait a third of their time.
+    // Tests wait a third of their time: for processes, databases and pages.
     maxWorkers: Math.ceil(1.5 * cores),
     // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
