@@ -7,10 +7,11 @@ const graph = (where: "state" | "process") => `
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 const memory = {};
 const State = Annotation.Root({ topic: Annotation<string>, outline: Annotation<string>, text: Annotation<string> });
-const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
+// The process is killed during the second node, however late the signal is sent.
+const pause = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
 export const graph = new StateGraph(State)
   .addNode("plan", async ({ topic }) => { await pause(); memory.outline = "on " + topic; return { outline: "on " + topic }; })
-  .addNode("write", async (state) => { await pause(); return { text: "text " + (${where === "state" ? "state" : "memory"}).outline }; })
+  .addNode("write", async (state) => { await pause(1000); return { text: "text " + (${where === "state" ? "state" : "memory"}).outline }; })
   .addNode("check", async () => { await pause(); return {}; })
   .addEdge(START, "plan").addEdge("plan", "write").addEdge("write", "check").addEdge("check", END)
   .compile();
