@@ -1,9 +1,10 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
-import { Command } from "@langchain/langgraph";
+import type { Command } from "@langchain/langgraph";
 import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
+import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
@@ -24,6 +25,7 @@ import {
   busyThread,
   type CheckedRequest,
   type GraphStamp,
+  isCommand,
   newRun,
   refuseUnfiltered,
   strategyOf,
@@ -91,7 +93,7 @@ export async function prepareRun(
     : checked;
   const written = { status: row.status, graphs: origin.graphs };
   const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
-  const isResume = given instanceof Command && given.resume !== undefined;
+  const isResume = isCommand(given) && given.resume !== undefined;
   const input = isResume ? await resumeOf(given, asked, bound, configurable) : given;
   const refusal = await refusalOf(context, { ...checked, configurable, bound }, run);
   const stamp = stampOf(context, bound);
@@ -111,7 +113,7 @@ export async function prepareRun(
 
 /** The command that resumes the graph. `asked` is whether a budget question is pending; undefined if that is unknown. */
 async function resumeOf(
-  given: unknown,
+  given: Command<unknown, JsonObject>,
   asked: boolean | undefined,
   bound: BoundGraph,
   configurable: CheckedRequest["configurable"],

@@ -20,7 +20,7 @@ import type {
   ThreadPruneResult,
   ThreadSearchRequest,
 } from "../models/thread.js";
-import { collect } from "../support/read-ahead.js";
+import { collect, pagesOf } from "../support/read-ahead.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
@@ -297,18 +297,13 @@ async function copyThread(
   }
 }
 
-/** Number of waiting runs that are read at a time. */
-const PAGE = 100;
-
 /** Whether a queued or delayed run of the thread starts from a checkpoint that its request selects. */
 async function hasSelected({ storage }: OpsContext, threadId: string): Promise<boolean> {
-  for (let offset = 0; ; offset += PAGE) {
-    const rows = await storage.runs.list({ threadId, status: "pending", limit: PAGE, offset });
-    const selects = ({ kwargs: { checkpoint_id, checkpoint } }: RunRow) =>
-      Boolean(checkpoint_id || (isRecord(checkpoint) && checkpoint.checkpoint_id));
+  const selects = ({ kwargs: { checkpoint_id, checkpoint } }: RunRow) =>
+    Boolean(checkpoint_id || (isRecord(checkpoint) && checkpoint.checkpoint_id));
+  for await (const rows of pagesOf((page) => storage.runs.list({ threadId, status: "pending", ...page })))
     if (rows.some(selects)) return true;
-    if (rows.length < PAGE) return false;
-  }
+  return false;
 }
 
 /** Deletes all checkpoints of a thread except the latest. The caller holds its lock. */

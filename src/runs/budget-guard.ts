@@ -114,20 +114,19 @@ const isQuestion = (interrupt: unknown): boolean =>
   isRecord(interrupt) && isRecord(interrupt.value) && interrupt.value.type === TYPE;
 
 /**
- * Removes the answers to budget questions from the input of a run: the graph did not ask them, and executes the model
- * call again.
+ * Removes the answers to budget questions from a command that resumes a run: the graph did not ask them, and executes
+ * the model call again.
  * @throws InvalidRequestError if an answer does not name an amount (`invalid_request`)
  */
 export async function withoutBudgetAnswers(
   { graph }: Pick<BoundGraph, "graph">,
-  input: unknown,
+  input: Command<unknown, JsonObject>,
   configurable: JsonObject,
 ): Promise<unknown> {
-  if (!(input instanceof Command) || input.resume === undefined) return input;
   const open = Object.values(openInterrupts(await readState(graph, { configurable }))).flat();
   const asked = open.filter(isQuestion);
   if (asked.length === 0) return input;
-  const { update, goto, resume } = input as Command<unknown, JsonObject>;
+  const { update, goto, resume } = input;
   const others = isRecord(resume)
     ? Object.entries(resume).filter(([id]) => open.some((one) => one.id === id && !asked.includes(one)))
     : [];

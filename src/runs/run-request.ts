@@ -274,7 +274,7 @@ function publicConfig(config: JsonObject | null | undefined): JsonObject {
 const isEmpty = (answer: unknown): boolean =>
   !answer || (isRecord(answer) && Object.keys(answer).length === 0);
 
-const isCommand = (input: unknown): input is Command<unknown, JsonObject> => input instanceof Command;
+export const isCommand = (input: unknown): input is Command<unknown, JsonObject> => input instanceof Command;
 
 /**
  * Addresses an empty resume value to the only open interrupt of the thread: LangGraph accepts any value by interrupt

@@ -81,6 +81,7 @@ function outcomeOf(
   const { status, threadStatus, thrown, fault, tasks, preview } = ending;
   const error = thrown === undefined ? null : thrownMessage(thrown);
   const threadError = threadStatus === "error" ? error : null;
+  const left = dead ? { ...died(dead.resumption), attempt: dead.attempt } : endedAs(status);
   const thread = threadStatus && {
     ...{ state_updated_at: at, status: threadStatus, error: threadError },
     ...(preview && { preview }),
@@ -94,8 +95,7 @@ function outcomeOf(
       usage,
       ...(fault && { fault }),
       ...(tasks && { tasks }),
-      ...(dead && { ...died(dead.resumption), attempt: dead.attempt }),
-      ...(!dead && (isRolledBack ? rolledBack({ ...holder, resumption: null }) : endedAs(status))),
+      ...(isRolledBack && !dead ? rolledBack({ ...holder, resumption: null }) : left),
     },
     threadId: run.thread_id,
     thread: { updated_at: at, ...thread },

@@ -182,7 +182,7 @@ export class Crons {
   async #matching({ assistant_id, thread_id, enabled, metadata }: CronCountRequest): Promise<Cron[]> {
     if (metadata) assertFilter(metadata, ["body", "metadata"]);
     const { registry } = this.#context;
-    // Crons of an assistant that was deleted, or is no longer served, stay: a search must find them.
+    // Crons stay when their assistant is deleted or not served: a search must find them.
     const idOf = (id: string) => registry.find(id) ?? canonicalUuid(id) ?? id;
     const threadId = thread_id == null ? undefined : requireUuid(thread_id, ["body", "thread_id"]);
     const own = (row: TimerRow) => (isVisible(this.#context, row) ? cronModel(row as CronRow) : undefined);

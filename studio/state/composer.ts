@@ -11,6 +11,7 @@ import { Draft, messageOf, withMessage } from "./draft.js";
 import { fileOf } from "./files.js";
 import { graphId, schemas } from "./graphs.js";
 import { shapeOf, takesMessages } from "./shape.js";
+import { tabList } from "./tab.js";
 import { keepUnsent, storeUnsent, type Unsent, unsentOf } from "./unsent.js";
 
 const FACES = ["message", "form", "json"] as const;
@@ -143,18 +144,9 @@ const MOST_EARLIER = 20;
 const storedUnder = (graph: string): string => `graph-serve.inputs.${graph}`;
 export const earlier = signal<readonly unknown[]>([]);
 
-function sentHere(graph: string): unknown[] {
-  try {
-    const kept = JSON.parse(sessionStorage.getItem(storedUnder(graph)) ?? "[]") as unknown;
-    return Array.isArray(kept) ? kept : [];
-  } catch {
-    return [];
-  }
-}
-
 /** Store the input that was sent to the graph, for this tab. */
 export function remember(graph: string, value: unknown): void {
-  const kept = distinct([value, ...sentHere(graph)]);
+  const kept = distinct([value, ...tabList(storedUnder(graph))]);
   try {
     sessionStorage.setItem(storedUnder(graph), JSON.stringify(kept));
   } catch {
@@ -165,7 +157,7 @@ export function remember(graph: string, value: unknown): void {
 
 export async function loadEarlier(): Promise<void> {
   const id = threadId.value;
-  const here = sentHere(graphId.value);
+  const here = tabList(storedUnder(graphId.value));
   earlier.value = distinct(here);
   if (id === undefined) return;
   const inputs: unknown[] = [];

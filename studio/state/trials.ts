@@ -5,6 +5,7 @@ import { errorLine } from "../../src/view/text.js";
 import { ApiError, ask } from "../api.js";
 import { inFlight, pathOf } from "./live-run.js";
 import { resumeOf } from "./questions.js";
+import { tabList } from "./tab.js";
 
 /** Maximum number of answers that are compared. */
 export const MOST_TRIALS = 4;
@@ -29,19 +30,11 @@ const MOST_KEPT = 20;
 
 /** By thread and interrupts. */
 type Trials = ReadonlyMap<string, readonly Trial[]>;
-const all = signal<Trials>(kept());
+const all = signal<Trials>(new Map(tabList<[string, Trial[]]>(KEPT)));
 /** Kept trials whose copies were not read since the reload. */
 const unread = new Set(all.peek().keys());
 
 export const trialsOf = (key: string): readonly Trial[] => all.value.get(key) ?? [];
-
-function kept(): Trials {
-  try {
-    return new Map(JSON.parse(sessionStorage.getItem(KEPT) ?? "[]") as [string, Trial[]][]);
-  } catch {
-    return new Map();
-  }
-}
 
 /** Replaces the trial with this id, or adds it; undefined removes it. */
 function set(key: string, id: number, trial: Trial | undefined): void {

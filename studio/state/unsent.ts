@@ -1,4 +1,5 @@
 /** What was entered into the composer and not sent, by conversation. This tab keeps it across reloads. */
+import { tabList } from "./tab.js";
 
 /** An input: its value or, while its text is invalid JSON, that text too. */
 export interface Unsent {
@@ -13,15 +14,7 @@ const MOST = 20;
 const MOST_CHARACTERS = 2_000_000;
 
 /** The last one to change is at the end. */
-const all = new Map<string, Unsent>(stored());
-
-function stored(): [string, Unsent][] {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEPT) ?? "[]") as [string, Unsent][];
-  } catch {
-    return [];
-  }
-}
+const all = new Map(tabList<[string, Unsent]>(KEPT));
 
 export const unsentOf = (conversation: string): Unsent | undefined => all.get(conversation);
 
