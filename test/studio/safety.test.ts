@@ -210,21 +210,26 @@ describeWithChromium("a server that becomes unreachable", () => {
   const open = useBrowser();
   const LOCAL = { host: "127.0.0.1", port: 0, studio: true };
 
-  it("is reported, and the page recovers when the server is back", async () => {
+  /** A page whose server is closed. A page that sends nothing says so too. */
+  async function lose() {
     const service = await openService({ graphs: { agent } });
     const first = await startServer(service, LOCAL);
     const { page, visit } = await open(first.url);
     await visit("#/threads");
     await page.getByText("No threads yet").waitFor();
     await first.close(0);
-    // A page that sends nothing says so too.
     const lost = page.getByRole("status").getByText("The server is not reachable.");
     await lost.waitFor();
+    return { page, lost, port: first.port };
+  }
+
+  it("is reported, and the page recovers when the server is back", async () => {
+    const { page, lost, port } = await lose();
     await page.keyboard.press("g");
     await page.keyboard.press("g");
     await page.getByRole("alert").getByText("The server is not reachable.").waitFor();
     const again = await openService({ graphs: { agent } });
-    const second = await startServer(again, { ...LOCAL, port: first.port });
+    const second = await startServer(again, { ...LOCAL, port });
     onTestFinished(() => second.close(0));
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("link", { name: /agent/ }).waitFor();
@@ -232,15 +237,9 @@ describeWithChromium("a server that becomes unreachable", () => {
   });
 
   it("is not reported any more when the server is back with a key", async () => {
-    const first = await startServer(await openService({ graphs: { agent } }), LOCAL);
-    const { page, visit } = await open(first.url);
-    await visit("#/threads");
-    await page.getByText("No threads yet").waitFor();
-    await first.close(0);
-    const lost = page.getByRole("status").getByText("The server is not reachable.");
-    await lost.waitFor();
+    const { lost, port } = await lose();
     const again = await openService({ graphs: { agent }, settings: { api_keys: ["a-key-of-this-server"] } });
-    const second = await startServer(again, { ...LOCAL, port: first.port });
+    const second = await startServer(again, { ...LOCAL, port });
     onTestFinished(() => second.close(0));
     await lost.waitFor({ state: "detached" });
   });
