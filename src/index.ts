@@ -2,7 +2,7 @@
 export { defineConfig } from "./config/define.js";
 export type { Settings, SettingsInput } from "./config/settings.js";
 export type { AccessContext, FactoryRuntime } from "./graphs/graph.js";
-export type { Migration } from "./graphs/versions/migrations.js";
+export type { Migration } from "./graphs/versions/migration.js";
 export * from "./support/errors.js";
 export * from "./support/errors/codes.js";
 export * from "./support/errors/thrown.js";
@@ -16,7 +16,8 @@ export type { Run, RunCreateRequest, RunStatus, StreamMode, TokenUsage } from ".
 export type { RunActivity } from "./models/run-activity.js";
 export type { RunFrame, RunStream } from "./models/run-stream.js";
 export type { CheckpointConfig, Interrupt, ThreadState } from "./models/state.js";
-export type { Thread, ThreadCreateRequest, ThreadSearchRequest, ThreadStatus } from "./models/thread.js";
+export type { Thread, ThreadCreateRequest, ThreadSearchRequest } from "./models/thread.js";
+export type { ThreadStatus } from "./models/thread-fields.js";
 export { openService } from "./service/open.js";
 export type { GraphSummary } from "./service/info.js";
 export type { Service } from "./service/service.js";

@@ -1,7 +1,7 @@
 /** The context that every operation uses: settings, storage, registry, logger and metrics. */
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { GraphRegistry, type RegistryOptions } from "../graphs/registry.js";
-import type { Migrations } from "../graphs/versions/migrations.js";
+import type { Migrations } from "../graphs/versions/migration.js";
 import type { Caller } from "../models/caller.js";
 import type { MultitaskStrategy, Run } from "../models/run.js";
 import type { ItemIndex } from "../storage/item-index.js";

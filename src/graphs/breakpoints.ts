@@ -5,7 +5,7 @@
  */
 import { InvalidRequestError } from "../support/errors.js";
 import { didYouMean } from "../support/nearest.js";
-import { type GraphConfig, isServedGraph, type ServedGraph, type Snapshot } from "./graph.js";
+import { type GraphConfig, graphIn, type ServedGraph, type Snapshot } from "./graph.js";
 import { isSnapshot, readState } from "./snapshot.js";
 
 type Nodes = readonly string[] | "*";
@@ -88,20 +88,6 @@ export function unknownNode(graph: ServedGraph, name: string): string | undefine
 function unknown(name: string, names: readonly string[]): string {
   const meant = didYouMean(name, names);
   return `there is no node ${JSON.stringify(name)}${meant ? `, ${meant}` : ""}; the nodes are ${names.filter((node) => node !== "__start__").join(", ")}`;
-}
-
-/** The subgraph of a node, if the node is a graph. */
-function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
-  const { bound } = (graph.nodes?.[node] ?? {}) as { bound?: unknown };
-  return isServedGraph(bound) && bound.nodes ? bound : undefined;
-}
-
-/** The subgraphs that a node may call, as far as they are declared. */
-export function subgraphsOf(graph: ServedGraph, node: string): ServedGraph[] {
-  const own = graphIn(graph, node);
-  if (own) return [own];
-  const { subgraphs } = (graph.nodes?.[node] ?? {}) as { subgraphs?: unknown };
-  return Array.isArray(subgraphs) ? subgraphs.filter(isServedGraph).filter((one) => one.nodes) : [];
 }
 
 /** Copies the graph and only the nodes on the way to a breakpoint: other runs share the original. */

@@ -1,9 +1,8 @@
 /** The version of a graph: a hash of what stored threads depend on. */
 import { createHash } from "node:crypto";
 import { byKey, isRecord } from "../models/common.js";
-import type { ServedGraph } from "./graph.js";
+import { type ServedGraph, subgraphsOf } from "./graph.js";
 import { graphSchemas } from "./schemas.js";
-import { subgraphsOf } from "./breakpoints.js";
 
 /** Hexadecimal characters of a version. */
 const LENGTH = 12;

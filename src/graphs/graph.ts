@@ -115,6 +115,20 @@ export function isServedGraph(value: unknown): value is ServedGraph {
   );
 }
 
+/** The subgraph of a node, if the node is a graph. */
+export function graphIn(graph: ServedGraph, node: string): ServedGraph | undefined {
+  const { bound } = (graph.nodes?.[node] ?? {}) as { bound?: unknown };
+  return isServedGraph(bound) && bound.nodes ? bound : undefined;
+}
+
+/** The subgraphs that a node may call, as far as they are declared. */
+export function subgraphsOf(graph: ServedGraph, node: string): ServedGraph[] {
+  const own = graphIn(graph, node);
+  if (own) return [own];
+  const { subgraphs } = (graph.nodes?.[node] ?? {}) as { subgraphs?: unknown };
+  return Array.isArray(subgraphs) ? subgraphs.filter(isServedGraph).filter((one) => one.nodes) : [];
+}
+
 // The node whose code is executing, read from the config that LangChain propagates.
 
 /** Symbols of LangChain, the same in all copies of the library. */

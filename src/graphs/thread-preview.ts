@@ -1,6 +1,6 @@
 /** What lists show of a thread, without its state: a title, the last message, the number of messages. */
 import { isRecord, type JsonObject } from "../models/common.js";
-import type { StoredPreview, ThreadPreview } from "../models/thread.js";
+import type { StoredPreview, ThreadPreview } from "../models/thread-fields.js";
 import type { OutputFilter } from "./output-filter.js";
 import { isMessage } from "./serialize.js";
 

@@ -17,24 +17,14 @@ import {
 import { MAX_PATH_LENGTH } from "./value-path.js";
 import { CommandModel } from "./command.js";
 import { InterruptModel } from "./state.js";
+import {
+  THREAD_SORT_FIELDS,
+  THREAD_STATUSES,
+  ThreadPreviewModel,
+  TTL_STRATEGIES,
+  type TtlStrategy,
+} from "./thread-fields.js";
 
-export const THREAD_STATUSES = ["idle", "busy", "interrupted", "error"] as const;
-/**
- * Status of a thread: `busy` during a run, `interrupted` while an interrupt is pending.
- * @example
- * ```ts
- * import type { ThreadStatus } from "graph-serve";
- * import { service } from "./service.js";
- *
- * const { thread_id } = await service.threads.create({});
- * const status: ThreadStatus = (await service.threads.get(thread_id)).status;
- * status; // => "idle"
- * ```
- */
-export type ThreadStatus = (typeof THREAD_STATUSES)[number];
-
-const TTL_STRATEGIES = ["delete", "keep_latest"] as const;
-export type TtlStrategy = (typeof TTL_STRATEGIES)[number];
 /** Maximum time to live: 365 days, in minutes. */
 export const MAX_TTL_MINUTES = 525_600;
 /** The setting `ttl`: defaults for threads and store items that have no ttl of their own. */
@@ -57,49 +47,6 @@ const ThreadTtl = Type.Object(
   },
   { title: "ThreadTtl", description: "Time to live of a thread." },
 );
-
-const ThreadPreviewModel = Type.Object(
-  {
-    title: Nullable(Type.String(), {
-      description:
-        "The first human message, or the first text of a state without messages; at most 200 characters.",
-    }),
-    messages: Type.Integer({ minimum: 0, description: "Number of messages." }),
-    last: Nullable(
-      Type.Object({
-        type: Type.String({ description: "Type of the message: human, ai, tool, ..." }),
-        text: Type.String({ description: "Its text, at most 200 characters." }),
-        tools: Type.Array(Type.String(), { description: "Names of the tools that it calls." }),
-      }),
-      { description: "The last message; null if there is none." },
-    ),
-    steps: Nullable(Type.Integer({ minimum: 0 }), {
-      description: "Number of the latest superstep; null if unknown.",
-    }),
-  },
-  { title: "ThreadPreview", description: "What a list shows of a thread, kept apart from its state." },
-);
-/**
- * What a list shows of a thread. Texts have at most 200 characters.
- * @example
- * ```ts
- * import type { ThreadPreview } from "graph-serve";
- * import { service } from "./service.js";
- *
- * const { thread_id } = await service.threads.create({});
- * const [thread] = (await service.threads.search({ ids: [thread_id], select: ["preview"] })).items;
- * const preview: ThreadPreview | null | undefined = thread?.preview;
- * preview; // => null
- * ```
- */
-export type ThreadPreview = Static<typeof ThreadPreviewModel>;
-
-/** A preview as stored in a thread's row. */
-export interface StoredPreview extends Omit<ThreadPreview, "steps"> {
-  /** State key that it was taken from: clients see the preview only if they may see this key. */
-  key: string;
-  steps?: number;
-}
 
 export const ThreadModel = Type.Object(
   {
@@ -254,15 +201,6 @@ export const THREAD_FIELDS = [
 ] as const;
 /** Fields that a search returns only if `select` names them. */
 export const EXTRA_THREAD_FIELDS = ["preview"] as const;
-export const THREAD_SORT_FIELDS = [
-  "thread_id",
-  "status",
-  "created_at",
-  "updated_at",
-  "state_updated_at",
-] as const;
-export type ThreadSortField = (typeof THREAD_SORT_FIELDS)[number];
-
 const LONGEST_QUERY = 200;
 
 const threadFilter = {

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import { Nullable, StringEnum } from "./common.js";
-import type { ThreadStatus } from "./thread.js";
+import type { ThreadStatus } from "./thread-fields.js";
 
 export const ThreadVersionModel = Type.Object(
   {

@@ -12,7 +12,7 @@ import { RunUsage } from "../graphs/callbacks/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
 import type { ModelUsage } from "../models/model-calls.js";
-import type { StoredPreview } from "../models/thread.js";
+import type { StoredPreview } from "../models/thread-fields.js";
 import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";

@@ -6,7 +6,7 @@ import { thrownMessage } from "../graphs/thrown.js";
 import type { JsonObject } from "../models/common.js";
 import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, reportedTokens, UNITS_PER_USD } from "../models/token-counts.js";
-import type { StoredPreview, ThreadStatus } from "../models/thread.js";
+import type { StoredPreview, ThreadStatus } from "../models/thread-fields.js";
 import type { ModelUsage } from "../models/model-calls.js";
 import type { RunFault } from "../support/run-fault.js";
 import type { ThreadLease } from "../storage/contract/locks.js";

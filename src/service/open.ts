@@ -9,7 +9,7 @@ import { createContext, type OpsContext } from "../context/context.js";
 import { pricesOf } from "../context/prices.js";
 import { type GraphSource, GraphSources } from "../graphs/load.js";
 import { provideSdkLogger } from "../graphs/sdk-logger.js";
-import { Migrations } from "../graphs/versions/migrations.js";
+import { MigrationFile } from "../graphs/versions/migrations.js";
 import type { RunActivity } from "../models/run-activity.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { Storage } from "../storage/contract/storage.js";
@@ -103,7 +103,7 @@ async function open(
     frames = executes && !readOnly ? await shareFrames(settings, logger, metrics) : undefined;
     const priceOf = maintains ? pricesOf(settings.prices, cwd) : undefined;
     const budgets = requiredBudgets(settings, storage);
-    const migrations = await Migrations.open(settings.migrations, cwd, { isLazy: standIns });
+    const migrations = await MigrationFile.open(settings.migrations, cwd, { isLazy: standIns });
     const index = embeddings && (await indexOf(embeddings, storage, logger));
     const observed = { frames, metrics, ...traces, watch };
     const served = { serves: executes, migrations, ...observed, priceOf, budgets, index };

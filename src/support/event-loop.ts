@@ -5,7 +5,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "./log.js";
-import type { Metrics } from "./metrics.js";
 
 export { nextTurn };
 
@@ -254,7 +253,7 @@ export const currentRun = (): RunContext | undefined => contexts.getStore();
  */
 export function noteUnhandled(
   error: unknown,
-  { logger, metrics }: { logger: Logger; metrics?: Metrics },
+  { logger, metrics }: { logger: Logger; metrics?: { errorUnhandled(graph: string): void } },
 ): void {
   const run = currentRun();
   const ids = run && { run_id: run.run_id, thread_id: run.thread_id };

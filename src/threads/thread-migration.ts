@@ -4,12 +4,11 @@
  */
 import { Command } from "@langchain/langgraph";
 import type { ChannelVersions, CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
+import { type GraphConfig, type ServedGraph, subgraphsOf } from "../graphs/graph.js";
 import { shownPath } from "../graphs/load-errors.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { subgraphsOf } from "../graphs/breakpoints.js";
 import { lostIn } from "../graphs/versions/lost-tasks.js";
-import { type FiledMigration, MigrationRefusal } from "../graphs/versions/migrations.js";
+import { type FiledMigration, MigrationRefusal } from "../graphs/versions/migration.js";
 import { migratedState } from "../graphs/versions/migrated-state.js";
 import { renamedPath, renameNodes } from "../graphs/versions/rename-nodes.js";
 import { readStoredGraph, type StoredGraph } from "../graphs/versions/stored-graph.js";

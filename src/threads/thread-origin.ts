@@ -7,13 +7,21 @@ import { byKey, type JsonObject } from "../models/common.js";
 import { contains } from "../storage/rows/rows.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadFilter, ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
-import type { OpsContext } from "../context/context.js";
+import type { Storage } from "../storage/contract/storage.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pagesOf } from "../support/read-ahead.js";
 import { originOf } from "../context/run-checkpointer.js";
 
-type Scoped = Pick<OpsContext, "caller">;
+/** On whose behalf an operation reads or writes. */
+interface Scoped {
+  readonly caller?: Caller;
+}
+
+/** The stored threads and runs, and the caller who may see some of them. */
+interface StoredThreads extends Scoped {
+  readonly storage: Pick<Storage, "threads" | "runs" | "checkpointer">;
+}
 
 /** A scope in the format of rows. Equal strings are equal scopes. */
 const textOf = ({ scope, owner }: Caller): string => owner ?? JSON.stringify(byKey(scope));
@@ -103,7 +111,7 @@ const encodeLabel = (char: string): string =>
  * @throws InvalidRequestError if the id is not a UUID (`invalid_request`)
  * @throws NotFoundError (`thread_not_found`), also for a thread of another caller
  */
-export async function visibleThread(context: OpsContext, threadId: string): Promise<ThreadRow> {
+export async function visibleThread(context: StoredThreads, threadId: string): Promise<ThreadRow> {
   const id = requireUuid(threadId, ["path", "thread_id"]);
   const row = await ownThread(context, id);
   if (!row) throw new NotFoundError("thread", id);
@@ -111,7 +119,7 @@ export async function visibleThread(context: OpsContext, threadId: string): Prom
 }
 
 /** The row of a thread; undefined if it does not exist or belongs to another caller. */
-export async function ownThread(context: OpsContext, threadId: string): Promise<ThreadRow | undefined> {
+export async function ownThread(context: StoredThreads, threadId: string): Promise<ThreadRow | undefined> {
   const row = await context.storage.threads.get(threadId);
   return row && belongsToCaller(context, row) ? row : undefined;
 }
@@ -120,7 +128,7 @@ export async function ownThread(context: OpsContext, threadId: string): Promise<
  * Checks that a thread id does not belong to another caller. The error reveals nothing about that thread.
  * @throws ThreadExistsError if the thread or its orphaned checkpoints belong to another caller (`thread_exists`)
  */
-export async function assertNotForeign(context: OpsContext, threadId: string): Promise<void> {
+export async function assertNotForeign(context: StoredThreads, threadId: string): Promise<void> {
   if (!context.caller) return;
   const row = await context.storage.threads.get(threadId);
   if (!row) await leftoversOf(context, threadId);
@@ -133,7 +141,7 @@ export async function assertNotForeign(context: OpsContext, threadId: string): P
  * Ids of the graphs that have written to a thread; null if unknown. For rows of release 0.1.0 they are derived from the
  * runs. They are unknown if the thread has checkpoints but no runs, because the checkpoints were imported.
  */
-export async function writersOf(context: OpsContext, row: ThreadRow): Promise<readonly string[] | null> {
+export async function writersOf(context: StoredThreads, row: ThreadRow): Promise<readonly string[] | null> {
   if (row.graphs != null) return row.graphs;
   const ids = await graphsOfRuns(context, row.thread_id);
   if (ids.length > 0) return ids;
@@ -141,9 +149,13 @@ export async function writersOf(context: OpsContext, row: ThreadRow): Promise<re
   return (await checkpointer.namespaces(row.thread_id)).length === 0 ? [] : null;
 }
 
+interface ServedGraphs {
+  readonly registry: { readonly ids: readonly string[] };
+}
+
 /** The writers including `graphId`. If the others are unknown, all served graphs are assumed. */
 export async function writersWith(
-  context: OpsContext,
+  context: StoredThreads & ServedGraphs,
   row: ThreadRow,
   graphId: string,
 ): Promise<readonly string[]> {
@@ -157,7 +169,7 @@ export async function writersWith(
  * @returns all writers of the thread
  */
 export async function noteWriter(
-  context: OpsContext,
+  context: StoredThreads & ServedGraphs,
   row: ThreadRow,
   graphId: string,
 ): Promise<readonly string[]> {
@@ -167,16 +179,16 @@ export async function noteWriter(
 }
 
 /** Stores the writers in the row before the runs that they are derived from are deleted. */
-export async function keepWriters(context: OpsContext, row: ThreadRow): Promise<void> {
+export async function keepWriters(context: StoredThreads, row: ThreadRow): Promise<void> {
   if (row.graphs == null) await noteWriters(context, row, await writersOf(context, row));
 }
 
-async function noteWriters({ storage }: OpsContext, row: ThreadRow, graphs: ThreadRow["graphs"]) {
+async function noteWriters({ storage }: StoredThreads, row: ThreadRow, graphs: ThreadRow["graphs"]) {
   if (graphs === row.graphs) return;
   await storage.threads.update(row.thread_id, { updated_at: row.updated_at, graphs });
 }
 
-async function graphsOfRuns({ storage }: OpsContext, threadId: string): Promise<string[]> {
+async function graphsOfRuns({ storage }: StoredThreads, threadId: string): Promise<string[]> {
   const ids = new Set<string>();
   for await (const runs of pagesOf((page) => storage.runs.list({ threadId, ...page })))
     for (const { metadata } of runs) if (typeof metadata.graph_id === "string") ids.add(metadata.graph_id);
@@ -197,7 +209,7 @@ interface Leftovers extends Pick<ThreadRow, "scope" | "graphs"> {
  * Scope and writers from orphaned checkpoints; the values of a new thread if there are none.
  * @throws ThreadExistsError if the checkpoints belong to another caller (`thread_exists`)
  */
-export async function leftoversOf(context: OpsContext, threadId: string): Promise<Leftovers> {
+export async function leftoversOf(context: StoredThreads, threadId: string): Promise<Leftovers> {
   const { checkpointer } = context.storage;
   const graphs = new Set<string>();
   let exist = false;
@@ -229,7 +241,7 @@ const ownsLeftovers = (context: Scoped, owner: Pick<ThreadRow, "scope" | "metada
  * @throws InvalidRequestError if an id is not a UUID (`invalid_request`)
  * @throws NotFoundError (`run_not_found`), also for a run of another thread or another caller
  */
-export async function runRow(context: OpsContext, threadId: string, runId: string): Promise<RunRow> {
+export async function runRow(context: StoredThreads, threadId: string, runId: string): Promise<RunRow> {
   const id = requireUuid(runId, ["path", "run_id"]);
   const thread = requireUuid(threadId, ["path", "thread_id"]);
   const isVisible = !context.caller || (await ownThread(context, thread)) !== undefined;

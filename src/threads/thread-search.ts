@@ -6,8 +6,8 @@ import {
   THREAD_FIELDS,
   type ThreadCountRequest,
   type ThreadSearchRequest,
-  type ThreadPreview,
 } from "../models/thread.js";
+import type { ThreadPreview } from "../models/thread-fields.js";
 import { parsePath, type PathStep, valueAt } from "../models/value-path.js";
 import { readAhead } from "../support/read-ahead.js";
 import { containing } from "../storage/rows/rows.js";

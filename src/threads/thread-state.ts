@@ -6,7 +6,8 @@ import { toWire } from "../graphs/serialize.js";
 import { isSnapshot, openInterrupts, readState } from "../graphs/snapshot.js";
 import { thrownMessage } from "../graphs/thrown.js";
 import { byKey, isRecord } from "../models/common.js";
-import type { Thread, ThreadCreateRequest, ThreadStatus, TtlRequest } from "../models/thread.js";
+import type { Thread, ThreadCreateRequest, TtlRequest } from "../models/thread.js";
+import type { ThreadStatus } from "../models/thread-fields.js";
 import { maskSecrets } from "../support/secrets.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import {

@@ -1,6 +1,6 @@
 /** Components shared by all screens: status, errors, empty states, commands to copy. */
 import type { ComponentChildren } from "preact";
-import type { ThreadStatus } from "../../src/models/thread.js";
+import type { ThreadStatus } from "../../src/models/thread-fields.js";
 import type { ApiError } from "../api.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";

@@ -1,7 +1,8 @@
 /** List of threads: paginated, newest first, with counts per status. */
 import { batch, computed, signal } from "@preact/signals";
 import type { Run } from "../../src/models/run.js";
-import type { Thread, ThreadStatus } from "../../src/models/thread.js";
+import type { ThreadStatus } from "../../src/models/thread-fields.js";
+import type { Thread } from "../../src/models/thread.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
 import { messageLine } from "../../src/view/text.js";
 import { type Answer, ApiError, ask } from "../api.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { THREAD_STATUSES } from "../../src/models/thread.js";
+import { THREAD_STATUSES } from "../../src/models/thread-fields.js";
 import type { ThreadQuery, ThreadRow } from "../../src/storage/contract/threads.js";
 import { contains } from "../../src/storage/rows/rows.js";
 import { ThreadMemorySaver } from "../../src/storage/memory/saver.js";

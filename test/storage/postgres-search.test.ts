@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
+import { THREAD_SORT_FIELDS } from "../../src/models/thread-fields.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import type { ThreadQuery } from "../../src/storage/contract/threads.js";
 import { withOwnSchema } from "../helpers/postgres.js";

@@ -5,7 +5,7 @@ import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, expect, vi } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { ConfigError, StorageUnavailableError } from "../../src/support/errors.js";
-import { THREAD_SORT_FIELDS } from "../../src/models/thread.js";
+import { THREAD_SORT_FIELDS } from "../../src/models/thread-fields.js";
 import { SqliteSaver } from "../../src/storage/sqlite/saver.js";
 import { migrateSqlite } from "../../src/storage/sqlite/schema.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";

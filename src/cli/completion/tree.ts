@@ -1,6 +1,6 @@
 /** The tree of commands and flags for shell completion, and the completion scripts. */
 import { RUN_STATUSES, STREAM_MODES } from "../../models/run.js";
-import { THREAD_STATUSES } from "../../models/thread.js";
+import { THREAD_STATUSES } from "../../models/thread-fields.js";
 import { REPORTERS } from "../suite/reporters/reporter.js";
 
 /** Values that depend on the project; `graph-serve completion --list KIND` prints them. */

@@ -1,9 +1,5 @@
-import {
-  type Thread,
-  THREAD_SORT_FIELDS,
-  THREAD_STATUSES,
-  type ThreadSearchRequest,
-} from "../../models/thread.js";
+import type { Thread, ThreadSearchRequest } from "../../models/thread.js";
+import { THREAD_SORT_FIELDS, THREAD_STATUSES } from "../../models/thread-fields.js";
 import { isRecord, MAX_LIMIT, SORT_ORDERS } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
 import { contentText, lastMessageLine } from "../../view/text.js";

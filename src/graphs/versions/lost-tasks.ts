@@ -4,8 +4,7 @@
  */
 import { type CheckpointTuple, INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { JsonObject } from "../../models/common.js";
-import { subgraphsOf } from "../breakpoints.js";
-import type { GraphConfig, ServedGraph, SnapshotTask } from "../graph.js";
+import { subgraphsOf, type GraphConfig, type ServedGraph, type SnapshotTask } from "../graph.js";
 import {
   awaitedBy,
   hasWrites,

@@ -3,7 +3,7 @@ import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoin
 import { isStateChannel, SENDS } from "../../models/channels.js";
 import { isRecord } from "../../models/common.js";
 import type { ServedGraph } from "../graph.js";
-import { type Migration, MigrationRefusal } from "./migrations.js";
+import { type Migration, MigrationRefusal } from "./migration.js";
 import type { StoredGraph } from "./stored-graph.js";
 
 interface Options {

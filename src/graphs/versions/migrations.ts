@@ -6,74 +6,15 @@ import { ConfigError } from "../../support/errors.js";
 import { shownPath } from "../load-errors.js";
 import { loadExport } from "../load.js";
 import { sourceText } from "../source-positions.js";
-
-/**
- * Converts stored threads of one version of a graph to another. The file in the setting `migrations` exports a list of
- * them as its default export.
- * @example
- * ```ts
- * import type { Migration } from "graph-serve";
- *
- * const migrations: Migration[] = [
- *   {
- *     from: "ed9be1ce9ea1",
- *     nodes: { ask: "question" },
- *     state: ({ name, ...others }) => ({ ...others, full_name: name }),
- *   },
- * ];
- * export default migrations;
- * migrations[0]?.nodes; // => { ask: "question" }
- * ```
- */
-export interface Migration {
-  /** Id of the graph; default: every graph. */
-  graph?: string;
-  /**
-   * Versions of the threads, or their first characters, at least 4; `none` for threads that were last run by a release
-   * without versions.
-   */
-  from: string | readonly string[];
-  /** The resulting version, if another migration converts it further; default: the current version. */
-  to?: string;
-  /** New names of nodes by their old names. `child|ask` names the node `ask` of the subgraph in the node `child`. */
-  nodes?: Readonly<Record<string, string>>;
-  /**
-   * Returns the new state of the root graph. Keys that it leaves out are removed.
-   * @param values the stored state; may be changed
-   */
-  state?: (
-    values: Record<string, unknown>,
-  ) => Readonly<Record<string, unknown>> | Promise<Readonly<Record<string, unknown>>>;
-}
-
-/** A migration of the file, with its place for messages. */
-export interface FiledMigration extends Migration {
-  from: readonly string[];
-  /** The versions in `from`, as the file spells them. */
-  key: string;
-  /** `file:line`, relative to the project. */
-  place: string;
-}
-
-/** Why a thread is not converted. */
-export class MigrationRefusal extends Error {
-  /** The migration that failed; undefined if it is the one that is applied. */
-  readonly by: FiledMigration | undefined;
-
-  constructor(message: string, by?: FiledMigration) {
-    super(message);
-    this.by = by;
-  }
-}
+import { type FiledMigration, type Migration, MigrationRefusal, type Migrations } from "./migration.js";
 
 const NONE = "none";
 const VERSION = /^[0-9a-f]{4,12}$/;
 const KEYS = ["graph", "from", "to", "nodes", "state"];
 
-/** The migrations of a project. Loaded on first use. */
-export class Migrations {
+/** The migrations of a file. Loaded on first use. */
+export class MigrationFile implements Migrations {
   readonly #source: string;
-  /** Folder against which the path of the file is resolved. */
   readonly cwd: string;
   #loaded: Promise<Loaded> | undefined;
   #files: readonly string[] = [];
@@ -93,19 +34,17 @@ export class Migrations {
     source: string | undefined,
     cwd: string,
     { isLazy }: { isLazy: boolean },
-  ): Promise<Migrations | undefined> {
+  ): Promise<MigrationFile | undefined> {
     if (source === undefined) return undefined;
-    const migrations = new Migrations(source, cwd);
+    const migrations = new MigrationFile(source, cwd);
     if (!isLazy) await migrations.#load();
     return migrations;
   }
 
-  /** Absolute paths of the file and of every project file that it imports; empty until it is loaded. */
   get files(): readonly string[] {
     return this.#files;
   }
 
-  /** Reloads the file. If that fails, the last loaded one stays in use. @throws the errors of `open` */
   async reload(): Promise<void> {
     const loaded = await loadMigrations(this.#source, this.cwd);
     this.#files = loaded.files;
@@ -126,11 +65,6 @@ export class Migrations {
     return this.#loaded;
   }
 
-  /**
-   * The migrations that lead from one version of a graph to another, in their order; empty if there are none.
-   * @param from null for a thread without a version
-   * @throws MigrationRefusal if they are ambiguous, or end at another version
-   */
   async path(graphId: string, from: string | null, current: string): Promise<readonly FiledMigration[]> {
     const { migrations } = await this.#load();
     const own = migrations.filter(({ graph = graphId }) => graph === graphId);

@@ -15,7 +15,7 @@ import {
 import { isRecord } from "../../models/common.js";
 import { SENDS } from "../../models/channels.js";
 import { JOIN, namespaceOf, openTasks, type OpenTask, TO_NODE } from "../open-tasks.js";
-import { MigrationRefusal } from "./migrations.js";
+import { MigrationRefusal } from "./migration.js";
 import { pathOf, type StoredGraph } from "./stored-graph.js";
 
 type Names = (name: string) => string;

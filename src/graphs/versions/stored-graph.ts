@@ -3,7 +3,7 @@ import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { isRecord } from "../../models/common.js";
 import type { GraphConfig } from "../graph.js";
 import { hasWrites, namespaceOf, openTasks, type OpenTask } from "../open-tasks.js";
-import { MigrationRefusal } from "./migrations.js";
+import { MigrationRefusal } from "./migration.js";
 
 export interface StoredGraph {
   tuple: CheckpointTuple;

@@ -1,6 +1,11 @@
 /** Rows of threads, and their table. */
 import type { JsonObject, SortOrder } from "../../models/common.js";
-import type { StoredPreview, ThreadSortField, ThreadStatus, TtlStrategy } from "../../models/thread.js";
+import type {
+  StoredPreview,
+  ThreadSortField,
+  ThreadStatus,
+  TtlStrategy,
+} from "../../models/thread-fields.js";
 
 /**
  * A stored thread.

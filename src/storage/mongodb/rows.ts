@@ -1,7 +1,7 @@
 /** Conversion of rows to and from documents. Free-form JSON is stored as a string, because its keys may contain any characters. */
 import type { Collection, Db } from "mongodb";
 import type { JsonObject } from "../../models/common.js";
-import type { StoredPreview } from "../../models/thread.js";
+import type { StoredPreview } from "../../models/thread-fields.js";
 import { expiryOf, labelsOf } from "../rows/rows.js";
 import { fromTextRun, type TextRun, toTextRun } from "../rows/run-rows.js";
 import type { Owner } from "../contract/owners.js";

@@ -1,5 +1,5 @@
 /** Conversion of rows to and from columns of PostgreSQL. */
-import type { StoredPreview } from "../../models/thread.js";
+import type { StoredPreview } from "../../models/thread-fields.js";
 import { expiryOf } from "../rows/rows.js";
 import type { TtlColumns } from "../rows/sql-rows.js";
 import type { RunPatch, RunRow } from "../contract/runs.js";

@@ -1,6 +1,6 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
-import type { StoredPreview } from "../../models/thread.js";
+import type { StoredPreview } from "../../models/thread-fields.js";
 import { containing, expiryOf, labelsOf, patchThread, splitFilter } from "../rows/rows.js";
 import { THREAD_COLUMNS, type TtlColumns } from "../rows/sql-rows.js";
 import type {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newId } from "../../../src/support/ids.js";
-import { THREAD_SORT_FIELDS, THREAD_STATUSES } from "../../../src/models/thread.js";
+import { THREAD_SORT_FIELDS, THREAD_STATUSES } from "../../../src/models/thread-fields.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
 import type { ThreadFilter, ThreadQuery, ThreadRow } from "../../../src/storage/contract/threads.js";
 import { plainContains } from "../../helpers/plain-contains.js";
