@@ -277,6 +277,11 @@ interface SourceOptions {
   cwd: string;
   /** Whether to call each factory once with an empty configuration, to detect factories that throw. */
   callFactories?: boolean;
+  /**
+   * Whether each call of a factory is limited, not only the first one. A command would wait without a word, and exit
+   * silently if nothing else keeps its process alive.
+   */
+  limitFactories?: boolean;
 }
 
 interface Found {
@@ -352,7 +357,7 @@ export class GraphSources {
   }
 
   async #load(id: string, source: GraphSource): Promise<Found> {
-    const { cwd, callFactories } = this.#options;
+    const { cwd, callFactories, limitFactories } = this.#options;
     const found =
       source.kind === "value"
         ? { ...(await graphFromValue(source.value, id, cwd)), files: [] }
@@ -361,9 +366,10 @@ export class GraphSources {
             { baseDir: cwd },
           );
     const { loaded } = found;
-    if (callFactories && loaded.kind === "factory")
-      await returned(loaded.factory({ configurable: {} }), loaded.source);
-    return found;
+    if (loaded.kind !== "factory") return found;
+    const factory: GraphFactory = (config, access) => returned(loaded.factory(config, access), loaded.source);
+    if (callFactories) await factory({ configurable: {} });
+    return limitFactories ? { ...found, loaded: { ...loaded, factory } } : found;
   }
 }
 

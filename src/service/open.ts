@@ -82,7 +82,7 @@ async function open(
   // Without placeholders, runs are executed as by a server.
   const executes = serves || !standIns;
   if (authenticate && !serves) throw acceptsNoRequests();
-  const sources = new GraphSources(named, { cwd, callFactories });
+  const sources = new GraphSources(named, { cwd, callFactories, limitFactories: !serves });
   assertServable(settings, sources.ids, { mayBeEmpty: !executes });
   const existing = options.standIns === "existing";
   const graphs = await (standIns ? sources.loadEach({ existing }) : sources.load());

@@ -1,5 +1,6 @@
 /** Guards the process against code of graphs: reports what loads for long, and prevents it from ending the process. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { GraphLoadError } from "./errors.js";
 import { currentRun } from "./event-loop.js";
 import { parseStackLine, isUserCode } from "./stack.js";
 
@@ -14,6 +15,9 @@ export class ProcessExit extends Error {
     this.place = userCodeIn(this.stack ?? "");
   }
 }
+
+/** A module, promise or factory took too long: another attempt would take as long. */
+export class GraphTimeoutError extends GraphLoadError {}
 
 type LongLoadReport = (message: string) => void;
 

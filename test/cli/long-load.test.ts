@@ -42,6 +42,14 @@ describe("a graph that never loads", () => {
       ["graph", "./promise.ts", "--json"],
       /^the promise \.\/promise\.ts:graph has not finished after 5 s.+make it resolve/,
     ],
+    [
+      ["graph", "./factory.ts", "--json"],
+      /^the factory \.\/factory\.ts:graph has not finished after 5 s.+an await in the factory/,
+    ],
+    [
+      ["run", "./factory.ts", "--input", "{}", "--json"],
+      /^the factory \.\/factory\.ts:graph has not finished after 5 s.+an await in the factory/,
+    ],
   ])("%j names the file on stderr before it fails", async (argv, line) => {
     const { stdout, stderr, exit } = await waiting(argv);
     expect({ stderr: stderr.text, stdout: stdout.text }).toEqual({

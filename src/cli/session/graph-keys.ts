@@ -4,9 +4,13 @@ import type { GraphSchema } from "../../models/assistant.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { Thread } from "../../models/thread.js";
 import { InvalidRequestError } from "../../support/errors.js";
+import { GraphTimeoutError } from "../../support/graph-code.js";
 import { didYouMean } from "../../support/nearest.js";
 
-/** A schema of a graph; null if the graph does not declare one. */
+/**
+ * A schema of a graph; null if the graph does not declare one.
+ * @throws GraphTimeoutError (`graph_load_failed`)
+ */
 export async function graphSchema(
   client: Client,
   graphId: string,
@@ -14,7 +18,8 @@ export async function graphSchema(
 ): Promise<JsonObject | null> {
   try {
     return (await client.assistants.getSchemas(graphId))[schema];
-  } catch {
+  } catch (error) {
+    if (error instanceof GraphTimeoutError) throw error;
     // The next step reports why the graph failed to load.
     return null;
   }
