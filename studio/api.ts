@@ -129,7 +129,10 @@ async function send(
   };
   try {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    return await fetch(new URL(path.replace(/^\//, ""), BASE), { method, headers, body: text, signal });
+    // A deletion is sent even if the page is closing.
+    const keepalive = method === "DELETE";
+    const url = new URL(path.replace(/^\//, ""), BASE);
+    return await fetch(url, { method, headers, body: text, signal, keepalive });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "no_answer", error instanceof Error ? error.message : String(error));

@@ -36,37 +36,50 @@ export function CaseDialog() {
 function useCase({ threadId, runId, expect }: RunName) {
   const [made, setMade] = useState<StudioCase | undefined>(undefined);
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
-  const [isBusy, setBusy] = useState(false);
+  const [isWriting, setWriting] = useState(false);
   const asked = useRef(0);
-  const ask = (wish: { file?: string; write?: boolean; replace?: boolean }): void => {
+  const last = useRef<Promise<StudioCase | undefined>>(undefined);
+  const ask = async (wish: { file?: string; write?: boolean; replace?: boolean }) => {
     const mine = ++asked.current;
-    setBusy(true);
-    makeCase({ thread_id: threadId, run_id: runId, expect, ...wish })
-      .then((next) => {
-        if (mine !== asked.current) return;
-        setMade(next);
-        setFault(undefined);
-      })
-      .catch((error: unknown) => mine === asked.current && setFault(error as ApiError))
-      .finally(() => mine === asked.current && setBusy(false));
+    try {
+      const next = await makeCase({ thread_id: threadId, run_id: runId, expect, ...wish });
+      if (mine !== asked.current) return undefined;
+      setMade(next);
+      setFault(undefined);
+      return next;
+    } catch (error) {
+      if (mine === asked.current) setFault(error as ApiError);
+      return undefined;
+    }
   };
-  return { made, fault, setFault, isBusy, ask };
+  const preview = (file?: string): void => void (last.current = ask(file === undefined ? {} : { file }));
+  const write = async (file: string, replace: boolean): Promise<void> => {
+    setWriting(true);
+    // Leaving the field for the button asks whether the file exists.
+    const known = await last.current;
+    if (known?.path !== file || known.taken.length === 0 || replace)
+      await ask({ file, write: true, replace });
+    setWriting(false);
+  };
+  return { made, fault, setFault, isWriting, preview, write };
 }
 
 function CaseFile({ run }: { run: RunName }) {
-  const { made, fault, setFault, isBusy, ask } = useCase(run);
+  const { made, fault, setFault, isWriting, preview, write } = useCase(run);
   const [file, setFile] = useState<string | undefined>(undefined);
-  const [replace, setReplace] = useState(false);
-  useEffect(() => ask({}), []);
-  if (!made) return fault ? <Fault error={fault} retry={() => ask({})} /> : <Waiting />;
+  /** The file that is to be overwritten. */
+  const [replaced, setReplaced] = useState<string | undefined>(undefined);
+  useEffect(() => preview(), []);
+  if (!made) return fault ? <Fault error={fault} retry={() => preview()} /> : <Waiting />;
   const path = file ?? made.path;
+  const replace = replaced === path;
   const isTaken = made.taken.length > 0 && !made.written;
   return (
     <form
       class="case-file"
       onSubmit={(event) => {
         event.preventDefault();
-        ask({ file: path, write: true, replace });
+        if (!isWriting) void write(path, replace);
       }}
     >
       <p class="dim">
@@ -82,8 +95,8 @@ function CaseFile({ run }: { run: RunName }) {
           spellcheck={false}
           onInput={({ currentTarget }) => setFile(currentTarget.value)}
           onChange={() => {
-            setReplace(false);
-            ask({ file: path });
+            setReplaced(undefined);
+            preview(path);
           }}
         />
       </label>
@@ -93,12 +106,14 @@ function CaseFile({ run }: { run: RunName }) {
       <Preview made={made} />
       {made.extends && !made.written && <p>{strings.cases.extends}</p>}
       {fault && <Fault error={fault} />}
-      {isTaken && <Taken paths={made.taken} replace={replace} onReplace={setReplace} />}
+      {isTaken && (
+        <Taken paths={made.taken} replace={replace} onReplace={(is) => setReplaced(is ? path : undefined)} />
+      )}
       {made.written ? (
         <Written made={made} onFault={setFault} />
       ) : (
         <p class="actions">
-          <button type="submit" class="main" disabled={isBusy || (isTaken && !replace)}>
+          <button type="submit" class="main" disabled={isWriting || (isTaken && !replace)}>
             {made.extends ? strings.cases.add : strings.cases.write}
           </button>
           {!isTaken && run.expect === undefined && <CopyAs action={() => caseAction(run.runId, path)} />}

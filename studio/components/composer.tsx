@@ -64,7 +64,7 @@ export function Composer() {
       <div class="face" id="face" role="tabpanel" aria-labelledby={`face-${shown}`}>
         {shown === "message" ? <MessageFace /> : shown === "form" ? <FormFace /> : <JsonFace />}
       </div>
-      {shown !== "json" && <Broken />}
+      <Broken shown={shown} />
       <Options />
       <Head />
       <Breakpoints />
@@ -195,11 +195,13 @@ function FormFace() {
   return <SchemaForm id="input" shape={inputShape.value} draft={input} faults={faults.value} />;
 }
 
-/** The other views do not show the JSON text that cannot be sent. */
-function Broken() {
-  const fault = input.fault.value;
-  if (!fault) return null;
-  return <p class="hint bad">{strings.composer.fault(fault.line, fault.column)}</p>;
+/** What cannot be sent and another view shows: JSON text, or fields of the form. */
+function Broken({ shown }: { shown: Face }) {
+  const fault = shown === "json" ? undefined : input.fault.value;
+  if (fault) return <p class="hint bad">{strings.composer.fault(fault.line, fault.column)}</p>;
+  const [path] = shown === "form" ? [] : input.unfit.value.keys();
+  if (path === undefined) return null;
+  return <p class="hint bad">{strings.composer.unfit(visible((JSON.parse(path) as unknown[]).join(".")))}</p>;
 }
 
 const JsonFace = () => <JsonBox id="json" label={strings.composer.json} draft={input} />;

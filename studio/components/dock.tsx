@@ -39,7 +39,7 @@ export function Dock() {
         <Progress />
       </header>
       {part === "input" && <NextRun />}
-      {part === "runs" && <RunList threadId={threadId.value} />}
+      {part === "runs" && <RunList key={threadId.value} threadId={threadId.value} />}
     </section>
   );
 }

@@ -3,10 +3,18 @@ import { useEffect, useState } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { StoreItem } from "../../src/models/store.js";
 import { type ApiError, isReadOnly } from "../api.js";
-import { go, withQuery } from "../router.js";
+import { go, place, withQuery } from "../router.js";
 import { jsonFault, type TextFault } from "../state/json-fault.js";
 import { load, loading } from "../state/loading.js";
-import { namespace, readItem, removeItem, storeHref, writeAction, writeItem } from "../state/memory.js";
+import {
+  namespace,
+  readItem,
+  removeItem,
+  storeHref,
+  writeAction,
+  writeItem,
+  type Written,
+} from "../state/memory.js";
 import { strings } from "../strings.js";
 import { Empty, Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
@@ -56,12 +64,41 @@ const draftOf = (item: StoreItem | undefined): Draft => ({
   minutes: item?.ttl_minutes == null ? "" : String(item.ttl_minutes),
 });
 
+/** Saves the item; a new one does not replace an item with its key. */
+function useSave(item: StoreItem | undefined) {
+  const [error, setError] = useState<ApiError | undefined>(undefined);
+  const [isSaving, setSaving] = useState(false);
+  /** Address of the item that has the key. */
+  const [taken, setTaken] = useState<string | undefined>(undefined);
+  const save = async (written: Written) => {
+    if (isSaving) return;
+    const from = place.peek();
+    setSaving(true);
+    setError(undefined);
+    try {
+      if (!item && (await readItem(written.namespace, written.key)) !== null)
+        return setTaken(storeHref(written.namespace, { key: written.key }));
+      await writeItem(written);
+      // The page may show something else meanwhile.
+      if (place.peek() === from) go(storeHref(written.namespace));
+    } catch (refused) {
+      setError(refused as ApiError);
+    } finally {
+      setSaving(false);
+    }
+  };
+  return { error, taken, forget: () => setTaken(undefined), save };
+}
+
 function Form({ item }: { item: StoreItem | undefined }) {
   const [draft, setDraft] = useState(() => draftOf(item));
-  const [error, setError] = useState<ApiError | undefined>(undefined);
   const value = valueOf(draft.text);
   const isReady = value.json !== undefined && draft.key !== "" && draft.namespace !== "";
-  const change = (changes: Partial<Draft>) => setDraft({ ...draft, ...changes });
+  const { error, taken, forget, save } = useSave(item);
+  const change = (changes: Partial<Draft>) => {
+    forget();
+    setDraft({ ...draft, ...changes });
+  };
   const written = isReady &&
     value.json && {
       namespace: draft.namespace.split("."),
@@ -69,15 +106,6 @@ function Form({ item }: { item: StoreItem | undefined }) {
       value: value.json,
       ttl: draft.minutes === "" ? null : Number(draft.minutes),
     };
-  const save = async () => {
-    if (!written) return;
-    try {
-      await writeItem(written);
-      go(storeHref(written.namespace));
-    } catch (refused) {
-      setError(refused as ApiError);
-    }
-  };
   const remove = (gone: StoreItem) => {
     removeItem(gone, strings.memory.removed(gone.key));
     go(storeHref(namespace.value));
@@ -89,12 +117,17 @@ function Form({ item }: { item: StoreItem | undefined }) {
       aria-label={strings.memory.item}
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        if (written) void save(written);
       }}
     >
       {item ? <Heading item={item} /> : <Place draft={draft} change={change} />}
-      <Fields draft={draft} change={change} fault={value.fault} place={value.place} />
+      <Fields draft={draft} change={change} parsed={value} />
       {error && <Fault error={error} />}
+      {taken !== undefined && (
+        <p class="bad" role="alert">
+          {strings.memory.taken(visible(draft.key))} <a href={taken}>{strings.memory.openTaken}</a>
+        </p>
+      )}
       {!isReadOnly && (
         <div class="actions">
           <button type="submit" class="main" aria-disabled={!isReady}>
@@ -117,7 +150,7 @@ interface FieldsProps {
   change: (changes: Partial<Draft>) => void;
 }
 
-function Fields({ draft, change, fault, place }: FieldsProps & Pick<Parsed, "fault" | "place">) {
+function Fields({ draft, change, parsed: { fault, place: at } }: FieldsProps & { parsed: Parsed }) {
   return (
     <>
       <div>
@@ -128,7 +161,7 @@ function Fields({ draft, change, fault, place }: FieldsProps & Pick<Parsed, "fau
           text={draft.text}
           label={strings.memory.json}
           isInvalid={fault !== undefined}
-          fault={place}
+          fault={at}
           faultId="item-fault"
           isReadOnly={isReadOnly}
           onText={(text) => change({ text })}
@@ -209,7 +242,7 @@ function valueOf(text: string): Parsed {
     const json = JSON.parse(text) as unknown;
     return isRecord(json) ? { json } : { fault: strings.memory.noObject };
   } catch {
-    const place = jsonFault(text);
-    return { fault: strings.memory.fault(place.line, place.column), place };
+    const at = jsonFault(text);
+    return { fault: strings.memory.fault(at.line, at.column), place: at };
   }
 }

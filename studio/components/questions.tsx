@@ -5,7 +5,6 @@ import type { Interrupt } from "../../src/models/state.js";
 import { keepFocus } from "../focus.js";
 import type { RunWish } from "../state/copy-as.js";
 import { runAction } from "../state/copy-as.js";
-import type { Draft } from "../state/draft.js";
 import {
   forgetAnswers,
   type GivenAnswer,
@@ -13,12 +12,12 @@ import {
   type GivenDecision,
   keyOf,
 } from "../state/given-answers.js";
+import type { PathStep } from "../../src/models/value-path.js";
 import { type DecisionKind, resumeOf, type ReviewRequest } from "../state/questions.js";
-import { shapeOf } from "../state/shape.js";
 import { strings } from "../strings.js";
 import { CopyAs } from "./copy-as.js";
 import { Prose } from "./prose.js";
-import { JsonBox, SchemaForm } from "./schema-form.js";
+import { type FieldFaults, JsonBox, SchemaForm } from "./schema-form.js";
 import { Trials, TryButton } from "./trials.js";
 import { jsonText, LongText, Value, visible } from "./text.js";
 
@@ -58,7 +57,11 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
       aria-label={`${strings.questions.title} ${threadId.slice(0, 13)}`}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isReady) void send(wish());
+        const partial = asked.filter(
+          ({ given }) => given.isPartial.value || (answers.size === 0 && given.missing.value.length > 0),
+        );
+        if (partial.length > 0) markMissing(partial, event.currentTarget);
+        else if (isReady) void send(wish());
       }}
     >
       {asked.map(({ id, value, key, given }, index) => (
@@ -89,6 +92,13 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
   );
 }
 
+/** Marks the fields that are missing or invalid, and moves to the first one. */
+function markMissing(partial: readonly { given: GivenAnswer }[], form: HTMLFormElement): void {
+  for (const { given } of partial) given.isTried.value = true;
+  // The marks are rendered first.
+  requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+}
+
 interface AskedProps {
   id: string;
   value: unknown;
@@ -105,6 +115,7 @@ function Asked({ id, value, given }: AskedProps) {
           id={`${id}-${index}`}
           request={request}
           given={given.decisions[index] as GivenDecision}
+          isTried={given.isTried.value}
         />
       ));
     case "choice":
@@ -118,7 +129,12 @@ function Asked({ id, value, given }: AskedProps) {
       return (
         <>
           <Told value={without(value, question.schema)} />
-          <SchemaForm id={id} draft={given.form} shape={shapeOf(question.schema)} faults={NO_FAULTS} />
+          <SchemaForm
+            id={id}
+            draft={given.form}
+            shape={given.shape}
+            faults={faultsOf(given.missing.value, given.isTried.value)}
+          />
         </>
       );
     case "any":
@@ -131,7 +147,8 @@ function Asked({ id, value, given }: AskedProps) {
   }
 }
 
-const NO_FAULTS = new Map<string, string>();
+const faultsOf = (missing: readonly (readonly PathStep[])[], isTried: boolean): FieldFaults =>
+  new Map(isTried ? missing.map((path) => [JSON.stringify(path), strings.questions.required]) : []);
 
 /** The form or the choice already shows this part. */
 const without = (value: unknown, part: unknown): unknown =>
@@ -203,9 +220,10 @@ interface RequestProps {
   id: string;
   request: ReviewRequest;
   given: GivenDecision;
+  isTried: boolean;
 }
 
-function Request({ id, request, given }: RequestProps) {
+function Request({ id, request, given, isTried }: RequestProps) {
   const { name, args, description, allowed } = request;
   const kind = given.kind.value;
   const choose = (next: DecisionKind) => {
@@ -227,7 +245,7 @@ function Request({ id, request, given }: RequestProps) {
           </label>
         ))}
       </div>
-      {kind === "edit" && <EditedArgs id={id} request={request} draft={given.args} />}
+      {kind === "edit" && <EditedArgs id={id} name={name} given={given} isTried={isTried} />}
       {(kind === "reject" || kind === "respond") && (
         <div class="field">
           <label for={`${id}-why`}>
@@ -245,16 +263,12 @@ function Request({ id, request, given }: RequestProps) {
   );
 }
 
-function EditedArgs({
-  id,
-  request: { schema, name },
-  draft,
-}: {
-  id: string;
-  request: ReviewRequest;
-  draft: Draft;
-}) {
-  const shape = shapeOf(schema);
-  if (shape.kind === "object") return <SchemaForm id={id} draft={draft} shape={shape} faults={NO_FAULTS} />;
-  return <JsonBox id={id} label={strings.questions.args(visible(name))} draft={draft} />;
+interface EditedArgsProps extends Omit<RequestProps, "request"> {
+  name: string;
+}
+
+function EditedArgs({ id, name, given: { shape, args, missing }, isTried }: EditedArgsProps) {
+  if (shape.kind === "object")
+    return <SchemaForm id={id} draft={args} shape={shape} faults={faultsOf(missing.value, isTried)} />;
+  return <JsonBox id={id} label={strings.questions.args(visible(name))} draft={args} />;
 }

@@ -22,23 +22,20 @@ type ListedRun = Pick<
 const SELECT = ["run_id", "status", "created_at", "updated_at", "error", "usage", "assistant_id"];
 const PAGE = 20;
 
-const runs = loading<ListedRun[]>();
-
 async function read(threadId: string, offset: number): Promise<ListedRun[]> {
   const select = SELECT.map((field) => `select=${field}`).join("&");
   const path = `/threads/${encodeURIComponent(threadId)}/runs?limit=${PAGE}&offset=${offset}&${select}`;
   return (await ask<ListedRun[]>("GET", path)).body;
 }
 
+/** Give it the id of the thread as its key: runs of another thread must not appear. */
 export function RunList({ threadId }: { threadId: string }) {
+  const [runs] = useState(() => loading<ListedRun[]>());
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const [most, setMost] = useState(PAGE);
   const runId = live.value?.runId;
   const reload = () => load(runs, () => read(threadId, 0));
-  useEffect(() => {
-    runs.value.value = undefined;
-  }, [threadId]);
-  useEffect(() => void reload(), [threadId, runId]);
+  useEffect(() => void reload(), [runId]);
   const all = runs.value.value;
   useRecordings(all);
   if (runs.error.value) return <Fault error={runs.error.value} retry={() => void reload()} />;

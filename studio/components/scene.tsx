@@ -27,13 +27,17 @@ export function Scene() {
   const hasEnded = seen?.end !== undefined || view.row.value.value?.status === "error";
   const isBlank = !isRecord(seen?.values) || Object.keys(seen.values).length === 0;
   const isEmpty = !seen || (seen.entries.length === 0 && isBlank && !view.live.value && !hasEnded);
+  // Its question or its breakpoint is shown below.
+  const isWaiting = (view.state.value.value?.next.length ?? 0) > 0;
   return (
     <Scroller isTalk={!isEmpty && seen.entries.length > 0}>
       {isEmpty ? (
-        <Empty
-          title={hasMessages.value ? strings.runs.empty : strings.runs.emptyInput}
-          hint={strings.runs.emptyHint}
-        />
+        !isWaiting && (
+          <Empty
+            title={hasMessages.value ? strings.runs.empty : strings.runs.emptyInput}
+            {...(view.id === "" && { hint: strings.runs.emptyHint })}
+          />
+        )
       ) : (
         <>
           <Chat entries={seen.entries} most={most} showMore={() => setMost(most + Chat.most)} />

@@ -234,22 +234,27 @@ function Written({ shape, path, draft, value, isRequired, attributes }: ControlP
   const [text, setText] = useState<string | undefined>(undefined);
   const read = shape.kind === "number" ? numberOf(shape) : anyValue;
   const shown = text !== undefined && same(read(text), value) ? text : anyText(value);
-  const isUnfit = text !== undefined && draft.unfit.value.has(JSON.stringify(path));
+  // It stays while the form is not shown.
+  const unfit = draft.unfit.value.get(JSON.stringify(path));
+  const isUnfit = unfit !== undefined;
   const write = (next: string) => {
     setText(next);
     const meant = read(next);
-    if (meant instanceof Unfit) draft.refuse(path);
+    if (meant instanceof Unfit) draft.refuse(path, next);
     else draft.setAt(path, meant === undefined && isRequired && shape.kind === "any" ? null : meant);
   };
-  const written = isUnfit ? text : shown;
+  const written = unfit ?? shown;
   const onInput = ({ currentTarget }: { currentTarget: { value: string } }) => write(currentTarget.value);
-  const invalid = { ...attributes, "aria-invalid": isUnfit || attributes["aria-invalid"] };
+  const hint = `${attributes.id}-unfit`;
+  const invalid = isUnfit ? { ...attributes, "aria-invalid": true, "aria-describedby": hint } : attributes;
   if (shape.kind === "number")
     return (
       <>
         <input {...invalid} inputMode="decimal" value={written} onInput={onInput} />
         {isUnfit && (
-          <p class="hint bad">{shape.isWhole ? strings.composer.notWhole : strings.composer.notNumber}</p>
+          <p class="hint bad" id={hint}>
+            {shape.isWhole ? strings.composer.notWhole : strings.composer.notNumber}
+          </p>
         )}
       </>
     );

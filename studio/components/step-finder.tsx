@@ -37,7 +37,9 @@ export async function findStep(
   const end = await run(condition, head);
   if (search.peek() !== busy) return;
   search.value = { ...mine, ...end };
-  if (end.found?.first) go(stepHref(end.found.first.id, { tab: "state" }));
+  // The reader may have left the thread meanwhile.
+  if (end.found?.first && threadId.peek() === mine.threadId)
+    go(stepHref(end.found.first.id, { tab: "state" }));
 }
 
 async function run(condition: Condition, head: Step): Promise<Pick<Search, "found" | "error">> {

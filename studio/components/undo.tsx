@@ -9,14 +9,23 @@ export function UndoBar() {
   const refused = refusedRemoval.value;
   return (
     <div class="undo" onPointerEnter={hold} onPointerLeave={goOn} onFocusIn={hold} onFocusOut={goOn}>
-      {refused && <Fault error={refused} />}
+      {refused && (
+        <div class="undo-fault">
+          <Fault error={refused} />
+          <button type="button" class="small" onClick={() => (refusedRemoval.value = undefined)}>
+            {strings.close}
+          </button>
+        </div>
+      )}
       <div role="status" aria-label={strings.undo.title}>
-        {removals.value.map(({ id, text, action }) => (
+        {removals.value.map(({ id, text, action, isSent }) => (
           <p key={id}>
             <span class="one-line">{visible(text)}</span>
-            <button type="button" onClick={() => undo(id)}>
-              {strings.undo.button}
-            </button>
+            {!isSent && (
+              <button type="button" onClick={() => undo(id)}>
+                {strings.undo.button}
+              </button>
+            )}
             <CopyAs action={() => action} />
           </p>
         ))}

@@ -213,7 +213,8 @@ function Asker({ thread }: { thread: ListedThread }) {
     try {
       const headers = { Prefer: "respond-async" };
       await ask("POST", `${path}/runs`, { body: { assistant_id: graphOf(thread), ...wish }, headers });
-      if (place.peek().path[1] === id) go(href(["inbox"]), { replace: true });
+      const [screen, named] = place.peek().path;
+      if (screen === "inbox" && named === id) go(href(["inbox"]), { replace: true });
       await read();
       return true;
     } catch (error) {

@@ -14,6 +14,7 @@ import {
   items,
   levels,
   loadMoreItems,
+  MOST_BRANCHES,
   namespace,
   reloadMemory,
   shownItems,
@@ -57,7 +58,7 @@ export function Memory() {
 
 function Tree() {
   const { value } = levels.value;
-  if (levels.error.value) return <Fault error={levels.error.value} />;
+  if (levels.error.value) return <Fault error={levels.error.value} retry={() => void reloadMemory()} />;
   return (
     <nav class="namespaces" aria-label={strings.memory.namespaces}>
       <a href={storeHref([])} aria-current={namespace.value.length === 0 ? "page" : undefined}>
@@ -74,7 +75,7 @@ function Branches({ depth }: { depth: number }) {
   if (level.length === 0) return null;
   return (
     <ul>
-      {level.map((labels) => {
+      {level.slice(0, MOST_BRANCHES).map((labels) => {
         const isOnTheWay = labels.every((label, index) => namespace.value[index] === label);
         const isHere = isOnTheWay && namespace.value.length === labels.length;
         return (
@@ -86,6 +87,7 @@ function Branches({ depth }: { depth: number }) {
           </li>
         );
       })}
+      {level.length > MOST_BRANCHES && <li class="dim small-text">{strings.memory.cut(MOST_BRANCHES)}</li>}
     </ul>
   );
 }

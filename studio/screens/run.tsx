@@ -31,6 +31,7 @@ import {
   graphs,
   loadGraphs,
   openGraph,
+  readGraph,
 } from "../state/graphs.js";
 import { concerns, onChange } from "../state/changes.js";
 import { conversation } from "../state/layout.js";
@@ -152,7 +153,7 @@ function RunMap() {
     if (id !== undefined && followed !== undefined && !isStreamed) return pollRunFacts(id, followed);
     return undefined;
   }, [id, followed, isStreamed]);
-  if (drawing.error.value) return <Fault error={drawing.error.value} />;
+  if (drawing.error.value) return <Fault error={drawing.error.value} retry={() => void readGraph()} />;
   if (!shown) return <Waiting />;
   const run = storedRun.value?.threadId === id ? storedRun.value : undefined;
   return (

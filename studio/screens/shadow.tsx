@@ -84,7 +84,7 @@ function Results({ saved: { at, against, summary, counts, results } }: { saved: 
         </span>
       </p>
       {listed.length === 0 ? (
-        <Empty title={strings.shadow.allSame} />
+        <Empty title={status === undefined ? strings.shadow.allSame : strings.allRuns.noMatch} />
       ) : (
         <ul class="shadow-list" aria-label={strings.shadow.title}>
           {listed.map((result) => (

@@ -106,7 +106,7 @@ function Head() {
     <header class="screen-head thread-head">
       <ThreadHead id={threadId.value} thread={thread}>
         {thread && <ShownSwitch />}
-        {thread && <SavePage graph={graphOf(thread)} />}
+        {thread && <SavePage key={thread.thread_id} graph={graphOf(thread)} />}
         {thread && !shared && (
           <button type="button" class="small" data-refresh onClick={() => void refresh()}>
             {strings.refresh}

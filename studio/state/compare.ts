@@ -1,5 +1,5 @@
 /** Two branches, of one thread or of two, compared step by step. */
-import { computed } from "@preact/signals";
+import { batch, computed } from "@preact/signals";
 import type { Run, RunTasks } from "../../src/models/run.js";
 import { NO_TOKENS, type TokenCounts } from "../../src/models/token-counts.js";
 import type { SelectedState, ThreadState } from "../../src/models/state.js";
@@ -62,7 +62,12 @@ export const named = computed(() => place.value.path.slice(1, 3));
 export const comparison = loading<Comparison>();
 
 export function compare(): void {
-  const [left = "", right = ""] = named.value;
+  const [left, right] = named.value;
+  batch(() => {
+    comparison.value.value = undefined;
+    comparison.error.value = undefined;
+  });
+  if (left === undefined || right === undefined) return;
   const read = async (): Promise<Comparison> => {
     const sides = fromWhereBothAre(await Promise.all([readSide(left), readSide(right)]));
     const steps = aligned(sides[0].chain, sides[1].chain);

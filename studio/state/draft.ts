@@ -15,8 +15,8 @@ export class Draft {
     () => this.#written.value ?? JSON.stringify(this.value.value, null, 2) ?? "null",
   );
   readonly fault = signal<TextFault | undefined>(undefined);
-  /** Paths of fields with invalid text. */
-  readonly unfit = signal<ReadonlySet<string>>(new Set());
+  /** Invalid text of fields, by JSON-encoded path. */
+  readonly unfit = signal<ReadonlyMap<string, string>>(new Map());
   readonly isReady: ReadonlySignal<boolean> = computed(
     () => this.fault.value === undefined && this.unfit.value.size === 0,
   );
@@ -31,28 +31,31 @@ export class Draft {
     this.value.value = value;
     this.#written.value = undefined;
     this.fault.value = undefined;
-    this.unfit.value = new Set();
+    this.unfit.value = new Map();
     this.#onChange();
   }
 
   /** Set the value at a path; undefined removes it. */
   setAt(path: readonly PathStep[], value: unknown): void {
-    const others = [...this.unfit.value].filter((each) => each !== JSON.stringify(path));
+    // Without an item, the ones after it move.
+    const isItem = value === undefined && typeof path.at(-1) === "number";
+    const changed = isItem ? path.slice(0, -1) : path;
+    const others = [...this.unfit.value].filter(([each]) => !isWithin(each, changed));
     this.set(changedAt(this.value.value, path, value));
-    this.unfit.value = new Set(others);
+    this.unfit.value = new Map(others);
     if (others.length > 0) this.#onChange();
   }
 
-  /** Mark the text of a field as invalid. */
-  refuse(path: readonly PathStep[]): void {
-    this.unfit.value = new Set([...this.unfit.value, JSON.stringify(path)]);
+  /** Keep the invalid text of a field; the value keeps its last valid state. */
+  refuse(path: readonly PathStep[], text: string): void {
+    this.unfit.value = new Map(this.unfit.value).set(JSON.stringify(path), text);
     this.#onChange();
   }
 
   /** Set the value from JSON text. */
   write(text: string): void {
     this.#written.value = text;
-    this.unfit.value = new Set();
+    this.unfit.value = new Map();
     try {
       this.value.value = JSON.parse(text) as unknown;
       this.fault.value = undefined;
@@ -61,6 +64,11 @@ export class Draft {
     }
     this.#onChange();
   }
+}
+
+function isWithin(path: string, around: readonly PathStep[]): boolean {
+  const steps = JSON.parse(path) as PathStep[];
+  return around.every((step, index) => steps[index] === step);
 }
 
 function changedAt(whole: unknown, path: readonly PathStep[], value: unknown): unknown {

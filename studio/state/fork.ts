@@ -7,7 +7,7 @@ import { go, place } from "../router.js";
 import { type Action, args } from "./copy-as.js";
 import { jsonFault } from "./json-fault.js";
 import { chosenId, isFollowing, namespace, refresh, row, stepHref, steps, threadId } from "./thread.js";
-import { graphOf } from "./threads.js";
+import { graphOf, type ListedThread } from "./threads.js";
 
 /** Values to write as JSON text, by state key. */
 export const drafts = signal<Readonly<Record<string, string>>>({});
@@ -150,19 +150,39 @@ export function runAction(): Action {
   };
 }
 
+/** Where a request is sent from: the page may show something else before it ends. */
+interface Origin {
+  thread: ListedThread | undefined;
+  threadId: string;
+  path: string;
+  namespace: string;
+  drafted: string;
+}
+
+const origin = (): Origin => ({
+  thread: row.value.value,
+  threadId: threadId.value,
+  path: path(),
+  namespace: namespace.value,
+  drafted,
+});
+
+const isShown = (from: Origin): boolean =>
+  from.threadId === threadId.peek() && from.namespace === namespace.peek();
+
 /** Write and show the result; with `andRun`, run from there. */
 export const write = (andRun: boolean): Promise<void> =>
   sending(async () => {
     if (!body.value) return;
+    const from = origin();
     const before = steps.value[0]?.id;
-    const thread = threadId.value;
     const { body: result } = await ask<StateWriteResult>("POST", statePath(), { body: body.value });
     const id = result.checkpoint.checkpoint_id ?? "";
-    reset();
-    written.value = { threadId: thread, id, before };
-    await refresh();
-    if (andRun) run(id);
-    go(stepHref(andRun ? undefined : id, { fork: undefined, tab: undefined }));
+    if (from.drafted === drafted) reset();
+    written.value = { threadId: from.threadId, id, before };
+    if (isShown(from)) await refresh();
+    if (andRun) run(id, from);
+    if (isShown(from)) go(stepHref(andRun ? undefined : id, { fork: undefined, tab: undefined }));
   });
 
 export const runUnchanged = (): Promise<void> =>
@@ -170,23 +190,22 @@ export const runUnchanged = (): Promise<void> =>
     const id = chosenId.value;
     if (id === undefined) return;
     written.value = { threadId: threadId.value, id, before: steps.value[0]?.id };
-    run(id);
+    run(id, origin());
     go(stepHref(undefined, { fork: undefined }));
   });
 
 /** The run continues when the user leaves this page; its steps arrive like those of any run. */
-function run(id: string): void {
-  const thread = row.value.value;
-  if (!thread) return;
+function run(id: string, from: Origin): void {
+  if (!from.thread) return;
   const request = {
-    assistant_id: graphOf(thread),
+    assistant_id: graphOf(from.thread),
     input: null,
-    checkpoint: checkpointOf(id),
+    checkpoint: { checkpoint_id: id, checkpoint_ns: from.namespace },
     on_disconnect: "continue",
   };
-  void ask("POST", `${path()}/runs`, { body: request })
+  void ask("POST", `${from.path}/runs`, { body: request })
     .catch((error: unknown) => (failure.value = error as ApiError))
-    .then(() => (threadId.value === thread.thread_id ? refresh() : undefined));
+    .then(() => (isShown(from) ? refresh() : undefined));
 }
 
 const backTo = (id: string) => ({ values: null, checkpoint: { checkpoint_id: id } });
@@ -204,8 +223,10 @@ export const undo = (): Promise<void> =>
   sending(async () => {
     const { before } = written.value ?? {};
     if (before === undefined) return;
+    const from = origin();
     await ask("POST", statePath(), { body: backTo(before) });
     written.value = undefined;
+    if (!isShown(from)) return;
     await refresh();
     go(stepHref(undefined));
   });

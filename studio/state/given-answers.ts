@@ -3,13 +3,20 @@ import { computed, signal } from "@preact/signals";
 import type { Interrupt } from "../../src/models/state.js";
 import { Draft } from "./draft.js";
 import { type Decision, type DecisionKind, type Question, questionOf, reviewAnswer } from "./questions.js";
-import { anyValue } from "./shape.js";
+import { anyValue, missingIn, type Shape, shapeOf, withEmpty } from "./shape.js";
 
 /** A decision on a request of a review. */
 export class GivenDecision {
   readonly kind = signal<DecisionKind | undefined>(undefined);
   /** The edited arguments. */
   readonly args = new Draft();
+  readonly shape: Shape;
+  /** Paths of required arguments that are not filled in. */
+  readonly missing = computed(() =>
+    this.kind.value === "edit" && this.shape.kind === "object"
+      ? missingIn(this.shape, this.args.value.value)
+      : [],
+  );
   /** Reason for a rejection, or the response. */
   readonly message = signal("");
   /** Undefined while it is not complete. */
@@ -18,8 +25,14 @@ export class GivenDecision {
     if (kind === undefined || (kind === "respond" && message === "")) return undefined;
     if (kind === "respond" || kind === "reject") return { kind, message };
     if (kind !== "edit") return { kind };
-    return this.args.isReady.value ? { kind, args: this.args.value.value } : undefined;
+    const isComplete = this.args.isReady.value && this.missing.value.length === 0;
+    return isComplete ? { kind, args: this.args.value.value } : undefined;
   });
+
+  /** @param schema JSON schema of the arguments, if it is known */
+  constructor(schema: unknown) {
+    this.shape = shapeOf(schema);
+  }
 }
 
 export class GivenAnswer {
@@ -30,6 +43,17 @@ export class GivenAnswer {
   readonly choice = signal<number | undefined>(undefined);
   readonly form = new Draft(() => void (this.#isFilled.value = true));
   readonly #isFilled = signal(false);
+  readonly shape: Shape;
+  /** Paths of required fields of the form that are not filled in. */
+  readonly missing = computed(() => missingIn(this.shape, this.form.value.value));
+  /** True if something was entered, but fields are missing or invalid. */
+  readonly isPartial = computed(() =>
+    this.question.kind === "form"
+      ? this.#isFilled.value && (this.missing.value.length > 0 || !this.form.isReady.value)
+      : this.decisions.some(({ missing, args }) => missing.value.length > 0 || !args.isReady.value),
+  );
+  /** True once the user tried to send the answer: missing fields are marked until they are filled in. */
+  readonly isTried = signal(false);
   /** By request of a review. */
   readonly decisions: readonly GivenDecision[];
   /** Undefined while it is not complete. */
@@ -37,8 +61,10 @@ export class GivenAnswer {
 
   constructor(value: unknown) {
     this.question = questionOf(value);
-    const count = this.question.kind === "review" ? this.question.requests.length : 0;
-    this.decisions = Array.from({ length: count }, () => new GivenDecision());
+    const { question } = this;
+    const requests = question.kind === "review" ? question.requests : [];
+    this.shape = shapeOf(question.kind === "form" ? question.schema : undefined);
+    this.decisions = requests.map(({ schema }) => new GivenDecision(schema));
   }
 
   #read(): { value: unknown } | undefined {
@@ -52,7 +78,9 @@ export class GivenAnswer {
       case "choice":
         return choice.value === undefined ? undefined : { value: question.options[choice.value] };
       case "form":
-        return this.#isFilled.value && form.isReady.value ? { value: form.value.value } : undefined;
+        return this.#isFilled.value && form.isReady.value && this.missing.value.length === 0
+          ? { value: withEmpty(this.shape, form.value.value) }
+          : undefined;
       case "any": {
         const value = anyValue(text.value);
         return value === undefined ? undefined : { value };

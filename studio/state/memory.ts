@@ -9,7 +9,8 @@ import { parseMeta } from "./threads.js";
 import { isLeaving, removeLater } from "./undo.js";
 
 const PAGE = 50;
-const MOST_BRANCHES = 500;
+/** Maximum number of namespaces that are shown of a level. */
+export const MOST_BRANCHES = 500;
 
 /** Namespaces directly below one level of the selected namespace. */
 export type Level = readonly (readonly string[])[];
@@ -43,7 +44,8 @@ const readLevels = (labels: readonly string[]): Promise<Level[]> =>
   Promise.all([...labels, ""].map((_, depth) => readLevel(labels.slice(0, depth))));
 
 async function readLevel(prefix: readonly string[]): Promise<Level> {
-  const body = { prefix, max_depth: prefix.length + 1, limit: MOST_BRANCHES };
+  // The namespace itself is among them if it has items. One more shows that the level is cut.
+  const body = { prefix, max_depth: prefix.length + 1, limit: MOST_BRANCHES + 2 };
   const answer = await ask<{ namespaces: string[][] }>("POST", "/store/namespaces", { body });
   return answer.body.namespaces.filter((labels) => labels.length > prefix.length);
 }

@@ -1,5 +1,6 @@
 /** Converts JSON schemas to form fields; unsupported parts become JSON fields. */
 import { isRecord, type JsonObject } from "../../src/models/json.js";
+import type { PathStep } from "../../src/models/value-path.js";
 
 export interface Shape {
   kind: "text" | "number" | "boolean" | "choice" | "object" | "list" | "any";
@@ -131,6 +132,36 @@ export function blankOf({ kind, fields = [], choices = [] }: Shape): unknown {
     case "any":
       return null;
   }
+}
+
+/** Paths of required fields that are not filled in. Lists may be empty. */
+export function missingIn(
+  { kind, fields = [], item, isNullable }: Shape,
+  value: unknown,
+  path: readonly PathStep[] = [],
+): (readonly PathStep[])[] {
+  if (value === null && isNullable) return [];
+  if (kind === "list" && item && Array.isArray(value))
+    return value.flatMap((each: unknown, index) => missingIn(item, each, [...path, index]));
+  if (kind === "object") {
+    const given = isRecord(value) ? value : {};
+    return fields.flatMap(({ name, shape, isRequired }) =>
+      isRequired || given[name] !== undefined ? missingIn(shape, given[name], [...path, name]) : [],
+    );
+  }
+  return kind !== "list" && (value === undefined || value === "") ? [path] : [];
+}
+
+/** The value with the required lists and objects that nothing was added to, which a form shows as empty. */
+export function withEmpty({ kind, fields = [], item, isNullable }: Shape, value: unknown): unknown {
+  if (value === null && isNullable) return value;
+  if (kind === "list") return Array.isArray(value) && item ? value.map((each) => withEmpty(item, each)) : [];
+  if (kind !== "object") return value;
+  const given = isRecord(value) ? value : {};
+  const inner = fields
+    .filter(({ name, isRequired }) => isRequired || given[name] !== undefined)
+    .map(({ name, shape }) => [name, withEmpty(shape, given[name])] as const);
+  return { ...given, ...Object.fromEntries(inner) };
 }
 
 /** True if the graph accepts a conversation under the key `messages`. */

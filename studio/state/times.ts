@@ -59,7 +59,12 @@ export function readTimes(): void {
   const updated = row.value.value?.updated_at;
   if (updated === undefined) return;
   const of = `${thread} ${updated}`;
-  if (runs.value.peek()?.of !== of) void load(runs, async () => ({ of, runs: await listRuns() }));
+  if (runs.value.peek()?.of !== of)
+    void load(
+      runs,
+      async () => ({ of, runs: await listRuns() }),
+      () => thread !== threadId.peek(),
+    );
   if (run === undefined) return;
   if (row.value.value?.status === "busy") known.delete(run);
   void load(

@@ -18,6 +18,8 @@ interface Removal {
 
 interface Pending extends Removal {
   timer: ReturnType<typeof setTimeout> | undefined;
+  /** True once it cannot be undone any more. */
+  isSent: boolean;
 }
 
 export const removals = signal<readonly Pending[]>([]);
@@ -28,7 +30,7 @@ export const isLeaving = (id: string): boolean => removals.value.some((each) => 
 
 export function removeLater(removal: Removal): void {
   if (isLeaving(removal.id)) return;
-  removals.value = [...removals.value, { ...removal, timer: undefined }];
+  removals.value = [...removals.value, { ...removal, timer: undefined, isSent: false }];
   goOn();
 }
 
@@ -45,11 +47,19 @@ export function hold(): void {
 /** Restart the countdown. */
 export function goOn(): void {
   hold();
-  for (const each of removals.value) each.timer = setTimeout(() => void send(each), UNDO_MS);
+  for (const each of removals.value)
+    if (!each.isSent) each.timer = setTimeout(() => void send(each), UNDO_MS);
 }
+
+// Closing the page does not undo a deletion that it has shown.
+addEventListener("pagehide", () => {
+  hold();
+  for (const each of removals.value) if (!each.isSent) void send(each);
+});
 
 /** The object stays hidden until the response arrives; it reappears if the deletion fails. */
 async function send({ id, send: act }: Removal): Promise<void> {
+  removals.value = removals.value.map((each) => (each.id === id ? { ...each, isSent: true } : each));
   refusedRemoval.value = undefined;
   try {
     await act();

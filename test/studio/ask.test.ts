@@ -115,6 +115,38 @@ describeWithChromium("an interrupt in the Studio", () => {
     expect(await answersOf(page, service, form)).toEqual([{ name: "Ada", age: 36 }]);
   });
 
+  it("is not answered without the required fields of its form, which say so", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    const home = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+    const schema = {
+      type: "object",
+      properties: {
+        ...{ name: { type: "string" }, age: { type: "integer" }, home },
+        tags: { type: "array", items: { type: "string" } },
+      },
+      required: ["name", "home", "tags"],
+    };
+    const id = await ranThread(service, "asker", { question: { question: "Who?", schema } });
+    await visit(`#/run/${id}`);
+    const missing = page.getByText("Enter a value: the question requires this field.");
+    await answer(page).press("Enter");
+    await expect.poll(() => missing.count()).toBe(2);
+    await page.getByLabel("age", { exact: true }).fill("36");
+    await answer(page).press("Enter");
+    await expect.poll(() => page.evaluate("document.activeElement.labels?.[0].textContent")).toMatch(/^name/);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.keyboard.type("Ada");
+    await expect.poll(() => missing.count()).toBe(1);
+    await answer(page).press("Enter");
+    await expect.poll(() => page.evaluate("document.activeElement.labels?.[0].textContent")).toMatch(/^city/);
+    await page.keyboard.type("Turin");
+    expect((await service.threads.get(id)).status).toBe("interrupted");
+    await answer(page).press("Enter");
+    const value = { name: "Ada", age: 36, home: { city: "Turin" }, tags: [] };
+    expect(await answersOf(page, service, id)).toEqual([value]);
+  });
+
   it("of the review middleware is answered per tool call: approve, edit or reject", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "reviewed", { messages: [{ role: "user", content: "write" }] });

@@ -7,7 +7,7 @@ import { cli, echoGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { httpGraph, type ModelServer, startModelServer } from "../testing/model-server.js";
 import { askHelper, OWN, ran, useDev } from "./dev.js";
-import { argumentsOf, expectCopied, useBrowser, violationsOf } from "./open.js";
+import { argumentsOf, expectCopied, held, useBrowser, violationsOf } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 
@@ -98,6 +98,46 @@ describeWithChromium("the case file of a run", () => {
     await dialog.getByRole("button", { name: "Write" }).click();
     await dialog.getByText("Written:").waitFor();
     expect(await inProject("mine.graph.yaml")).toContain("content: hello");
+  });
+
+  it("asks again before it overwrites another file", async () => {
+    const { project } = dev;
+    for (const name of ["mine", "other"]) await project.put(`${name}.graph.yaml`, name);
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Case file/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("File").fill("mine.graph.yaml");
+    await dialog.getByLabel("File").press("Tab");
+    await dialog.getByLabel("Overwrite").check();
+    await dialog.getByLabel("File").fill("other.graph.yaml");
+    await dialog.getByLabel("File").press("Enter");
+    await dialog.getByText("Already exists: other.graph.yaml.").waitFor();
+    expect(await inProject("other.graph.yaml")).toBe("other");
+  });
+
+  it("is written by a press that leaves the field of its name", async () => {
+    const { url, token } = await dev.start();
+    const { thread_id } = await ran(url, said("hello"));
+    const { page, visit } = await open(url);
+    await visit(`#token=${token}`);
+    await visit(`#/threads/${thread_id}`);
+    await page.getByRole("button", { name: "Runs" }).click();
+    await page.getByRole("button", { name: /^Case file/ }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("File").fill("pressed.graph.yaml");
+    const preview = await held(page, "**/studio/api/cases");
+    await dialog.getByRole("button", { name: "Write" }).hover();
+    await page.mouse.down();
+    await preview.asked;
+    await page.mouse.up();
+    preview.release();
+    await dialog.getByText("Written:").waitFor();
+    expect(await inProject("pressed.graph.yaml")).toContain("content: hello");
   });
 });
 

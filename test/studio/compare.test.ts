@@ -10,7 +10,7 @@ import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.j
 import { FakeModel } from "../fixtures/fake-model.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { argumentsOf, expectCopied, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { argumentsOf, expectCopied, held, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
 const HOSTILE = '"><iframe srcdoc="x"></iframe><img src=x onerror=alert(1)>';
@@ -157,6 +157,29 @@ describeWithChromium("comparing two branches", () => {
     await visit(`#/compare/${quoted}@-1/${id}@${inMidst?.checkpoint?.checkpoint_id}`);
     await expect.poll(tokens).toEqual(["–", String(first)]);
     expect(await page.locator(".compared-totals thead").innerText()).toMatch(/\btokens\s*$/);
+  });
+
+  it("is not shown while another one loads, and asks nothing before both steps are named", async () => {
+    const { service, url } = server();
+    const [one, other] = [
+      await ranThread(service, "agent", ask("two and three")),
+      await ranThread(service, "agent", ask("four and five")),
+    ];
+    const { page, visit, settled } = await open(url);
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("/history") && asked.push(request.url()));
+    await visit("#/compare");
+    await page.getByText("Select two steps").waitFor();
+    await settled();
+    expect(asked).toEqual([]);
+    await visit(`#/compare/${one}@0/${one}@-1`);
+    await expect.poll(async () => (await totals(page)).length).toBe(2);
+    const late = await held(page, `**/threads/${other}/history`);
+    await visit(`#/compare/${one}@0/${other}@-1`);
+    await late.asked;
+    expect(await totals(page)).toEqual([]);
+    late.release();
+    await page.getByText("No common steps.").waitFor();
   });
 
   it("of two threads pairs steps by node, and reports unknown threads and steps", async () => {

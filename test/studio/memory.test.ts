@@ -3,7 +3,16 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { expectCopied, fillJson, jsonIn, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import {
+  expectCopied,
+  fillJson,
+  held,
+  jsonIn,
+  ranThread,
+  useBrowser,
+  useServer,
+  violationsOf,
+} from "./open.js";
 
 const rows = (page: Page) => page.locator("[data-list] li");
 const tree = (page: Page) => page.getByRole("navigation", { name: "Namespaces" }).getByRole("link");
@@ -82,6 +91,88 @@ describeWithChromium("the memory page", () => {
     await page.getByRole("alert").filter({ hasText: "labels must be non-empty strings" }).waitFor();
     await visit("#/store/nobody?key=nothing");
     await page.getByText("This item no longer exists").waitFor();
+  });
+
+  it("does not replace an item by a new one with the same key", async () => {
+    const { service, url } = server();
+    await service.store.put({ namespace: ["kept"], key: "first", value: { text: "be kind" } });
+    const { page, visit } = await open(url);
+    await visit("#/store/kept?edit=new");
+    await page.getByLabel("Key", { exact: true }).fill("first");
+    await page.getByRole("button", { name: "Save" }).press("Enter");
+    await page.getByRole("alert").filter({ hasText: "already has an item first" }).waitFor();
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await service.store.get(["kept"], "first")).toMatchObject({ value: { text: "be kind" } });
+    await page.getByRole("link", { name: "Open it to replace its value" }).press("Enter");
+    await page.getByRole("heading", { level: 2, name: "first" }).waitFor();
+  });
+
+  it("stays on the screen that was opened while an item was being saved", async () => {
+    const { service, url } = server();
+    const { page, visit, settled } = await open(url);
+    await visit("#/store/saved?edit=new");
+    await page.getByLabel("Key", { exact: true }).fill("late");
+    const saving = await held(page, "**/store/items");
+    await page.getByRole("button", { name: "Save" }).click();
+    await saving.asked;
+    await visit("#/graphs");
+    saving.release();
+    await saving.answered;
+    await expect.poll(() => service.store.get(["saved"], "late")).not.toBeNull();
+    await settled();
+    await page.getByRole("heading", { level: 1, name: "Graphs" }).waitFor();
+    expect(page.url()).toContain("#/graphs");
+  });
+
+  it("says if a level has more namespaces than it shows", async () => {
+    const { service, url } = server();
+    const put = (at: number) =>
+      service.store.put({ namespace: ["many", String(at).padStart(4, "0")], key: "k", value: {} });
+    await Promise.all(Array.from({ length: 501 }, (_, at) => put(at)));
+    const { page, visit } = await open(url);
+    await visit("#/store/many");
+    await page.getByText("Only the first 500 are shown.").waitFor();
+    expect(
+      await tree(page)
+        .filter({ hasText: /^0\d{3}$/ })
+        .count(),
+    ).toBe(500);
+  });
+
+  it("deletes an item at once if the page is closed", async () => {
+    const { service, url } = server();
+    await service.store.put({ namespace: ["closed"], key: "old", value: {} });
+    const { page, visit } = await open(url);
+    await visit("#/store/closed?key=old");
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.reload();
+    await expect.poll(() => service.store.get(["closed"], "old")).toBeNull();
+  });
+
+  it("offers to undo a deletion only until it is sent, and sends it once", async () => {
+    const { service, url } = server();
+    for (const key of ["a", "b"]) await service.store.put({ namespace: ["twice"], key, value: {} });
+    const { page, visit } = await open(url);
+    await page.clock.install({ time: CLOCK });
+    const sent: string[] = [];
+    page.on("request", (request) => request.method() === "DELETE" && sent.push(request.postData() ?? ""));
+    await visit("#/store/twice?key=a");
+    await page.getByRole("button", { name: "Delete" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    const first = await held(page, "**/store/items");
+    await page.clock.runFor(6000);
+    await first.asked;
+    await expect.poll(() => page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    await visit("#/store/twice?key=b");
+    await page.getByRole("button", { name: "Delete" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    await page.clock.runFor(6000);
+    await expect.poll(() => service.store.get(["twice"], "b")).toBeNull();
+    first.release();
+    await expect.poll(() => service.store.get(["twice"], "a")).toBeNull();
+    expect(sent).toHaveLength(2);
+    expect(await page.getByRole("alert").count()).toBe(0);
   });
 
   it("deletes an item after the undo period", async () => {

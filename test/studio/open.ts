@@ -8,6 +8,7 @@ import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
 import type { ServiceOptions } from "../../src/service/options.js";
 import { type Look, useChromium } from "../helpers/chromium.js";
+import { deferred } from "../helpers/deferred.js";
 
 export { violationsOf } from "../helpers/chromium.js";
 
@@ -138,4 +139,19 @@ export async function argumentsOf(command: string, cwd: string): Promise<string[
   const prelude = `npx() { shift; printf '%s\\0' "$@" >&2; }`;
   const { stderr } = await promisify(execFile)("sh", ["-c", `${prelude}\n${command}`], { cwd });
   return stderr.split("\0").slice(0, -1);
+}
+
+/** Holds the next request until it is released. */
+export async function held(page: Page, address: string) {
+  const [asked, released] = [deferred(), deferred()];
+  await page.route(
+    address,
+    async (route) => {
+      asked.resolve();
+      await released.promise;
+      await route.continue();
+    },
+    { times: 1 },
+  );
+  return { asked: asked.promise, answered: page.waitForResponse(address), release: () => released.resolve() };
 }

@@ -6,8 +6,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { deferred } from "../helpers/deferred.js";
-import { fillJson, jsonIn, ranThread, useBrowser, useServer } from "./open.js";
+import { fillJson, held, jsonIn, ranThread, useBrowser, useServer } from "./open.js";
 
 const State = Annotation.Root({ answers: Annotation<unknown> });
 const args = { to: "ada" };
@@ -41,21 +40,6 @@ const view = (page: Page, name: string) =>
 const stored = (page: Page) => page.evaluate<string>("JSON.stringify(sessionStorage)");
 const earlierIn = (page: Page, graph: string) =>
   page.evaluate<string | null>(`sessionStorage.getItem("graph-serve.inputs.${graph}")`);
-
-/** Holds the next request until it is released. */
-async function held(page: Page, address: string) {
-  const [asked, released] = [deferred(), deferred()];
-  await page.route(
-    address,
-    async (route) => {
-      asked.resolve();
-      await released.promise;
-      await route.continue();
-    },
-    { times: 1 },
-  );
-  return { asked: asked.promise, answered: page.waitForResponse(address), release: () => released.resolve() };
-}
 
 describeWithChromium("what was entered and not sent", () => {
   const open = useBrowser();
@@ -154,6 +138,23 @@ describeWithChromium("what was entered and not sent", () => {
     await page.locator(".thread-head").getByText("New thread").click();
     await page.getByRole("heading", { level: 1, name: "New thread" }).waitFor();
     expect(await page.getByRole("textbox", { name: "n", exact: true }).inputValue()).toBe("8");
+  });
+
+  it("of a field that is not a number stays in the form, and the other views say what is wrong", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=steps");
+    const field = page.getByRole("textbox", { name: "n", exact: true });
+    await field.fill("8x");
+    const isInvalid = () => field.getAttribute("aria-invalid");
+    await expect.poll(isInvalid).toBe("true");
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await page.getByText("Invalid number in the field n of the form").waitFor();
+    await page.getByRole("tab", { name: "Form" }).click();
+    expect(await field.inputValue()).toBe("8x");
+    expect(await isInvalid()).toBe("true");
+    await field.fill("8");
+    await button(page, "Run").click();
+    await page.getByText(/^done/).waitFor();
   });
 
   it("of an answer stays while the steps are shown, until it is sent", async () => {
