@@ -4,14 +4,14 @@ import { acceptanceKey, isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
-import { endOf, stopRemoteRuns } from "../delivery/run-ends.js";
+import { stopRemoteRuns } from "../delivery/run-ends.js";
+import { endOf } from "../delivery/poll-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
-import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote, scheduleEnd } from "./rollback.js";
-import { onEnd } from "./start-run.js";
-import { removalOf } from "./stateless-runs.js";
+import { onEnd, removalOf, scheduleEnd } from "./at-end.js";
+import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
 
 export interface CancelOptions {

@@ -1,9 +1,10 @@
-import { acquireAfterStop } from "../delivery/run-ends.js";
+import type { OpsContext } from "../context/context.js";
+import type { ThreadLease } from "../storage/contract/locks.js";
 import { ended, leaseOf } from "../runs/state.js";
 import { now } from "../storage/rows/rows.js";
 import { NotFoundError } from "../support/errors.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { scheduleEnd } from "./rollback.js";
+import { scheduleEnd } from "./at-end.js";
 import { visibleThread } from "../threads/thread-origin.js";
 import { removeThread } from "../threads/thread-state.js";
 
@@ -37,5 +38,32 @@ async function endWaiting(context: EngineContext, threadId: string): Promise<voi
   for (const row of await runs.list({ threadId, status: "pending", limit: MOST_RUNS, offset: 0 })) {
     const patch = { updated_at: now(), ...ended("interrupted") };
     if (await runs.update(row.run_id, patch, leaseOf(row))) await scheduleEnd(context, row);
+  }
+}
+
+/** How often a request that waits for a thread looks for late runs, in milliseconds. */
+export const LATE_MS = 500;
+
+/**
+ * The lease of a thread, after cancelling its runs in all processes, and late runs: another process may have locked the
+ * thread for a run that it has not stored yet.
+ */
+async function acquireAfterStop(
+  { storage: { locks, runs } }: OpsContext,
+  threadId: string,
+): Promise<ThreadLease | undefined> {
+  const lease = await locks.acquire(threadId, { wait: false });
+  if (lease) return lease;
+  for (;;) {
+    for (const { run_id, thread_id } of await runs.unfinished({ threadId })) {
+      // A custom storage may predate this argument, and return all runs.
+      if (thread_id === threadId) await runs.requestCancel(run_id);
+    }
+    const signal = AbortSignal.timeout(LATE_MS);
+    try {
+      return await locks.acquire(threadId, { wait: true, first: true, signal });
+    } catch (error) {
+      if (error !== signal.reason) throw error;
+    }
   }
 }

@@ -7,7 +7,7 @@ import { ThreadBusyError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import { CLOCK_WAIT_MS } from "../context/thread-heads.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
-import { LATE_MS } from "../delivery/run-ends.js";
+import { LATE_MS } from "./delete-thread.js";
 import type { Accepted, Queue } from "../runs/queue.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";

@@ -24,10 +24,10 @@ import type { CheckedRequest } from "../runs/run-request.js";
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
-import { paused } from "../runs/run-results.js";
+import { paused } from "../runs/run-ending.js";
 import { claimed, ended, leaseOf, requeued } from "../runs/state.js";
-import { beginQueued, onEnd, prepareRun } from "./start-run.js";
-import { removalOf } from "./stateless-runs.js";
+import { onEnd, removalOf } from "./at-end.js";
+import { beginQueued, prepareRun } from "./start-run.js";
 
 /** A run of a dead process that can be resumed. */
 export interface InterruptedRun {

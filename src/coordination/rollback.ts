@@ -9,7 +9,7 @@ import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { isRolledBack, leaseOf, rolledBack } from "../runs/state.js";
-import { onEnd } from "./start-run.js";
+import { scheduleEnd } from "./at-end.js";
 import { latestSnapshot, readerOf, restingStatus } from "../threads/thread-state.js";
 
 /** Stops the runs of this process that other processes asked it to cancel or to roll back. */
@@ -86,11 +86,6 @@ export async function revert(context: EngineContext, run: RunKey): Promise<void>
 export async function deleteEnded(context: EngineContext, run: RunKey): Promise<void> {
   await scheduleEnd(context, run);
   await deleteRow(context, run);
-}
-
-/** Schedules the webhook of the run, if it has one: once its row is deleted, nothing does. */
-export async function scheduleEnd(context: EngineContext, run: RunKey): Promise<void> {
-  if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, undefined)(false);
 }
 
 export async function deleteRow(context: EngineContext, { thread_id, run_id }: RunKey): Promise<void> {

@@ -31,6 +31,7 @@ import {
   strategyOf,
 } from "../runs/run-request.js";
 import { claimed, queued, started } from "../runs/state.js";
+import { onEnd } from "./at-end.js";
 import { ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
 import { createThread, renewedTtl } from "../threads/thread-state.js";
 
@@ -306,19 +307,6 @@ export async function registerRunWebhook(
   const { registerWebhook } = await import("../webhooks/webhooks.js");
   await registerWebhook(context, run, webhook);
 }
-
-/** Schedules the webhook of a run when it ends, then calls `atEnd`. */
-export const onEnd =
-  (
-    context: EngineContext,
-    run: RunKey,
-    atEnd: LiveRunOptions["atEnd"],
-  ): NonNullable<LiveRunOptions["atEnd"]> =>
-  async (isDead) => {
-    const { scheduleWebhook } = await import("../webhooks/webhooks.js");
-    // Until the end is recorded, the thread must stay; otherwise the sweep deletes it.
-    if (await scheduleWebhook(context, run)) await atEnd?.(isDead);
-  };
 
 /**
  * Stores that a queued run is running and its thread busy again.

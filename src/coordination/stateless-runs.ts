@@ -6,8 +6,9 @@ import type { Stateless } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { ThreadExistsError } from "../support/errors.js";
+import { removalOf, removed } from "./at-end.js";
 import { deleteThread } from "./delete-thread.js";
-import { createThread, removeThread, removeUnchanged } from "../threads/thread-state.js";
+import { createThread, removeUnchanged } from "../threads/thread-state.js";
 
 /** Time to live of a temporary thread: if the server crashes, the sweep deletes the thread after this time. */
 const LEFTOVER_TTL_MINUTES = 60;
@@ -67,24 +68,5 @@ async function removeUnused(context: EngineContext, thread_id: string): Promise<
     if (row && !run) await removeUnchanged(context, row);
   } finally {
     await lease.release();
-  }
-}
-
-/** Deletes a temporary thread when its run ends. The thread of a dead run stays until the sweep. */
-export const removalOf =
-  (context: EngineContext, thread_id: string): NonNullable<LiveRunOptions["atEnd"]> =>
-  async (isDead) =>
-    isDead ? undefined : removed(context, thread_id, () => removeThread(context, thread_id));
-
-/** Never rejects: the sweep deletes a thread that could not be deleted here, and no client knows its id. */
-async function removed(
-  { logger }: EngineContext,
-  thread_id: string,
-  remove: () => Promise<unknown>,
-): Promise<void> {
-  try {
-    await remove();
-  } catch (error) {
-    logger.warn({ err: error, thread_id }, "a temporary thread could not be removed yet");
   }
 }

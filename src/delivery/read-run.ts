@@ -8,7 +8,7 @@ import type { FramePage } from "../storage/contract/frame-bus.js";
 import { isFinished } from "../storage/rows/rows.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import { NotFoundError } from "../support/errors.js";
-import { nextAttempt, pollRow, retryWhileUnavailable, RECOVERY_MS, storedValues } from "./run-ends.js";
+import { nextAttempt, pollRow, retryWhileUnavailable, RECOVERY_MS, storedValues } from "./poll-run.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { continuesAfter } from "../runs/state.js";
 import type { LogReader, RunLog } from "../frames/run-log.js";

@@ -2,9 +2,8 @@
 import { toJson } from "../graphs/serialize.js";
 import type { JsonObject } from "../models/common.js";
 import { withoutNul } from "../models/json.js";
-import { firstIdOf, type RunFrame } from "../models/run-stream.js";
+import { firstIdOf, type RunFrame, attemptFrame } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
-import { attemptFrame } from "../runs/execute.js";
 import { isFinished } from "../storage/rows/rows.js";
 
 /**

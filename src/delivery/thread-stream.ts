@@ -1,18 +1,24 @@
 /** The frames of a thread's runs, one run after the other, for `client.threads.joinStream()` of the SDK. */
 import { FrameLog } from "../frames/run-log.js";
-import type { ProtocolFrame } from "../models/protocol.js";
+import type { FeedReader } from "../frames/thread-feed.js";
+import type { EventFilter, ProtocolFrame } from "../models/protocol.js";
 import type { Frame, FrameStream, JoinedStream, ThreadStreamMode } from "../models/run-stream.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
 import { visibleThread } from "../threads/thread-origin.js";
 import { joinRunStream } from "./join.js";
-import { ThreadFeeds } from "./thread-feeds.js";
 
 export interface ThreadStreamOptions {
   /** Id of the last frame that the client has seen, or -1 for all retained runs; by default, ended runs are left out. */
   lastEventId?: string;
   modes?: readonly ThreadStreamMode[];
+}
+
+/** The events of threads. See `ThreadFeeds`. */
+interface ThreadEvents {
+  poll(threadId: string): Promise<void>;
+  read(threadId: string, filter: EventFilter): FeedReader;
 }
 
 /** Root lifecycle events have these ids. */
@@ -34,12 +40,12 @@ interface Seen {
  */
 export async function joinThreadStream(
   context: EngineContext,
+  feeds: ThreadEvents,
   threadId: string,
   { lastEventId, modes = ["run_modes"] }: ThreadStreamOptions,
 ): Promise<FrameStream> {
   const seen = lastEventId === undefined || lastEventId === "-1" ? undefined : positionOf(lastEventId);
   const { thread_id } = await visibleThread(context, threadId);
-  const feeds = ThreadFeeds.of(context);
   await feeds.poll(thread_id);
   // Let the feed receive the frames that the logs already hold.
   await nextTurn();

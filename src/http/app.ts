@@ -28,7 +28,7 @@ import {
 } from "./core/request.js";
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./core/respond.js";
 import { enabledRoutes, isReadOnly } from "./route-table.js";
-import type { Call, CommandService, Reply, Route } from "./core/route.js";
+import type { Call, CommandService, Route, RouteReply } from "./core/route.js";
 import { studio, type StudioOptions } from "./studio/studio.js";
 
 interface AppOptions {
@@ -316,7 +316,11 @@ function traceRequest(
  * Does not await while holding the call, so that its data can be collected while a client reads the
  * reply.
  */
-function answer(route: Route, call: Call, sendReply: (reply: Reply) => void | Promise<void>): Promise<void> {
+function answer(
+  route: Route,
+  call: Call,
+  sendReply: (reply: RouteReply) => void | Promise<void>,
+): Promise<void> {
   return Promise.resolve(route.handle(call)).then(sendReply);
 }
 
@@ -326,7 +330,7 @@ async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit:
   return body;
 }
 
-function send(res: Response, reply: Reply, service: Service, unread: WriteBudget): void | Promise<void> {
+function send(res: Response, reply: RouteReply, service: Service, unread: WriteBudget): void | Promise<void> {
   const { logger, metrics } = service;
   switch (reply.kind) {
     case "json":

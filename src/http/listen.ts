@@ -3,6 +3,22 @@ import type { AddressInfo } from "node:net";
 import { ConfigError } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
 
+export interface RunningServer {
+  /** URL of the server for clients on this machine. */
+  url: string;
+  host: string;
+  port: number;
+  /** URL of the metrics on `metrics_port`; undefined without the setting. */
+  metricsUrl?: string;
+  /**
+   * Stops accepting connections, closes the service, which ends runs and streams within the grace
+   * period, then closes all connections. A worker's port stays open until its service is closed.
+   * Safe to call repeatedly.
+   * @param graceSeconds overrides the setting shutdown_grace_seconds
+   */
+  close(graceSeconds?: number): Promise<void>;
+}
+
 /**
  * Starts listening and returns the port.
  * @throws ConfigError if the server cannot listen on the address (`config_invalid`)

@@ -3,7 +3,8 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import { ErrorResponse, type JsonObject } from "../models/common.js";
 import { ERROR_CODES, type ErrorCode } from "../support/errors/codes.js";
 import { VERSION } from "../support/own-package.js";
-import { PATH_PARAMETERS, pathParameters, type ResponseSpec, type Route, type Tag } from "./core/route.js";
+import { PATH_PARAMETERS, pathParameters, type Route, type Tag } from "./core/route.js";
+import type { ResponseSpec } from "./core/reply.js";
 
 interface OpenApiDocument {
   openapi: "3.1.0";

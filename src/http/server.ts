@@ -4,28 +4,12 @@ import express, { type Express } from "express";
 import { addFetchTarget } from "../support/sdk-fetch.js";
 import type { Service } from "../service/service.js";
 import { createApp } from "./app.js";
-import { listen } from "./listen.js";
+import { listen, type RunningServer } from "./listen.js";
 import { serveMetrics } from "./metrics-server.js";
 import { inProcessFetch } from "./in-process/fetch.js";
 import { currentSender } from "./in-process/sender.js";
 import type { StudioOptions } from "./studio/studio.js";
 import { handleUpgrades, type Upgrades } from "./websocket/upgrades.js";
-
-export interface RunningServer {
-  /** URL of the server for clients on this machine. */
-  url: string;
-  host: string;
-  port: number;
-  /** URL of the metrics on `metrics_port`; undefined without the setting. */
-  metricsUrl?: string;
-  /**
-   * Stops accepting connections, closes the service, which ends runs and streams within the grace
-   * period, then closes all connections. A worker's port stays open until its service is closed.
-   * Safe to call repeatedly.
-   * @param graceSeconds overrides the setting shutdown_grace_seconds
-   */
-  close(graceSeconds?: number): Promise<void>;
-}
 
 export interface ListenOptions {
   host: string;

@@ -106,3 +106,11 @@ export interface WaitingRun {
   /** The final visible values, or the error under `__error__`; rejects only if the storage failed. */
   answer: Promise<JsonObject>;
 }
+
+/** The data of the first frame of an attempt. */
+export function attemptFrame(
+  { run_id, thread_id, attempt }: Pick<Run, "run_id" | "thread_id" | "attempt">,
+  checkpoint_id?: string,
+): string {
+  return JSON.stringify({ run_id, thread_id, attempt: Math.max(attempt, 1), checkpoint_id });
+}

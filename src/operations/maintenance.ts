@@ -9,7 +9,6 @@ import { watchCancels } from "../coordination/rollback.js";
 import { removeUnchanged } from "../threads/thread-state.js";
 import { ownerOf } from "../storage/rows/owners.js";
 import { keepLatest } from "./threads.js";
-import type { Timekeeper } from "../scheduling/timekeeper.js";
 import { assertTimers } from "../context/timers.js";
 
 // Intervals, in milliseconds.
@@ -32,7 +31,7 @@ export class Maintenance {
   readonly #timers: NodeJS.Timeout[] = [];
   /** Work in progress. */
   readonly #inProgress = new Set<Promise<void>>();
-  readonly #timekeepers: Timekeeper[] = [];
+  readonly #timekeepers: { start(): void; stop(): Promise<void> }[] = [];
   readonly #clock = new ClockWatch();
 
   constructor(context: EngineContext) {

@@ -65,7 +65,7 @@ export class Protocol {
    * @throws the same errors as `joinThreadStream`
    */
   joinThread(threadId: string, options: ThreadStreamOptions): Promise<FrameStream> {
-    return joinThreadStream(this.#context, threadId, options);
+    return joinThreadStream(this.#context, ThreadFeeds.of(this.#context), threadId, options);
   }
 
   /** Checks that the caller may access the thread, whether it exists or not. @throws the same errors as `events` */

@@ -11,6 +11,7 @@ import { ModelCallbacks } from "../graphs/callbacks/model-callbacks.js";
 import { RunUsage } from "../graphs/callbacks/usage.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunTasks, StreamMode, TokenUsage } from "../models/run.js";
+import { attemptFrame } from "../models/run-stream.js";
 import type { ModelUsage } from "../models/model-calls.js";
 import type { StoredPreview } from "../models/thread-fields.js";
 import { now } from "../storage/rows/rows.js";
@@ -31,7 +32,7 @@ import { RunAborted } from "./run-aborted.js";
 import { HOLD_MS } from "../frames/held-checkpoints.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
-import { type Ending, endingOf, failed, paused, succeeded } from "./run-results.js";
+import { type Ending, endingOf, failed, paused, succeeded } from "./run-ending.js";
 
 /** A stored run whose thread is locked, with everything needed to call its graph. */
 interface ExecutionOptions {
@@ -424,12 +425,4 @@ export class Execution {
     const reason = String(this.#controller.signal.reason);
     this.#context.logger.info({ ...fields, reason }, "the run was stopped");
   }
-}
-
-/** The data of the first frame of an attempt. */
-export function attemptFrame(
-  { run_id, thread_id, attempt }: Pick<Run, "run_id" | "thread_id" | "attempt">,
-  checkpoint_id?: string,
-): string {
-  return JSON.stringify({ run_id, thread_id, attempt: Math.max(attempt, 1), checkpoint_id });
 }

@@ -14,30 +14,20 @@ import type { OpsContext } from "../context/context.js";
 import type { Execution } from "./execute.js";
 import { type Queue, WaiterGroup } from "./queue.js";
 import { FrameBudget } from "../frames/frame-budget.js";
-import type { RecoverOptions } from "./run-owners.js";
+import type { RecoveryContext } from "./run-owners.js";
 import { answerFrom, RunLog, type RunLogOptions, RunLogs, type Stateless } from "../frames/run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { executing } from "./state.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
-import {
-  countEnd,
-  type Departure,
-  type Ending,
-  failedAnswer,
-  hasLeft,
-  lastFrame,
-  type RunResult,
-  RunResults,
-} from "./run-results.js";
+import { type Ending, failedAnswer, lastFrame } from "./run-ending.js";
+import { countEnd, type Departure, hasLeft, type RunResult, RunResults } from "./run-results.js";
 import type { RunTrace } from "../tracing/tracing.js";
 
 /** The context of operations, with the live runs that they share. */
-export interface EngineContext extends OpsContext {
+export interface EngineContext extends RecoveryContext {
   readonly live: LiveRuns;
-  /** Recovers the runs of dead processes. @throws StorageUnavailableError (`storage_unavailable`) */
-  readonly recover: (options?: RecoverOptions) => Promise<void>;
   /** Whether runs that cannot end here are requeued for other processes. */
   readonly requeues: boolean;
   readonly queue: Queue<EngineContext, LiveRun>;

@@ -33,7 +33,8 @@ export class NextAttempt<Live> {
   }
 }
 
-interface Attempt<Live> {
+/** What following a run to its next attempt needs of it. */
+export interface Attempt<Live> {
   readonly run: RunKey;
   readonly isAttended: boolean;
   readonly next: NextAttempt<Live>;

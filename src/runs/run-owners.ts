@@ -79,3 +79,8 @@ export interface RecoverOptions {
   /** The thread's lease, if the caller holds it. Recovery then waits until resumed runs have released the thread. */
   under?: ThreadLease;
 }
+
+export interface RecoveryContext extends OpsContext {
+  /** Recovers the runs of dead processes. @throws StorageUnavailableError (`storage_unavailable`) */
+  readonly recover: (options?: RecoverOptions) => Promise<void>;
+}

@@ -16,13 +16,15 @@ import {
   unexpectedError,
   expectationMismatches,
 } from "./expectations.js";
-import type { GraphUnderTest } from "./graphs.js";
 import { Observation } from "./observation.js";
 import { type Failure, mismatch, type Mismatch } from "./cases/result.js";
 import type { SnapshotFile } from "./snapshot.js";
 
 /** The graph that a case runs. */
-export type Tested = Pick<GraphUnderTest, "client" | "assistantId">;
+export interface Tested {
+  client: Client;
+  assistantId: string;
+}
 
 const MOST_STATES = 1_000;
 

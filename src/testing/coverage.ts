@@ -1,6 +1,6 @@
 /** Coverage of nodes and conditional edges by cases. */
 import { edgesOf, edgeText, END, START, type Edge } from "./edges.js";
-import type { GraphUnderTest } from "./graphs.js";
+import type { GraphDrawing } from "../models/assistant.js";
 import type { CaseOutcome } from "./case.js";
 
 export interface GraphCoverage {
@@ -10,8 +10,15 @@ export interface GraphCoverage {
   edges: { total: number; reached: number; missing: string[] };
 }
 
+/** A graph whose coverage is counted. */
+interface Drawn {
+  /** Name of the graph in results. */
+  graph: string;
+  drawing: GraphDrawing;
+}
+
 interface Reached {
-  tested: GraphUnderTest;
+  tested: Drawn;
   nodes: Set<string>;
   edges: Set<string>;
 }
@@ -20,7 +27,7 @@ export class Coverage {
   readonly #graphs = new Map<string, Reached>();
 
   /** Adds the nodes and edges that a case reached. */
-  take(tested: GraphUnderTest, { nodes, edges }: Pick<CaseOutcome, "nodes" | "edges">): void {
+  take(tested: Drawn, { nodes, edges }: Pick<CaseOutcome, "nodes" | "edges">): void {
     const found = this.#graphs.get(tested.graph);
     const reached = found ?? { tested, nodes: new Set<string>(), edges: new Set<string>() };
     this.#graphs.set(tested.graph, reached);

@@ -8,7 +8,7 @@ import { isFinished, now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { type OpsContext, withParts } from "../context/context.js";
-import { storedValues } from "../delivery/run-ends.js";
+import { storedValues } from "../delivery/poll-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { ended, isDelayed, isRolledBack } from "../runs/state.js";
 import { isStorable, storable } from "../runs/resumption.js";

@@ -1,7 +1,7 @@
 /** Commands and flags renamed since the previous release: they work, are hidden in the help, and name their replacement. */
 import { afterAll, beforeAll, expect } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
-import type { RunningServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { cli } from "./harness.js";
 import { seedProject, serveSeeded, type Seeded } from "./seeded.js";
 

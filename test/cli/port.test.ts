@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { listenAt } from "../../src/cli/dev/dev-server.js";
 import { ConfigError } from "../../src/support/errors.js";
-import type { RunningServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
 import { createProject, echoGraph, type Project } from "./harness.js";

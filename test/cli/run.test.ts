@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startServer, type RunningServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { openService } from "../../src/service/open.js";
 import { gateGraphSource } from "./gate-graph.js";
 import {

@@ -1,7 +1,8 @@
 /** A project with various stored threads: a chat with a branch, a question, a failure and hidden keys. */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { startServer, type RunningServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
 import { askingGraph, echoGraph, failingGraph, projectsWith, type Project } from "./harness.js";

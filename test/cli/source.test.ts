@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
-import type { RunningServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { cli, type CliResult } from "./harness.js";
 import { filesOf, seedProject, serveSeeded, type Seeded } from "./seeded.js";
 

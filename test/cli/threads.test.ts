@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
-import type { RunningServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { cli, startCli, type CliOptions } from "./harness.js";
 import { seedProject, serveSeeded, type Seeded } from "./seeded.js";
 

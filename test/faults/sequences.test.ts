@@ -4,7 +4,8 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startServer, type RunningServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import type { Authenticate } from "../../src/models/caller.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";

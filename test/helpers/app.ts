@@ -1,6 +1,7 @@
 /** A server on a free port, closed at the end of the test. */
 import { onTestFinished } from "vitest";
-import { startServer, type ListenOptions, type RunningServer } from "../../src/http/server.js";
+import { startServer, type ListenOptions } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import type { Service } from "../../src/service/service.js";
 import type { TestServiceOptions } from "./service.js";
 

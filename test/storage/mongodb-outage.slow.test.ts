@@ -1,7 +1,8 @@
 /** MongoDB's limits and outages, through the whole service. */
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startServer, type RunningServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { isAborted } from "../../src/runs/run-aborted.js";
 import { GraphServeError } from "../../src/support/errors.js";
 import { openService } from "../../src/service/open.js";

@@ -1,6 +1,7 @@
 /** A Redis server that is killed under load, tested through the whole service. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServer, type RunningServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";

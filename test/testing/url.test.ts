@@ -3,7 +3,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServer, type RunningServer } from "../../src/http/server.js";
+import { startServer } from "../../src/http/server.js";
+import type { RunningServer } from "../../src/http/listen.js";
 import { openService } from "../../src/service/open.js";
 import { cli, createProject, echoGraph, type Project } from "../cli/harness.js";
 

@@ -3,8 +3,9 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { LoadedConfig } from "../../config/load.js";
 import type { SettingsInput } from "../../config/settings.js";
-import type { ListenOptions, RunningServer } from "../../http/server.js";
+import type { RunningServer } from "../../http/listen.js";
 import type { StudioHelpers } from "../../http/studio/helpers.js";
+import type { StudioOptions } from "../../http/studio/studio.js";
 import type { Service } from "../../service/service.js";
 import { ConfigError, type GraphLoadError } from "../../support/errors.js";
 import type { Logger } from "../../support/log.js";
@@ -194,7 +195,7 @@ export class DevServer {
   }
 }
 
-const studioOf = ({ helpers }: DevRequest): ListenOptions["studio"] => (helpers ? { helpers } : false);
+const studioOf = ({ helpers }: DevRequest): boolean | StudioOptions => (helpers ? { helpers } : false);
 
 interface Opened {
   config: LoadedConfig;
@@ -243,7 +244,7 @@ interface Address {
   port: number;
   /** Whether the server may use the next free port instead. */
   mayMove: boolean;
-  studio?: ListenOptions["studio"];
+  studio?: boolean | StudioOptions;
   readOnly?: boolean;
 }
 

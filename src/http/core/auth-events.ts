@@ -3,9 +3,13 @@ import type { Authorize, AuthEvent, Caller } from "../../models/caller.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { validatePayload } from "./request.js";
-import type { Call, Route } from "./route.js";
 
-type Asked = Pick<Call, "params" | "query" | "body">;
+/** What a request asks for. */
+interface Asked {
+  params: Readonly<Record<string, string>>;
+  query: unknown;
+  body: unknown;
+}
 
 /** An event, and what becomes of the changes that a handler made to its value. */
 interface RouteEvent extends AuthEvent {
@@ -227,7 +231,7 @@ export const ROUTE_EVENTS: Readonly<Record<string, EventsOf | undefined>> = {
 export async function authorizeRoute(
   authorize: Authorize,
   caller: Caller,
-  route: Route,
+  route: { id: string; body?: BodySchema },
   asked: Asked,
 ): Promise<Caller> {
   const events = ROUTE_EVENTS[route.id]?.(isRecord(asked.body) ? asked.body : {}, asked);
@@ -238,8 +242,10 @@ export async function authorizeRoute(
   return authorized;
 }
 
+type BodySchema = Parameters<typeof validatePayload>[0];
+
 /** The request was valid before the handlers changed it. */
-async function assertValid(schema: NonNullable<Route["body"]>, body: unknown): Promise<void> {
+async function assertValid(schema: BodySchema, body: unknown): Promise<void> {
   try {
     await validatePayload(schema, body, "body");
   } catch (error) {

@@ -17,7 +17,6 @@ import { GraphServeError, publicMessage } from "../../support/errors.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
 import type { JsonObject } from "../../models/common.js";
 import { validatePayload } from "./request.js";
-import type { CommandService } from "./route.js";
 
 type Handler = (service: CallerService, threadId: string, params: never) => Promise<CommandResult>;
 
@@ -49,7 +48,8 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
 interface CommandTarget {
   service: CallerService;
   threadId: string;
-  serviceFor?: CommandService | undefined;
+  /** The service on whose behalf a command acts; `service` by default. */
+  serviceFor?: ((method: string, threadId: string, params: JsonObject) => Promise<CallerService>) | undefined;
 }
 
 /**

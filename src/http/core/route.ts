@@ -1,12 +1,11 @@
 /** Route declarations, from which both the Express router and the OpenAPI document are built. */
 import type { IncomingHttpHeaders } from "node:http";
-import type { Static, TArray, TObject, TSchema } from "@sinclair/typebox";
+import type { Static, TArray, TObject } from "@sinclair/typebox";
 import { Type } from "../../support/schema-builder.js";
-import { type JsonObject, type LazyPage, type Page, Uuid } from "../../models/common.js";
-import type { FrameStream } from "../../models/run-stream.js";
+import { type JsonObject, Uuid } from "../../models/common.js";
 import type { CallerService } from "../../service/service.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
-import type { ListFrame } from "./respond.js";
+import type { Reply, ResponseSpec } from "./reply.js";
 
 /** All path parameters. */
 export const PATH_PARAMETERS = {
@@ -41,38 +40,9 @@ export interface Call<Params extends string = string, Query = unknown, Body = un
 /** Asks the handlers of LangGraph's `Auth` about a command. */
 export type CommandService = (method: string, threadId: string, params: JsonObject) => Promise<CallerService>;
 
-export type Reply =
-  | { kind: "json"; body: unknown; headers?: Record<string, string> }
-  | { kind: "list"; items: AsyncIterable<unknown>; frame: ListFrame; headers: Record<string, string> }
-  | { kind: "empty"; status: 202 | 204; headers?: Record<string, string> }
-  | { kind: "text"; text: string; contentType: string }
-  | { kind: "waiting"; answer: Promise<unknown>; headers: Record<string, string> }
-  | { kind: "stream"; stream: FrameStream; headers: Record<string, string> }
-  | { kind: "socket"; service: CallerService; threadId: string; serviceFor?: CommandService };
-
-export const json = (body: unknown, headers?: Record<string, string>): Reply => ({
-  kind: "json",
-  body,
-  headers,
-});
-/** A JSON list whose items are read while they are sent. */
-export const list = (
-  items: AsyncIterable<unknown>,
-  frame: ListFrame = { head: "[", tail: "]" },
-  headers: Record<string, string> = {},
-): Reply => ({ kind: "list", items, frame, headers });
-export const empty: Reply = { kind: "empty", status: 204 };
-/** Accepted for processing. SDK clients expect an empty body. */
-export const accepted: Reply = { kind: "empty", status: 202 };
-
-/** A documented success response. */
-export interface ResponseSpec {
-  status: 101 | 200 | 202 | 204;
-  description: string;
-  schema?: TSchema;
-  contentType?: string;
-  headers?: Record<string, TSchema>;
-}
+/** The reply of a route. A socket is served until its client disconnects. */
+export type RouteReply =
+  Reply | { kind: "socket"; service: CallerService; threadId: string; serviceFor?: CommandService };
 
 export type Tag =
   | "Health and info"
@@ -106,7 +76,7 @@ interface RouteShape {
 }
 
 export interface Route extends RouteShape {
-  handle(call: Call): Promise<Reply> | Reply;
+  handle(call: Call): Promise<RouteReply> | RouteReply;
 }
 
 /** Declares a route with typed path parameters, query and body. */
@@ -119,7 +89,7 @@ export function route<
     path: ParametersOf<Path> extends PathParameter ? Path : never;
     query?: Query;
     body?: Body;
-    handle(call: Call<ParametersOf<Path>, Static<Query>, Static<Body>>): Promise<Reply> | Reply;
+    handle(call: Call<ParametersOf<Path>, Static<Query>, Static<Body>>): Promise<RouteReply> | RouteReply;
   },
 ): Route {
   return spec;
@@ -128,24 +98,3 @@ export function route<
 export function pathParameters(path: string): PathParameter[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as PathParameter);
 }
-
-export const PAGE_HEADERS = {
-  "X-Pagination-Total": Type.Integer({
-    description: "Total number of matches over all pages; absent if not counted.",
-  }),
-  "X-Pagination-Next": Type.Integer({ description: "Offset of the next page; absent on the last one." }),
-};
-
-/** Sends a page: the items as the body, the rest as headers. */
-export const jsonPage = ({ items, ...page }: Page<unknown>): Reply => json(items, pageHeaders(page));
-
-/** Like `jsonPage`, for a page that may not fit into memory. */
-export const lazyPage = ({ items, ...page }: LazyPage<unknown>): Reply =>
-  list(items, undefined, pageHeaders(page));
-
-const pageHeaders = ({ total, next }: Omit<Page<unknown>, "items">): Record<string, string> => ({
-  ...(total !== null && { "X-Pagination-Total": String(total) }),
-  ...(next !== null && { "X-Pagination-Next": String(next) }),
-});
-
-export const Count = Type.Integer({ minimum: 0, description: "Number of matches." });

@@ -13,7 +13,8 @@ import {
   SelectedAssistant,
   SubgraphSchemas,
 } from "../../models/assistant.js";
-import { Count, empty, json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { Count, empty, json, jsonPage, PAGE_HEADERS } from "../core/reply.js";
 
 const DrawQuery = Type.Object({
   xray: Type.Optional(

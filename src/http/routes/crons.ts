@@ -7,7 +7,8 @@ import {
   CronSearchRequest,
   SelectedCron,
 } from "../../models/cron.js";
-import { Count, empty, json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { Count, empty, json, jsonPage, PAGE_HEADERS } from "../core/reply.js";
 
 const createErrors = ["assistant_not_found", "unsupported_option", "graph_not_loaded"] as const;
 

@@ -1,8 +1,9 @@
 import { Type } from "../../support/schema-builder.js";
 import { DeadRunListQuery, DeadRunModel } from "../../models/dead-run.js";
 import { RunModel } from "../../models/run.js";
-import { json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
-import { ContentLocation, pathOf } from "./runs.js";
+import { route } from "../core/route.js";
+import { json, jsonPage, PAGE_HEADERS } from "../core/reply.js";
+import { ContentLocation, pathOf } from "./run-parts.js";
 
 export const deadRunRoutes = [
   route({

@@ -8,7 +8,8 @@ import {
 } from "../../models/info.js";
 import { GraphServeError } from "../../support/errors.js";
 import { VERSION } from "../../support/own-package.js";
-import { json, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { json } from "../core/reply.js";
 
 export const healthRoutes = [
   route({

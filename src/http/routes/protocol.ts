@@ -1,7 +1,8 @@
 import { Type } from "../../support/schema-builder.js";
 import { CommandAnswer, EventStreamRequest, ProtocolCommand } from "../../models/protocol.js";
 import type { executeCommand } from "../core/protocol-command.js";
-import { json, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { json } from "../core/reply.js";
 
 const COMMANDS = [
   "Commands to a thread, as sent by `@langchain/react` 1 and newer and by `client.threads.stream()` of the SDK.",

@@ -2,8 +2,9 @@ import { Type } from "../../support/schema-builder.js";
 import { StringEnum } from "../../models/common.js";
 import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run.js";
 import { THREAD_STREAM_MODES } from "../../models/run-stream.js";
-import { accepted, empty, route } from "../core/route.js";
-import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./runs.js";
+import { route } from "../core/route.js";
+import { accepted, empty } from "../core/reply.js";
+import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./run-parts.js";
 import {
   cancelOnDisconnect,
   JOIN_RESPONSES,

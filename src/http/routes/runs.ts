@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { Type } from "../../support/schema-builder.js";
 import {
   RunCreateRequest,
@@ -7,56 +6,15 @@ import {
   RunSearchRequest,
   RunTasksModel,
   SelectedRun,
-  type Run,
 } from "../../models/run.js";
-import type { RunStream } from "../../models/run-stream.js";
-import { json, jsonPage, list, PAGE_HEADERS, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { json, jsonPage, list, PAGE_HEADERS } from "../core/reply.js";
+import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./run-parts.js";
 import { STREAM_RESPONSE } from "./streams.js";
-
-/** Path of a run, never with a mount prefix, because SDK clients prepend their own base URL. */
-export const pathOf = (run: Pick<Run, "run_id" | "thread_id">) =>
-  `/threads/${run.thread_id}/runs/${run.run_id}`;
-
-export const ContentLocation = Type.String({
-  description: "Path of the run; SDK clients read the run id from it.",
-});
-
-/**
- * SDK clients reconnect to the Location of a stream, so only runs that continue without their
- * client have one.
- */
-export const streamHeaders = ({ run, resumable }: RunStream): Record<string, string> => ({
-  "Content-Location": pathOf(run),
-  ...(resumable && { Location: `${pathOf(run)}/stream` }),
-});
 
 /** `Prefer: respond-async`: accept the run and respond immediately. */
 const wantsAsync = (prefer: string | string[] | undefined) =>
   /(^|[\s,;])respond-async($|[\s,;])/i.test(String(prefer));
-
-/** Header for safe retries of a request. */
-export const IdempotencyKey = Type.Optional(
-  Type.String({
-    description:
-      "Idempotency key of up to 255 characters: repeating the request with the same key within 24 hours returns the same run.",
-  }),
-);
-
-export const keyed = (body: RunCreateRequest, headers: IncomingHttpHeaders): RunCreateRequest => {
-  const key = headers["idempotency-key"];
-  return key === undefined ? body : { ...body, idempotency_key: String(key) };
-};
-
-export const createErrors = [
-  "assistant_not_found",
-  "thread_not_found",
-  "checkpoint_not_found",
-  "unsupported_option",
-  "thread_busy",
-  "too_many_runs",
-  "graph_changed",
-  "graph_not_loaded",
-] as const;
 
 export const runRoutes = [
   route({

@@ -9,7 +9,8 @@ import {
   ThreadStateSearchRequest,
   ThreadStateUpdateRequest,
 } from "../../models/state.js";
-import { json, list, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { json, list } from "../core/reply.js";
 
 const StateQuery = Type.Object({
   subgraphs: Type.Optional(

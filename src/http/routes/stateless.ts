@@ -1,8 +1,9 @@
 import { Type } from "../../support/schema-builder.js";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
-import { IdempotencyKey, keyed } from "./runs.js";
+import { IdempotencyKey, keyed } from "./run-parts.js";
 import type { RunStream } from "../../models/run-stream.js";
-import { json, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { json } from "../core/reply.js";
 import {
   JOIN_RESPONSES,
   joined,

@@ -8,7 +8,8 @@ import {
   StorePutRequest,
   StoreSearchRequest,
 } from "../../models/store.js";
-import { empty, json, list, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { empty, json, list } from "../core/reply.js";
 
 const ItemQuery = Type.Object({
   namespace: Type.Optional(Type.String({ description: "Labels of the namespace, joined by dots." })),

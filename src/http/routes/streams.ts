@@ -6,7 +6,7 @@ import { InvalidRequestError } from "../../support/errors.js";
 import { StringEnum } from "../../models/common.js";
 import { STREAM_MODES } from "../../models/run.js";
 import type { JoinedStream } from "../../models/run-stream.js";
-import type { Reply, ResponseSpec } from "../core/route.js";
+import type { Reply, ResponseSpec } from "../core/reply.js";
 
 const EVENT_STREAM = "text/event-stream";
 

@@ -11,7 +11,8 @@ import {
   ThreadSearchRequest,
 } from "../../models/thread.js";
 import { ThreadVersionModel } from "../../models/version.js";
-import { Count, empty, json, lazyPage, PAGE_HEADERS, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { Count, empty, json, lazyPage, PAGE_HEADERS } from "../core/reply.js";
 
 /** `Prefer: return=minimal`, sent by SDK clients that do not need the thread in the response. */
 const wantsNoBody = (prefer: string | string[] | undefined) =>

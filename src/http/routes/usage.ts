@@ -1,6 +1,7 @@
 import { NodeUsageQuery, NodeUsageSums, UsageListQuery, UsageModel } from "../../models/usage.js";
 import { Type } from "../../support/schema-builder.js";
-import { json, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { json, jsonPage, PAGE_HEADERS } from "../core/reply.js";
 
 export const usageRoutes = [
   route({

@@ -1,6 +1,7 @@
 import { Type } from "../../support/schema-builder.js";
 import { WebhookListQuery, WebhookModel } from "../../models/webhook.js";
-import { accepted, empty, jsonPage, PAGE_HEADERS, route } from "../core/route.js";
+import { route } from "../core/route.js";
+import { accepted, empty, jsonPage, PAGE_HEADERS } from "../core/reply.js";
 
 /** Served if the setting webhooks is set. */
 export const webhookRoutes = [

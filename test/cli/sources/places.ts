@@ -1,5 +1,6 @@
 /** The same threads in every source that commands can read: each storage, and a server. */
-import { startServer, type RunningServer } from "../../../src/http/server.js";
+import { startServer } from "../../../src/http/server.js";
+import type { RunningServer } from "../../../src/http/listen.js";
 import { openService } from "../../../src/service/open.js";
 import { cli, type CliResult } from "../harness.js";
 import type { StorageOptions } from "../../../src/storage/contract/storage.js";

@@ -12,7 +12,7 @@
  */
 import { afterAll, beforeAll, expect } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../../helpers/with-sqlite.js";
-import type { RunningServer } from "../../../src/http/server.js";
+import type { RunningServer } from "../../../src/http/listen.js";
 import type { ThreadFile } from "../../../src/models/thread-file.js";
 import { withMongodb } from "../../helpers/mongodb.js";
 import { withPostgres } from "../../helpers/postgres.js";

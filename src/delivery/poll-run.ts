@@ -1,0 +1,122 @@
+/** Polls the row of a run, which another process may execute, and reads the values with which it ended. */
+import type { OpsContext } from "../context/context.js";
+import { runAnswer } from "../graphs/stream/stream-frames.js";
+import type { JsonObject } from "../models/common.js";
+import type { Attempt } from "../runs/requeued-runs.js";
+import type { RecoveryContext } from "../runs/run-owners.js";
+import { isUnclaimed } from "../runs/state.js";
+import type { RunKey, RunRow } from "../storage/contract/runs.js";
+import { isFinished } from "../storage/rows/rows.js";
+import { StorageUnavailableError } from "../support/errors.js";
+import { pause } from "../support/pause.js";
+import { readerOf } from "../threads/thread-state.js";
+
+/** Poll intervals of a remote run's row, in milliseconds: alone, and in addition to notifications. */
+const POLL_MS = 500;
+const NOTIFIED_POLL_MS = 2_000;
+/** How often a run is recovered in case its process has crashed, in milliseconds. */
+export const RECOVERY_MS = 5_000;
+/** How long an unavailable storage is retried, in milliseconds. Then clients of the run must reconnect. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * The row of a run once it has ended; undefined if it was deleted. Rejects with the reason of `signal` if that aborts.
+ * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
+ */
+export async function endOf(
+  context: RecoveryContext,
+  run: RunKey,
+  signal?: AbortSignal,
+): Promise<RunRow | undefined> {
+  let last: RunRow | undefined;
+  for await (const row of pollRow(context, run, signal)) last = row;
+  return last;
+}
+
+/** Yields the row of a run at each poll, until the run has ended or was deleted. */
+export async function* pollRow(
+  context: RecoveryContext,
+  { thread_id, run_id }: RunKey,
+  signal?: AbortSignal,
+): AsyncGenerator<RunRow | undefined> {
+  const done = new AbortController();
+  const stopped = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
+  let end = context.frames?.ended(run_id, stopped).catch(() => undefined);
+  let recoveredAt = performance.now();
+  try {
+    for (;;) {
+      const row = await retryWhileUnavailable(() => context.storage.runs.get(thread_id, run_id), signal);
+      yield row;
+      if (!row || isFinished(row)) return;
+      if (!end) await pause(POLL_MS, signal);
+      else if (await isFirst(end, pause(NOTIFIED_POLL_MS, signal))) end = undefined;
+      if (performance.now() - recoveredAt < RECOVERY_MS) continue;
+      recoveredAt = performance.now();
+      await retryWhileUnavailable(() => context.recover({ threadId: thread_id }), signal);
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+/** Whether `one` settles before `other`. */
+const isFirst = (one: Promise<unknown>, other: Promise<unknown>): Promise<boolean> =>
+  Promise.race([one.then(() => true), other.then(() => false)]);
+
+/**
+ * Retries while the storage is unavailable: the run may still be in flight, so a failed read must not end it.
+ * @throws StorageUnavailableError if the storage stays unavailable (`storage_unavailable`)
+ */
+export async function retryWhileUnavailable<T>(
+  read: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailableError)) throw error;
+      if (performance.now() - since > PATIENCE_MS) throw error;
+      await pause(POLL_MS, signal);
+    }
+  }
+}
+
+/** Poll interval for the row of a requeued run, in milliseconds. */
+const NEXT_ATTEMPT_POLL_MS = 500;
+
+/** The next attempt of a run in this process. Undefined if another process has taken the run, or it has ended. */
+export async function nextAttempt<Live extends Attempt<Live>>(
+  { live: { stopping }, storage, ownerId }: OpsContext & { live: { stopping: AbortSignal } },
+  live: Live,
+  signal?: AbortSignal,
+): Promise<Live | undefined> {
+  const leave = signal ? AbortSignal.any([signal, stopping]) : stopping;
+  const { thread_id, run_id } = live.run;
+  for (;;) {
+    leave.throwIfAborted();
+    if (live.next.live) return live.next.live;
+    const row = await retryWhileUnavailable(() => storage.runs.get(thread_id, run_id), leave);
+    if (live.next.live) return live.next.live;
+    if (!row || isFinished(row) || (!isUnclaimed(row) && row.owner !== ownerId)) return undefined;
+    await live.next.wait(NEXT_ATTEMPT_POLL_MS, leave);
+  }
+}
+
+/** The visible values of a run's last checkpoint. */
+export async function storedValues(context: OpsContext, { thread_id, run_id }: RunKey): Promise<JsonObject> {
+  const row = await context.storage.threads.get(thread_id);
+  if (!row) return {};
+  const reader = await readerOf(context, row);
+  const states = reader.graph.getStateHistory(
+    { configurable: { thread_id, checkpoint_ns: "" } },
+    { limit: 1, filter: { run_id } },
+  );
+  for await (const { values, tasks } of states) {
+    const interrupts = tasks.flatMap((task) => task.interrupts ?? []);
+    const filter = await reader.filter();
+    return runAnswer(filter.values(values), interrupts.length > 0 ? interrupts : undefined);
+  }
+  return {};
+}
