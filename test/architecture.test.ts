@@ -71,6 +71,8 @@ const BACKENDS: Record<string, readonly string[]> = {
 const PACKAGES_OF_BACKENDS = Object.values(BACKENDS).flat();
 const MAX_FILES = 30;
 const MAX_LINES = 500;
+/** Files in the longest chain of imports, with those of types and without those on demand. */
+const MAX_CHAIN = 24;
 /** A shorter file belongs in the file that imports it. */
 const MIN_LINES = 25;
 
@@ -112,6 +114,20 @@ function reachableFrom(
     reachableFrom(to, leads, seen);
   }
   return seen;
+}
+
+/** The longest chain of imports that begins at `start`. There is no cycle. */
+function longestChain(
+  start: string,
+  leads: ReadonlyMap<string, readonly string[]>,
+  known: Map<string, string[]>,
+): string[] {
+  const found = known.get(start);
+  if (found) return found;
+  const rests = (leads.get(start) ?? []).map((next) => longestChain(next, leads, known));
+  const chain = [start, ...rests.reduce((longest, one) => (one.length > longest.length ? one : longest), [])];
+  known.set(start, chain);
+  return chain;
 }
 
 function groupBy(items: Iterable<string>, keyOf: (item: string) => string): Map<string, string[]> {
@@ -167,6 +183,15 @@ describe("layers", () => {
 
   it("imports contain no cycle", () => {
     expect([...files].filter((file) => reachableFrom(file).has(file))).toEqual([]);
+  });
+
+  it(`no chain of imports is longer than ${MAX_CHAIN} files`, () => {
+    const leads = new Map<string, string[]>();
+    for (const { from, to, isLazy } of ownImports)
+      if (!isLazy) leads.set(from, [...(leads.get(from) ?? []), to]);
+    const known = new Map<string, string[]>();
+    const chains = [...files].map((file) => longestChain(file, leads, known));
+    expect(chains.find(({ length }) => length > MAX_CHAIN)).toBeUndefined();
   });
 
   it("imports between folders contain no cycle", () => {
