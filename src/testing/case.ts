@@ -20,7 +20,7 @@ import { Observation } from "./observation.js";
 import { type Failure, mismatch, type Mismatch } from "./cases/result.js";
 import type { SnapshotFile } from "./snapshot.js";
 
-/** The graph that a case runs. */
+/** The graph that a case runs: a client of its service, and its assistant there. */
 export interface Tested {
   client: Client;
   assistantId: string;

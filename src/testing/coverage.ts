@@ -11,7 +11,7 @@ export interface GraphCoverage {
 }
 
 /** A graph whose coverage is counted. */
-interface Drawn {
+export interface Drawn {
   /** Name of the graph in results. */
   graph: string;
   drawing: GraphDrawing;

@@ -5,18 +5,13 @@ import { localClient } from "../client/local.js";
 import { neitherKeyNorFile, parseGraphTarget } from "../config/graph-target.js";
 import type { LoadedConfig } from "../config/load.js";
 import { inMemory } from "../config/local-settings.js";
-import type { GraphDrawing } from "../models/assistant.js";
 import type { Service } from "../service/service.js";
 import { ConfigError } from "../support/errors.js";
+import type { Tested } from "./case.js";
+import type { Drawn } from "./coverage.js";
 
 /** An open graph. */
-export interface GraphUnderTest {
-  /** Name of the graph in results. */
-  graph: string;
-  /** Client of the service that runs the graph, and its assistant there. */
-  client: Client;
-  assistantId: string;
-  drawing: GraphDrawing;
+export interface GraphUnderTest extends Tested, Drawn {
   /** Files whose changes require another run of the cases. */
   files(): string[];
   close(): Promise<void>;
