@@ -91,7 +91,7 @@ async function open(
     ? await UserHooks.open({ settings, authenticate, embeddings, cwd }, logger)
     : undefined;
   const { metrics, ...sdks } = serves ? await servedParts(cwd, settings) : NO_PARTS;
-  const traces = executes ? tracesOf(cwd, settings, logger, metrics) : {};
+  const traces = executes ? tracesOf(cwd, settings, { logger, metrics, readOnly }) : {};
   const hasQueue = executes && maintains;
   if (hasQueue) assertQueue(settings);
   const opened = options.storage ?? (await openStorage({ ...settings, cwd, readOnly }));
@@ -135,11 +135,17 @@ function requiredBudgets({ budgets }: Settings, storage: Storage): Budgets | und
   });
 }
 
-function tracesOf(cwd: string, settings: Settings, logger: Logger, metrics: Metrics | undefined) {
+/** Nothing is traced without runs. */
+function tracesOf(
+  cwd: string,
+  settings: Settings,
+  { logger, metrics, readOnly }: { logger: Logger; metrics: Metrics | undefined; readOnly: boolean },
+) {
   const notice = langsmithNotice(process.env);
   if (notice !== undefined) logger.warn({}, notice);
   const onExport = (spans: number, isAccepted: boolean) => metrics?.spansExported(spans, isAccepted);
-  const tracing = openTracing(cwd, settings, { onExport, warn: (message) => logger.warn({}, message) });
+  const warn = (message: string) => logger.warn({}, message);
+  const tracing = readOnly ? undefined : openTracing(cwd, settings, { onExport, warn });
   return { tracing, langsmith: notice !== undefined };
 }
 

@@ -1,4 +1,4 @@
-/** The settings mcp and a2a when their packages are missing. */
+/** The settings mcp and a2a, and traces, when their packages are missing. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ vi.mock("node:module", async (original) => {
   const create = (from: string | URL) => {
     const require = module.createRequire(from);
     return Object.assign((id: string): unknown => {
-      if (!/^@(modelcontextprotocol|a2a-js)\/sdk/.test(id)) return require(id);
+      if (!/^@(modelcontextprotocol|a2a-js|opentelemetry)\/(sdk|api)/.test(id)) return require(id);
       throw Object.assign(new Error(`Cannot find module '${id}'`), { code: "MODULE_NOT_FOUND" });
     }, require);
   };
@@ -52,6 +52,23 @@ it("validate reports them, because a server does not start without them", async 
   expect(stdout).toMatch(/fail +mcp +mcp: the package @modelcontextprotocol\/sdk is not installed/);
   expect(stdout).toMatch(/fail +a2a +a2a: the package @a2a-js\/sdk is not installed/);
   expect(stdout).toMatch(/ok +metrics /);
+});
+
+it("doctor reports missing packages of traces once, and still checks the graphs", async () => {
+  const project = await createProject({
+    "graph.ts": echoGraph(),
+    "graph-server.config.json": { graphs: { agent: "./graph.ts:graph" } },
+  });
+  onTestFinished(() => project.remove());
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
+  const { code, stdout } = await cli(["doctor", "--db", "memory"], { cwd: project.dir, env });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/ok +graph agent /);
+  expect(stdout).toMatch(
+    /fail +traces +OTEL_EXPORTER_OTLP_ENDPOINT: the package @opentelemetry\/api is not installed/,
+  );
 });
 
 it("the packages are not loaded while the settings are off", async () => {

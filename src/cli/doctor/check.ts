@@ -80,7 +80,9 @@ export async function graphChecks(config: LoadedConfig): Promise<Check[]> {
 async function graphCheck(config: LoadedConfig, id: string): Promise<Check[]> {
   const name = `graph ${id}`;
   try {
-    const service = await openConfigured(onlyGraph(config, id));
+    // Without runs: what they need, such as the packages of traces, has its own check.
+    const options = { mode: "read", standIns: false } as const;
+    const service = await openConfigured(onlyGraph(config, id), undefined, options);
     try {
       const [summary] = await service.graphs();
       const schemas = Object.entries(await service.assistants.schemas(id)).flatMap(([field, schema]) =>
@@ -116,6 +118,19 @@ export async function optionalChecks({ settings, baseDir: cwd }: LoadedConfig): 
         ),
       );
   return checks;
+}
+
+/** Loads the packages of OpenTelemetry if the environment names a collector: no run starts without them. */
+export async function collectorCheck(cwd: string, env: Variables): Promise<Check[]> {
+  const { isDisabled, loadSdk, variableOf } = await import("../../tracing/provider.js");
+  const variable = isDisabled(env) ? undefined : variableOf(env);
+  if (variable === undefined) return [];
+  try {
+    loadSdk(cwd, env, variable);
+    return [ok("traces", `exported to ${variable}`)];
+  } catch (error) {
+    return [failure("traces", error, "install the packages of OpenTelemetry, or remove the variable")];
+  }
 }
 
 /** Loads the function or the object of the setting `auth`. */

@@ -16,6 +16,7 @@ import {
   authCheck,
   type Check,
   type CheckStatus,
+  collectorCheck,
   copiesCheck,
   embeddingCheck,
   failure,
@@ -58,6 +59,10 @@ const CHECKS: readonly Entry[] = [
   { needs: "config", run: namedGraphs },
   { needs: "graphs", run: ({ config }) => graphChecks(config) },
   { needs: "graphs", run: ({ config }) => optionalChecks(config) },
+  {
+    needs: "graphs",
+    run: ({ session, config }) => collectorCheck(config.baseDir, { ...config.env, ...session.io.env }),
+  },
   { needs: "graphs", run: ({ config }) => authCheck(config) },
   { needs: "graphs", run: ({ config }) => appCheck(config) },
   { needs: "network", run: ({ config }) => embeddingCheck(config) },
