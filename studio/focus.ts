@@ -1,4 +1,5 @@
 /** Moves the focus to the content after navigation, as a browser does for a page that it loads. */
+import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isTyping } from "./keys.js";
 
@@ -15,6 +16,16 @@ function isHeld(focused: Element | null): boolean {
 export function keepFocus(): void {
   // The removal is rendered first.
   requestAnimationFrame(() => document.activeElement === document.body && focusContent());
+}
+
+/** Give the ref to an element that the page removes by itself: the focus moves to the content if it was inside. */
+export function useFocusKept<T extends Element>(): RefObject<T | null> {
+  const box = useRef<T>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    return () => void (element?.contains(document.activeElement) && keepFocus());
+  }, []);
+  return box;
 }
 
 /** Call it with the path and the query of the address. The first page keeps the focus that the browser chose. */

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { ThreadStatus } from "../../src/models/thread-fields.js";
 import type { ApiError } from "../api.js";
+import { useFocusKept } from "../focus.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
 
@@ -24,8 +25,9 @@ export function Status({ status }: { status: ThreadStatus }) {
 
 export function Fault({ error, retry }: { error: ApiError; retry?: () => void }) {
   const isLost = error.status === 0;
+  const box = useFocusKept<HTMLDivElement>();
   return (
-    <div class="fault" role="alert">
+    <div ref={box} class="fault" role="alert">
       <p>
         <strong>{isLost ? strings.fault.network : visible(error.message)}</strong>
       </p>

@@ -1,6 +1,7 @@
 /** Progress of a thread's run, or its outcome, with a button that stops it. */
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
+import { useFocusKept } from "../focus.js";
 import { schemaIssues } from "../state/composer.js";
 import { graphOfView, useView } from "../state/conversation.js";
 import { cancelAction } from "../state/live-run.js";
@@ -91,18 +92,20 @@ function Ended({ seen: { end, nodes } }: { seen: Picture }) {
 function Stop({ onFault }: { onFault: (error: ApiError) => void }) {
   const view = useView();
   const run = view.live.value;
+  const box = useFocusKept<HTMLSpanElement>();
   if (!run) return null;
-  const press = (action: "interrupt" | "rollback") => void view.stop(action).catch(onFault);
+  const { isStopping } = run;
+  const press = (action: "interrupt" | "rollback") => isStopping || void view.stop(action).catch(onFault);
   return (
-    <span class="stop">
-      <button type="button" onClick={() => press("interrupt")} disabled={run.isStopping}>
-        {run.isStopping ? strings.runs.stopping : strings.runs.stop}
+    <span ref={box} class="stop">
+      <button type="button" onClick={() => press("interrupt")} aria-disabled={isStopping}>
+        {isStopping ? strings.runs.stopping : strings.runs.stop}
       </button>
       <button
         type="button"
         title={strings.runs.rollbackHint}
         onClick={() => press("rollback")}
-        disabled={run.isStopping}
+        aria-disabled={isStopping}
       >
         {strings.runs.rollback}
       </button>

@@ -57,7 +57,14 @@ export function RunActions({ threadId, runId, onFault }: RunActionsProps) {
   };
   const of = <span class="visually-hidden"> {runId}</span>;
   const button = (isRecorded: boolean, label: string, title: string) => (
-    <button type="button" class="small" title={title} disabled={isBusy} onClick={() => again(isRecorded)}>
+    <button
+      type="button"
+      class="small"
+      title={title}
+      // A button that is really disabled loses the focus.
+      aria-disabled={isBusy}
+      onClick={() => isBusy || again(isRecorded)}
+    >
       {label}
       {of}
     </button>

@@ -73,7 +73,7 @@ export function StepFinder() {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     const field = (event.currentTarget as HTMLFormElement).elements.namedItem("condition");
-    if (field instanceof HTMLInputElement) void findStep(field.value);
+    if (field instanceof HTMLInputElement && !isBusy) void findStep(field.value);
   };
   return (
     <form class="step-finder" onSubmit={onSubmit}>
@@ -91,7 +91,7 @@ export function StepFinder() {
           autocomplete="off"
           spellcheck={false}
         />
-        <button type="submit" class="small" disabled={isBusy}>
+        <button type="submit" class="small" aria-disabled={isBusy}>
           {isBusy ? strings.find.busy : strings.find.start}
         </button>
       </span>

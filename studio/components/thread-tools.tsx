@@ -43,7 +43,12 @@ export function SavePage({ graph }: { graph: string }) {
   };
   return (
     <>
-      <button type="button" class="small" disabled={state === "busy"} onClick={() => void save()}>
+      <button
+        type="button"
+        class="small"
+        aria-disabled={state === "busy"}
+        onClick={() => state === "busy" || void save()}
+      >
         {strings.page.save}
       </button>
       <label class="check small-text dim" title={strings.page.secretsHint}>

@@ -1,9 +1,16 @@
 /** Bar at the bottom of every screen that undoes pending deletions. */
+import { keepFocus } from "../focus.js";
 import { goOn, hold, refusedRemoval, removals, undo } from "../state/undo.js";
 import { strings } from "../strings.js";
 import { Fault } from "./common.js";
 import { CopyAs } from "./copy-as.js";
 import { visible } from "./text.js";
+
+/** The button that was pressed goes. */
+const pressed = (act: () => void): void => {
+  act();
+  keepFocus();
+};
 
 export function UndoBar() {
   const refused = refusedRemoval.value;
@@ -12,7 +19,11 @@ export function UndoBar() {
       {refused && (
         <div class="undo-fault">
           <Fault error={refused} />
-          <button type="button" class="small" onClick={() => (refusedRemoval.value = undefined)}>
+          <button
+            type="button"
+            class="small"
+            onClick={() => pressed(() => (refusedRemoval.value = undefined))}
+          >
             {strings.close}
           </button>
         </div>
@@ -22,7 +33,7 @@ export function UndoBar() {
           <p key={id}>
             <span class="one-line">{visible(text)}</span>
             {!isSent && (
-              <button type="button" onClick={() => undo(id)}>
+              <button type="button" onClick={() => pressed(() => undo(id))}>
                 {strings.undo.button}
               </button>
             )}

@@ -39,8 +39,9 @@ export function RunAgain({ superstep, graph }: AgainProps) {
         data-again
         title={strings.faults.againHint}
         aria-busy={isBusy}
-        disabled={isBusy || live.value !== undefined}
-        onClick={() => void runNodeAgain(superstep)}
+        disabled={!isBusy && live.value !== undefined}
+        aria-disabled={isBusy}
+        onClick={() => isBusy || void runNodeAgain(superstep)}
       >
         {isBusy ? strings.faults.againBusy : strings.faults.again}
       </button>

@@ -142,6 +142,7 @@ interface FoldButtonProps {
 const FoldButton = ({ id, isFolded, x, y, onFold }: FoldButtonProps) => (
   <g
     class="fold"
+    data-box={id}
     role="button"
     tabindex={0}
     aria-expanded={!isFolded}
@@ -214,7 +215,7 @@ function Node(props: NodeProps) {
             role: "button" as const,
             tabindex: 0,
             "aria-label": spokenNode(id, mark, line),
-            ...(count > 0 ? { "aria-expanded": false } : { "aria-pressed": isChosen }),
+            ...(count > 0 ? { "aria-expanded": false, "data-box": id } : { "aria-pressed": isChosen }),
             onClick: open,
             onDblClick: stopping(() => undefined),
             onKeyDown: (event: KeyboardEvent) => {

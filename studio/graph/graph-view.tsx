@@ -1,6 +1,7 @@
 /** A graph that can be zoomed, panned and folded, marked with the progress of a run. */
 import { type Signal, useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Diagram } from "../../src/view/diagram.js";
 import { strings } from "../strings.js";
 import type { Camera, View } from "./camera.js";
@@ -82,6 +83,7 @@ interface PaneProps extends GraphViewProps {
 function Pane(props: PaneProps) {
   const { layout, label, diagram, progress, onFold, onChoose, onStop } = props;
   const { svg, inside, camera, view, isFollowing, setFollowing, fit } = useCamera(props);
+  const fold = useKeptFold(svg, layout, onFold);
   const onKey = (event: KeyboardEvent) => {
     if (event.metaKey || event.ctrlKey || event.altKey || !camera.current) return;
     if (!act(event.key, camera.current, { fit, follow: () => setFollowing(true) })) return;
@@ -91,7 +93,7 @@ function Pane(props: PaneProps) {
     <div class="graph-view drawing" role="region" aria-label={label} tabIndex={0} onKeyDown={onKey}>
       <svg ref={svg} role={onChoose || onStop ? "group" : "img"} aria-label={spoken(diagram, progress)}>
         <g ref={inside}>
-          <Canvas {...props} onFold={onFold} />
+          <Canvas {...props} onFold={fold} />
         </g>
       </svg>
       <Controls
@@ -111,6 +113,25 @@ function Pane(props: PaneProps) {
       />
     </div>
   );
+}
+
+/** Folding replaces the button that was pressed: the focus moves to the one that undoes it. */
+function useKeptFold(
+  svg: RefObject<SVGSVGElement | null>,
+  layout: GraphLayout,
+  onFold: (box: string) => void,
+): (box: string) => void {
+  const pressed = useRef<string | undefined>(undefined);
+  useLayoutEffect(() => {
+    const box = pressed.current;
+    pressed.current = undefined;
+    if (box === undefined || document.activeElement !== document.body) return;
+    svg.current?.querySelector<SVGGElement>(`[data-box="${CSS.escape(box)}"]`)?.focus();
+  }, [layout]);
+  return (box) => {
+    pressed.current = box;
+    onFold(box);
+  };
 }
 
 interface Acts {

@@ -9,6 +9,7 @@ import { CopyAs } from "../components/copy-as.js";
 import { JsonEditor } from "../components/json-editor.js";
 import type { MessageLike } from "../components/message.js";
 import { jsonText, LongText, visible } from "../components/text.js";
+import { useFocusKept } from "../focus.js";
 import { href } from "../router.js";
 import { drawing, drawThread } from "../state/drawing.js";
 import {
@@ -28,6 +29,7 @@ import {
   undo,
   undoAction,
   write,
+  type Written,
   writeAction,
   writeAndRunAction,
   written,
@@ -228,16 +230,20 @@ const WillSend = () => (
 /** After a write the address moves to the new step; this note links back. */
 export function WrittenNote() {
   const last = written.value;
-  if (last?.threadId !== threadId.value) return null;
+  return last?.threadId === threadId.value ? <WrittenText {...last} /> : null;
+}
+
+function WrittenText(last: Written) {
+  const box = useFocusKept<HTMLParagraphElement>();
   const { id, before } = last;
   const compared =
     before !== undefined && href(["compare", `${last.threadId}@${before}`, `${last.threadId}@-1`]);
   return (
-    <p class="written" role="status">
+    <p ref={box} class="written" role="status">
       <span>{id === chosenId.value ? strings.fork.written : strings.fork.wentOn}</span>
       {compared && <a href={compared}>{strings.fork.compare}</a>}
       {failure.value && <span class="bad">{visible(failure.value.message)}</span>}
-      <button type="button" class="small" disabled={isSending.value} onClick={() => void undo()}>
+      <button type="button" class="small" aria-disabled={isSending.value} onClick={() => void undo()}>
         {strings.fork.undo}
       </button>
       {before !== undefined && <CopyAs of={strings.copyAs.undo} action={() => undoAction(before)} />}

@@ -14,17 +14,17 @@ type ListedRun = Pick<Run, "run_id" | "usage" | "status">;
 /** Maximum number of runs to sum up. */
 const MOST_RUNS = 1000;
 
-const runPath = () => `/threads/${encodeURIComponent(threadId.value)}/runs`;
+const runPath = (thread = threadId.value) => `/threads/${encodeURIComponent(thread)}/runs`;
 
 export const chosenRun = computed(() => chosenStep.value?.runId);
 export const times = loading<{ of: string; tasks: RunTasks }>();
 export const runs = loading<{ of: string; runs: ListedRun[] }>();
 const known = new Map<string, RunTasks>();
 
-export async function tasksOf(runId: string): Promise<RunTasks> {
+export async function tasksOf(runId: string, thread = threadId.peek()): Promise<RunTasks> {
   const kept = known.get(runId);
   if (kept) return kept;
-  const { body } = await ask<RunTasks>("GET", `${runPath()}/${encodeURIComponent(runId)}/tasks`);
+  const { body } = await ask<RunTasks>("GET", `${runPath(thread)}/${encodeURIComponent(runId)}/tasks`);
   if (body.tasks.every(({ ended_at }) => ended_at !== null)) known.set(runId, body);
   return body;
 }
@@ -96,9 +96,11 @@ effect(() => {
   const all = runs.value.value;
   threadTasks.value.value = undefined;
   if (all === undefined || all.runs.length > MOST_PRICED) return;
+  // The reader may leave the thread meanwhile.
+  const thread = threadId.peek();
   const read = async () => {
     const tasks = [];
-    for (const { run_id } of all.runs) tasks.push(...(await tasksOf(run_id)).tasks);
+    for (const { run_id } of all.runs) tasks.push(...(await tasksOf(run_id, thread)).tasks);
     return tasks;
   };
   void load(threadTasks, read, () => runs.value.peek() !== all);

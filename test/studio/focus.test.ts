@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
+import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
 
@@ -13,7 +14,10 @@ const toContent = (page: Page) => expect.poll(() => focused(page)).toBe("content
 
 describeWithChromium("after navigation, the focus", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { agent, hitl, steps }, settings: { list_all_assistants: true } });
+  const server = useServer({
+    graphs: { agent, hitl, steps, subgraph },
+    settings: { list_all_assistants: true },
+  });
 
   it("moves to the content: from links, shortcuts, and Back and Forward", async () => {
     const { service, url } = server();
@@ -74,6 +78,36 @@ describeWithChromium("after navigation, the focus", () => {
     await page.getByRole("button", { name: "Answer", exact: true }).press("Enter");
     await page.getByText(/^done/).waitFor();
     await toContent(page);
+  });
+
+  it("is kept if a button removes itself", async () => {
+    const { service, url } = server();
+    await service.store.put({ namespace: ["people"], key: "bo", value: {} });
+    const { page, visit } = await open(url);
+    await visit("#/store/people?key=bo");
+    await page.getByRole("button", { name: "Delete" }).press("Enter");
+    await page.getByRole("button", { name: "Undo" }).press("Enter");
+    await page.locator("[data-list] a").waitFor();
+    await toContent(page);
+    await page.route("**/assistants/search", (route) => route.abort(), { times: 1 });
+    await visit("#/graphs");
+    await page.getByRole("button", { name: "Try again" }).press("Enter");
+    await page.getByRole("link", { name: "steps" }).waitFor();
+    await toContent(page);
+  });
+
+  it("stays on a subgraph that is folded and unfolded", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/graphs/subgraph");
+    const box = page.getByRole("button", { name: /^Subgraph / }).first();
+    const folded = page.getByRole("button", { expanded: false }).and(page.locator("g"));
+    await box.press("Enter");
+    await folded.first().waitFor();
+    const isExpanded = () => page.evaluate("document.activeElement.getAttribute('aria-expanded')");
+    await expect.poll(isExpanded).toBe("false");
+    await page.keyboard.press("Enter");
+    await box.waitFor();
+    await expect.poll(isExpanded).toBe("true");
   });
 
   it("returns to the button of a menu that Escape closes", async () => {
