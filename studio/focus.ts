@@ -18,6 +18,12 @@ export function keepFocus(): void {
   requestAnimationFrame(() => document.activeElement === document.body && focusContent());
 }
 
+/** Props of a button that ignores presses while it is busy: a button that is really disabled loses the focus. */
+export const unlessBusy = (isBusy: boolean, press: () => void) => ({
+  "aria-disabled": isBusy,
+  onClick: () => void (isBusy || press()),
+});
+
 /** Give the ref to an element that the page removes by itself: the focus moves to the content if it was inside. */
 export function useFocusKept<T extends Element>(): RefObject<T | null> {
   const box = useRef<T>(null);

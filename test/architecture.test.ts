@@ -116,7 +116,7 @@ function reachableFrom(
   return seen;
 }
 
-/** The longest chain of imports that begins at `start`. There is no cycle. */
+/** The longest chain of imports that begins at `start`. Imports contain no cycle. */
 function longestChain(
   start: string,
   leads: ReadonlyMap<string, readonly string[]>,

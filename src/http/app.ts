@@ -1,7 +1,7 @@
 /** Builds the Express application: middleware, then the routes. */
 import { randomUUID } from "node:crypto";
 import express, { type Express, type Request, type RequestHandler, type Response } from "express";
-import type { Service } from "../service/service.js";
+import type { CommandService, Service } from "../service/service.js";
 import { ConfigError, GraphServeError } from "../support/errors.js";
 import type { Caller } from "../models/caller.js";
 import type { Logger } from "../support/log.js";
@@ -28,7 +28,7 @@ import {
 } from "./core/request.js";
 import { sendEmpty, sendJson, sendList, sendText, sendWhenReady } from "./core/respond.js";
 import { enabledRoutes, isReadOnly } from "./route-table.js";
-import type { Call, CommandService, Route, RouteReply } from "./core/route.js";
+import type { Call, Route, RouteReply } from "./core/route.js";
 import { studio, type StudioOptions } from "./studio/studio.js";
 
 interface AppOptions {

@@ -2,6 +2,7 @@
 import type { Settings } from "../config/settings.js";
 import type { GraphSources } from "../graphs/load.js";
 import type { Caller } from "../models/caller.js";
+import type { JsonObject } from "../models/common.js";
 import type { InitialMessage, ServerInfo } from "../models/info.js";
 import { clockFinding } from "../context/clock.js";
 import { addLazily, type OpsContext, withParts } from "../context/context.js";
@@ -59,6 +60,9 @@ type ServiceEvent = "reloaded" | "closing";
 /** The service on behalf of one caller. */
 export type CallerService = Operations &
   Pick<Service, "settings" | "logger" | "metrics" | "info" | "initialMessage">;
+
+/** Returns the service that executes a command, after asking the handlers of LangGraph's `Auth` about it. */
+export type CommandService = (method: string, threadId: string, params: JsonObject) => Promise<CallerService>;
 
 /**
  * Graphs, storage and the operations on them. Opened by `openService`, closed by its owner.

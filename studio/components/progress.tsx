@@ -1,7 +1,7 @@
 /** Progress of a thread's run, or its outcome, with a button that stops it. */
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
-import { useFocusKept } from "../focus.js";
+import { unlessBusy, useFocusKept } from "../focus.js";
 import { schemaIssues } from "../state/composer.js";
 import { graphOfView, useView } from "../state/conversation.js";
 import { cancelAction } from "../state/live-run.js";
@@ -95,18 +95,14 @@ function Stop({ onFault }: { onFault: (error: ApiError) => void }) {
   const box = useFocusKept<HTMLSpanElement>();
   if (!run) return null;
   const { isStopping } = run;
-  const press = (action: "interrupt" | "rollback") => isStopping || void view.stop(action).catch(onFault);
+  const pressed = (action: "interrupt" | "rollback") =>
+    unlessBusy(isStopping, () => void view.stop(action).catch(onFault));
   return (
     <span ref={box} class="stop">
-      <button type="button" onClick={() => press("interrupt")} aria-disabled={isStopping}>
+      <button type="button" {...pressed("interrupt")}>
         {isStopping ? strings.runs.stopping : strings.runs.stop}
       </button>
-      <button
-        type="button"
-        title={strings.runs.rollbackHint}
-        onClick={() => press("rollback")}
-        aria-disabled={isStopping}
-      >
+      <button type="button" title={strings.runs.rollbackHint} {...pressed("rollback")}>
         {strings.runs.rollback}
       </button>
       <CopyAs action={() => cancelAction(run)} />

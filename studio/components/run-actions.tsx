@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { type ApiError, isReadOnly } from "../api.js";
+import { unlessBusy } from "../focus.js";
 import { href } from "../router.js";
 import { hello } from "../state/hello.js";
 import { againAction, readRecordings, startReplay } from "../state/helper.js";
@@ -57,14 +58,7 @@ export function RunActions({ threadId, runId, onFault }: RunActionsProps) {
   };
   const of = <span class="visually-hidden"> {runId}</span>;
   const button = (isRecorded: boolean, label: string, title: string) => (
-    <button
-      type="button"
-      class="small"
-      title={title}
-      // A button that is really disabled loses the focus.
-      aria-disabled={isBusy}
-      onClick={() => isBusy || again(isRecorded)}
-    >
+    <button type="button" class="small" title={title} {...unlessBusy(isBusy, () => again(isRecorded))}>
       {label}
       {of}
     </button>

@@ -1,6 +1,7 @@
 /** Thread tools that need the token from the terminal: show hidden values, save as one file. */
 import { useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
+import { unlessBusy } from "../focus.js";
 import { safeName } from "../state/files.js";
 import { hello } from "../state/hello.js";
 import { pageAction, threadPage } from "../state/helper.js";
@@ -43,12 +44,7 @@ export function SavePage({ graph }: { graph: string }) {
   };
   return (
     <>
-      <button
-        type="button"
-        class="small"
-        aria-disabled={state === "busy"}
-        onClick={() => state === "busy" || void save()}
-      >
+      <button type="button" class="small" {...unlessBusy(state === "busy", () => void save())}>
         {strings.page.save}
       </button>
       <label class="check small-text dim" title={strings.page.secretsHint}>

@@ -8,6 +8,7 @@ import { Differences } from "../components/changes.js";
 import { Fault } from "../components/common.js";
 import { Problem } from "../components/problems.js";
 import { jsonText, msText, visible } from "../components/text.js";
+import { unlessBusy } from "../focus.js";
 import { live, run } from "../state/conversation.js";
 import { hello } from "../state/hello.js";
 import {
@@ -40,8 +41,7 @@ export function RunAgain({ superstep, graph }: AgainProps) {
         title={strings.faults.againHint}
         aria-busy={isBusy}
         disabled={!isBusy && live.value !== undefined}
-        aria-disabled={isBusy}
-        onClick={() => isBusy || void runNodeAgain(superstep)}
+        {...unlessBusy(isBusy, () => void runNodeAgain(superstep))}
       >
         {isBusy ? strings.faults.againBusy : strings.faults.again}
       </button>

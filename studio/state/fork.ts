@@ -53,7 +53,7 @@ export function addMessage(key: string, message: JsonObject): void {
   setDraft(key, JSON.stringify([...others, message], null, 2));
 }
 
-const checkpointOf = (id: string) => ({ checkpoint_id: id, checkpoint_ns: namespace.value });
+const checkpointOf = (id: string, checkpoint_ns = namespace.value) => ({ checkpoint_id: id, checkpoint_ns });
 
 /** The body of the write as it will be sent; undefined while a draft is invalid JSON. */
 export const body = computed(() => {
@@ -200,7 +200,7 @@ function run(id: string, from: Origin): void {
   const request = {
     assistant_id: graphOf(from.thread),
     input: null,
-    checkpoint: { checkpoint_id: id, checkpoint_ns: from.namespace },
+    checkpoint: checkpointOf(id, from.namespace),
     on_disconnect: "continue",
   };
   void ask("POST", `${from.path}/runs`, { body: request })

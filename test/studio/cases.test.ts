@@ -17,6 +17,19 @@ const said = (content: string) => ({ messages: [{ role: "user", content }] });
 
 const inProject = (path: string): Promise<string> => readFile(join(dev.project.dir, path), "utf8");
 
+/** Opens the dialog of the newest run of a thread. */
+async function dialogOf(opening: ReturnType<ReturnType<typeof useBrowser>>, token: string, thread: string) {
+  const { page, visit } = await opening;
+  await visit(`#token=${token}`);
+  await visit(`#/threads/${thread}`);
+  await page.getByRole("button", { name: "Runs" }).click();
+  await page
+    .getByRole("button", { name: /^Case file/ })
+    .first()
+    .click();
+  return { page, dialog: page.getByRole("dialog", { name: "Save this run as a test" }) };
+}
+
 describeWithChromium("the case file of a run", () => {
   const open = useBrowser();
 
@@ -26,12 +39,7 @@ describeWithChromium("the case file of a run", () => {
     await chmod(editor, 0o755);
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: editor } });
     const { thread_id, run_id } = await ran(url, said(`my key is ${SECRET}`));
-    const { page, visit } = await open(url);
-    await visit(`#token=${token}`);
-    await visit(`#/threads/${thread_id}`);
-    await page.getByRole("button", { name: "Runs" }).click();
-    await page.getByRole("button", { name: /^Case file/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Save this run as a test" });
+    const { page, dialog } = await dialogOf(open(url), token, thread_id);
     const usual = `agent-${run_id.slice(-8)}.graph.yaml`;
     await expect.poll(() => dialog.getByLabel("File").inputValue()).toBe(usual);
     await dialog.getByText(`# Generated from run ${run_id}`).waitFor();
@@ -63,12 +71,7 @@ describeWithChromium("the case file of a run", () => {
   it("offers the path of the file if no editor starts", async () => {
     const { url, token } = await dev.start({ env: { LAUNCH_EDITOR: "no-such-editor" } });
     const { thread_id } = await ran(url, said("hello"));
-    const { page, visit } = await open(url);
-    await visit(`#token=${token}`);
-    await visit(`#/threads/${thread_id}`);
-    await page.getByRole("button", { name: "Runs" }).click();
-    await page.getByRole("button", { name: /^Case file/ }).click();
-    const dialog = page.getByRole("dialog", { name: "Save this run as a test" });
+    const { dialog } = await dialogOf(open(url), token, thread_id);
     await dialog.getByLabel("File").fill("kept.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
     await dialog.getByRole("button", { name: "Write" }).click();
@@ -82,12 +85,7 @@ describeWithChromium("the case file of a run", () => {
     await project.put("mine.graph.yaml", "mine");
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, said("hello"));
-    const { page, visit } = await open(url, { width: 320 });
-    await visit(`#token=${token}`);
-    await visit(`#/threads/${thread_id}`);
-    await page.getByRole("button", { name: "Runs" }).click();
-    await page.getByRole("button", { name: /^Case file/ }).click();
-    const dialog = page.getByRole("dialog");
+    const { page, dialog } = await dialogOf(open(url, { width: 320 }), token, thread_id);
     await dialog.getByLabel("File").fill("mine.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
     await dialog.getByText("Already exists: mine.graph.yaml.").waitFor();
@@ -105,12 +103,7 @@ describeWithChromium("the case file of a run", () => {
     for (const name of ["mine", "other"]) await project.put(`${name}.graph.yaml`, name);
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, said("hello"));
-    const { page, visit } = await open(url);
-    await visit(`#token=${token}`);
-    await visit(`#/threads/${thread_id}`);
-    await page.getByRole("button", { name: "Runs" }).click();
-    await page.getByRole("button", { name: /^Case file/ }).click();
-    const dialog = page.getByRole("dialog");
+    const { dialog } = await dialogOf(open(url), token, thread_id);
     await dialog.getByLabel("File").fill("mine.graph.yaml");
     await dialog.getByLabel("File").press("Tab");
     await dialog.getByLabel("Overwrite").check();
@@ -123,12 +116,7 @@ describeWithChromium("the case file of a run", () => {
   it("is written by a press that leaves the field of its name", async () => {
     const { url, token } = await dev.start();
     const { thread_id } = await ran(url, said("hello"));
-    const { page, visit } = await open(url);
-    await visit(`#token=${token}`);
-    await visit(`#/threads/${thread_id}`);
-    await page.getByRole("button", { name: "Runs" }).click();
-    await page.getByRole("button", { name: /^Case file/ }).click();
-    const dialog = page.getByRole("dialog");
+    const { page, dialog } = await dialogOf(open(url), token, thread_id);
     await dialog.getByLabel("File").fill("pressed.graph.yaml");
     const preview = await held(page, "**/studio/api/cases");
     await dialog.getByRole("button", { name: "Write" }).hover();
@@ -213,25 +201,12 @@ describeWithChromium("the case file of a run with model calls", () => {
     await model.close();
   });
 
-  /** Opens the dialog of the newest run of a thread. */
-  async function dialogOf({ url, token }: { url: string; token: string }, thread: string) {
-    const { page, visit } = await open(url);
-    await visit(`#token=${token}`);
-    await visit(`#/threads/${thread}`);
-    await page.getByRole("button", { name: "Runs" }).click();
-    await page
-      .getByRole("button", { name: /^Case file/ })
-      .first()
-      .click();
-    return page.getByRole("dialog", { name: "Save this run as a test" });
-  }
-
   it("is saved with the recorded answers and passes without the model", async () => {
     const { dir } = dev.project;
     const started = await dev.start({ flags: ["--record"] });
     const { thread_id, run_id } = await ran(started.url, said("what is the weather"));
     await model.close();
-    const dialog = await dialogOf(started, thread_id);
+    const { dialog } = await dialogOf(open(started.url), started.token, thread_id);
     const name = `agent-${run_id.slice(-8)}`;
     await dialog
       .getByText(`Answers of models and tools are saved to fixtures/${name}.jsonl: 3 calls`)
@@ -253,13 +228,13 @@ describeWithChromium("the case file of a run with model calls", () => {
   it("reports a missing recording, and why a run cannot become a case", async () => {
     const started = await dev.start();
     const { thread_id } = await ran(started.url, said("hello"));
-    const dialog = await dialogOf(started, thread_id);
+    const { dialog } = await dialogOf(open(started.url), started.token, thread_id);
     await dialog.getByText("the run called a model without a recording").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
     const write = { values: { messages: [{ role: "user", content: "edited" }] } };
     await fetch(`${started.url}/threads/${thread_id}/state`, { method: "POST", body: JSON.stringify(write) });
     await ran(started.url, null, { threadId: thread_id });
-    const refused = await dialogOf(started, thread_id);
+    const { dialog: refused } = await dialogOf(open(started.url), started.token, thread_id);
     await refused
       .getByRole("alert")
       .getByText("the thread has a state that was not created by one of its runs")

@@ -12,7 +12,7 @@ import {
   type CommandResult,
   type ProtocolCommand,
 } from "../../models/protocol.js";
-import type { CallerService } from "../../service/service.js";
+import type { CallerService, CommandService } from "../../service/service.js";
 import { GraphServeError, publicMessage } from "../../support/errors.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
 import type { JsonObject } from "../../models/common.js";
@@ -48,8 +48,8 @@ const CODES: Partial<Record<ErrorCode, CommandErrorCode>> = {
 interface CommandTarget {
   service: CallerService;
   threadId: string;
-  /** The service on whose behalf a command acts; `service` by default. */
-  serviceFor?: ((method: string, threadId: string, params: JsonObject) => Promise<CallerService>) | undefined;
+  /** Undefined if no handlers are asked about commands. */
+  serviceFor?: CommandService | undefined;
 }
 
 /**

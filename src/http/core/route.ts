@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Static, TArray, TObject } from "@sinclair/typebox";
 import { Type } from "../../support/schema-builder.js";
-import { type JsonObject, Uuid } from "../../models/common.js";
-import type { CallerService } from "../../service/service.js";
+import { Uuid } from "../../models/common.js";
+import type { CallerService, CommandService } from "../../service/service.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
 import type { Reply, ResponseSpec } from "./reply.js";
 
@@ -36,9 +36,6 @@ export interface Call<Params extends string = string, Query = unknown, Body = un
   /** The service for a command of this request; undefined if no handlers are asked about commands. */
   serviceFor?: CommandService;
 }
-
-/** Asks the handlers of LangGraph's `Auth` about a command. */
-export type CommandService = (method: string, threadId: string, params: JsonObject) => Promise<CallerService>;
 
 /** The reply of a route. A socket is served until its client disconnects. */
 export type RouteReply =

@@ -13,7 +13,7 @@ import {
   type UnsubscribeParams,
 } from "../../models/protocol.js";
 import { FramesLostError } from "../../models/run-stream.js";
-import type { CallerService } from "../../service/service.js";
+import type { CallerService, CommandService } from "../../service/service.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import type { Logger } from "../../support/log.js";
@@ -22,7 +22,6 @@ import { HEARTBEAT_MS, ResponseWriter, type WriteBudget } from "../core/response
 import { parseJson } from "../core/json-body.js";
 import { commandAnswer, executeCommand, paramsOf } from "../core/protocol-command.js";
 import { validatePayload } from "../core/request.js";
-import type { CommandService } from "../core/route.js";
 import { type Subscription, Subscriptions } from "./subscriptions.js";
 import { upgradeOf } from "./upgrades.js";
 
