@@ -255,9 +255,9 @@ export const strings = {
     runs: (runs: number, isComplete: boolean) =>
       isComplete ? count(runs, "run") : `the newest ${count(runs, "run")} of this period`,
     noRuns: {
-      hour: "No runs of this graph in the last hour",
-      day: "No runs of this graph in the last day",
-      week: "No runs of this graph in the last week",
+      hour: "No finished runs of this graph in the last hour",
+      day: "No finished runs of this graph in the last day",
+      week: "No finished runs of this graph in the last week",
     },
     noRunsHint: "Choose a longer period, or run the graph.",
     noTimes: (runs: number) => `No times are stored for ${count(runs, "run")} of this period`,

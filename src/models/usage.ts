@@ -87,8 +87,8 @@ export type NodeUsage = Static<typeof NodeUsageModel>;
 
 export const NodeUsageSums = Type.Object(
   {
-    runs: count("Runs that are included: the newest ones."),
-    is_complete: Type.Boolean({ description: "False if there are more runs than are included." }),
+    runs: count("Runs that are included: the newest ones, without those that have not ended."),
+    is_complete: Type.Boolean({ description: "False if there are older runs that are not included." }),
     nodes: Type.Array(NodeUsageModel, {
       description: "Sorted by name. Empty if the runs have no stored times.",
     }),

@@ -22,20 +22,22 @@ export async function sumByNode(context: OpsContext, filter: NodeUsageFilter): P
     ...(since !== undefined && { created_after: since }),
     ...(until !== undefined && { created_before: until }),
     limit: NEWEST_RUNS,
-    select: ["run_id", "thread_id"],
+    select: ["run_id", "thread_id", "status"],
   });
+  // Times and usage are stored when a run ends: sums beside a number of runs that counts others would mislead.
+  const ended = items.filter(({ status }) => status !== "pending" && status !== "running");
   const sums = new Map<string, Sums>();
   const { runs } = context.storage;
   const read = async ({ thread_id = "", run_id = "" }: (typeof items)[number]) =>
     runs.tasks ? runs.tasks(thread_id, run_id) : (await runs.get(thread_id, run_id))?.tasks;
-  for await (const tasks of readAhead(items, read)) if (tasks) addRun(sums, tasks);
+  for await (const tasks of readAhead(ended, read)) if (tasks) addRun(sums, tasks);
   const nodes = [...sums].map(([node, { durations, ...sum }]) => ({
     node,
     ...sum,
     ...durationsOf(durations),
   }));
   nodes.sort((a, b) => (a.node < b.node ? -1 : 1));
-  return { runs: items.length, is_complete: next === null, nodes };
+  return { runs: ended.length, is_complete: next === null, nodes };
 }
 
 /** Attempts of an execution have the same namespace. */

@@ -56,7 +56,7 @@ describeWithChromium("the heat map", () => {
     const { page, visit } = await open(url);
     await visit("#/graphs/support");
     await page.getByRole("link", { name: "Tokens", exact: true }).click();
-    await page.getByText("No runs of this graph in the last day").waitFor();
+    await page.getByText("No finished runs of this graph in the last day").waitFor();
     expect(await violationsOf(page)).toEqual([]);
     for (let runs = 0; runs < 3; runs += 1) await ranThread(service, "support", input);
     // New runs appear by themselves.
@@ -66,15 +66,17 @@ describeWithChromium("the heat map", () => {
       .toEqual({
         ...{ plan: "0%", research: "46%", answer: "23%" },
       });
-    expect(await page.locator(".heat-legend").textContent()).toMatch(/^0\s+600 tokens$/);
-    expect(await row(page, "answer").locator("td").allTextContents()).toEqual([
-      expect.stringMatching(/ms|s$/),
-      expect.stringMatching(/ms|s$/),
-      ...["300", "$0.0057", "0", "3", "3"],
-    ]);
+    await expect.poll(() => page.locator(".heat-legend").textContent()).toMatch(/^0\s+600 tokens$/);
+    await expect
+      .poll(() => row(page, "answer").locator("td").allTextContents())
+      .toEqual([
+        expect.stringMatching(/ms|s$/),
+        expect.stringMatching(/ms|s$/),
+        ...["300", "$0.0057", "0", "3", "3"],
+      ]);
     const node = page.getByRole("button", { name: "answer 300" });
     await node.click();
-    expect(await row(page, "answer").getAttribute("aria-current")).toBe("true");
+    await expect.poll(() => row(page, "answer").getAttribute("aria-current")).toBe("true");
 
     await page.getByRole("link", { name: "Cost", exact: true }).click();
     await page.getByRole("button", { name: "answer $0.0057" }).waitFor();
@@ -92,7 +94,7 @@ describeWithChromium("the heat map", () => {
     await page.getByText("No node failed in these runs.").waitFor();
     await page.getByRole("link", { name: "Slowest runs" }).click();
     await expect.poll(() => page.locator("[data-list] tbody tr").count()).toBe(3);
-    expect(page.url()).toContain("sort=-duration");
+    await expect.poll(() => page.url()).toContain("sort=-duration");
   });
 
   it("shows which node failed how often, and the share of time", async () => {
@@ -101,7 +103,7 @@ describeWithChromium("the heat map", () => {
     const { page, visit } = await open(url);
     await visit("#/graphs/broken?heat=errors&since=week");
     await expect.poll(() => levels(page)).toMatchObject({ plan: "0%", answer: "46%" });
-    expect(await page.locator(".heat-legend").textContent()).toMatch(/^0\s+2 errors$/);
+    await expect.poll(() => page.locator(".heat-legend").textContent()).toMatch(/^0\s+2 errors$/);
     await page.getByRole("link", { name: "Time", exact: true }).click();
     await expect.poll(async () => Object.values(await levels(page))).toContain("46%");
     await page.getByRole("link", { name: "Plain", exact: true }).click();

@@ -29,7 +29,8 @@ export const usageRoutes = [
     path: "/usage/nodes",
     tag: "Usage",
     summary: "Sum time, tokens, costs, errors and retries by node",
-    description: "Of the newest 500 runs of an assistant. A user sees their own runs. Reads no states.",
+    description:
+      "Of those of the newest 500 runs of an assistant that have ended. A user sees their own runs. Reads no states.",
     query: NodeUsageQuery,
     responses: [{ status: 200, description: "The sums.", schema: NodeUsageSums }],
     errors: [],
