@@ -11,22 +11,28 @@ export const threadId = computed(() =>
 /** Namespace of the selected subgraph; empty for the root graph. */
 export const namespace = computed(() => place.value.query.ns ?? "");
 
-const view = signal(new StepsView("", ""));
+const NOTHING = new StepsView("", "");
+const view = signal(NOTHING);
+/** The view of the address. Until it is opened, the steps of another thread or subgraph must not be shown as its own. */
+const current = computed(() => {
+  const { threadId: id, namespace: ns } = view.value;
+  return id === threadId.value && ns === namespace.value ? view.value : NOTHING;
+});
 
 /** A part of the view that is shown. */
 const part = <T>(of: (view: StepsView) => Loading<T>) => ({
-  value: computed(() => of(view.value).value.value),
-  error: computed(() => of(view.value).error.value),
-  busy: computed(() => of(view.value).busy.value),
+  value: computed(() => of(current.value).value.value),
+  error: computed(() => of(current.value).error.value),
+  busy: computed(() => of(current.value).busy.value),
 });
 
 export const row = part((one) => one.row);
 export const page = part((one) => one.page);
 export const looked = part((one) => one.looked);
-export const steps = computed(() => view.value.steps.value);
-export const rows = computed(() => view.value.rows.value);
-export const subgraphs = computed(() => view.value.subgraphs.value);
-export const newerCount = computed(() => view.value.newerCount.value);
+export const steps = computed(() => current.value.steps.value);
+export const rows = computed(() => current.value.rows.value);
+export const subgraphs = computed(() => current.value.subgraphs.value);
+export const newerCount = computed(() => current.value.newerCount.value);
 
 export const isAboveGap = (step: Step): boolean => view.value.isAboveGap(step);
 export const parentOf = (step: Step): Step | undefined => view.value.parentOf(step);
