@@ -35,11 +35,7 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
     () => interrupts.map((each) => ({ ...each, key: keyOf(each), given: givenAnswer(threadId, each) })),
     [interrupts, threadId],
   );
-  const answers = new Map(
-    asked.flatMap(({ id, given: { answer } }): [string, unknown][] =>
-      answer.value ? [[id, answer.value.value]] : [],
-    ),
-  );
+  const answers = answersOf(asked);
   const wish = (): RunWish => ({ command: { resume: resumeOf(answers, interrupts.length) } });
   const send = async (wanted: RunWish) => {
     // Questions without an answer are asked again.
@@ -64,14 +60,14 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
         else if (isReady) void send(wish());
       }}
     >
-      {asked.map(({ id, value, key, given }, index) => (
+      {asked.map(({ id, key, given }, index) => (
         <fieldset key={key} class="question">
           <legend>
             {interrupts.length > 1
               ? strings.questions.nth(index + 1, interrupts.length)
               : strings.questions.one}
           </legend>
-          <Asked id={`q-${id}`} value={value} given={given} />
+          <Asked id={`q-${id}`} given={given} />
         </fieldset>
       ))}
       <footer class="composer-end">
@@ -92,6 +88,15 @@ export function Questions({ interrupts, graph, threadId, isBusy, onAnswer }: Que
   );
 }
 
+/** By id of the question. Of several questions, a form in which nothing was entered stays pending. */
+const answersOf = (asked: readonly { id: string; given: GivenAnswer }[]): Map<string, unknown> =>
+  new Map(
+    asked.flatMap(({ id, given: { answer, formAnswer } }): [string, unknown][] => {
+      const given = asked.length === 1 ? (answer.value ?? formAnswer.value) : answer.value;
+      return given ? [[id, given.value]] : [];
+    }),
+  );
+
 /** Marks the fields that are missing or invalid, and moves to the first one. */
 function markMissing(partial: readonly { given: GivenAnswer }[], form: HTMLFormElement): void {
   for (const { given } of partial) given.isTried.value = true;
@@ -101,12 +106,11 @@ function markMissing(partial: readonly { given: GivenAnswer }[], form: HTMLFormE
 
 interface AskedProps {
   id: string;
-  value: unknown;
   given: GivenAnswer;
 }
 
-function Asked({ id, value, given }: AskedProps) {
-  const { question } = given;
+function Asked({ id, given }: AskedProps) {
+  const { question, value } = given;
   switch (question.kind) {
     case "review":
       return question.requests.map((request, index) => (
@@ -141,7 +145,7 @@ function Asked({ id, value, given }: AskedProps) {
       return (
         <>
           <Told value={value} />
-          <FreeAnswer id={id} value={value} given={given} />
+          <FreeAnswer id={id} given={given} />
         </>
       );
   }
@@ -165,7 +169,7 @@ function Told({ value }: { value: unknown }) {
   return <Value value={isText ? text : value} />;
 }
 
-interface ChoicesProps extends Omit<AskedProps, "value"> {
+interface ChoicesProps extends AskedProps {
   options: readonly unknown[];
 }
 
@@ -188,7 +192,7 @@ function Choices({ id, options, given: { choice } }: ChoicesProps) {
 }
 
 /** Accepts text or JSON. If the question is an object or a list, a button inserts it as a starting point. */
-function FreeAnswer({ id, value, given: { text } }: AskedProps) {
+function FreeAnswer({ id, given: { text, value } }: AskedProps) {
   const write = (next: string) => (text.value = next);
   return (
     <div class="field">

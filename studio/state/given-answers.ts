@@ -36,6 +36,8 @@ export class GivenDecision {
 }
 
 export class GivenAnswer {
+  /** What is asked; `question` contains parts of it. */
+  readonly value: unknown;
   readonly question: Question;
   /** Text or JSON, for a question of an unknown format. */
   readonly text = signal("");
@@ -56,10 +58,17 @@ export class GivenAnswer {
   readonly isTried = signal(false);
   /** By request of a review. */
   readonly decisions: readonly GivenDecision[];
-  /** Undefined while it is not complete. */
+  /** The form as it is, even if nothing was entered; undefined while it is not complete. */
+  readonly formAnswer = computed(() =>
+    this.question.kind === "form" && this.form.isReady.value && this.missing.value.length === 0
+      ? { value: withEmpty(this.shape, this.form.value.value) }
+      : undefined,
+  );
+  /** Undefined while nothing was entered, or it is not complete. */
   readonly answer = computed(() => this.#read());
 
   constructor(value: unknown) {
+    this.value = value;
     this.question = questionOf(value);
     const { question } = this;
     const requests = question.kind === "review" ? question.requests : [];
@@ -68,7 +77,7 @@ export class GivenAnswer {
   }
 
   #read(): { value: unknown } | undefined {
-    const { question, choice, form, text } = this;
+    const { question, choice, text } = this;
     switch (question.kind) {
       case "review": {
         const decisions = this.decisions.flatMap(({ decision }) => decision.value ?? []);
@@ -78,9 +87,7 @@ export class GivenAnswer {
       case "choice":
         return choice.value === undefined ? undefined : { value: question.options[choice.value] };
       case "form":
-        return this.#isFilled.value && form.isReady.value && this.missing.value.length === 0
-          ? { value: withEmpty(this.shape, form.value.value) }
-          : undefined;
+        return this.#isFilled.value ? this.formAnswer.value : undefined;
       case "any": {
         const value = anyValue(text.value);
         return value === undefined ? undefined : { value };
