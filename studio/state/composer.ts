@@ -2,6 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { isRecord, type JsonObject } from "../../src/models/json.js";
 import type { Run } from "../../src/models/run.js";
+import type { PathStep } from "../../src/models/value-path.js";
 import { ask } from "../api.js";
 import { stops } from "./breakpoints.js";
 import type { RunWish } from "./copy-as.js";
@@ -56,14 +57,16 @@ effect(() => {
   chosen.value = entered?.face;
 });
 
-const unsentIn = ({ value, text, fault }: Draft): Unsent => ({
+const unsentIn = ({ value, text, fault, unfit }: Draft): Unsent => ({
   value: value.peek(),
   broken: fault.peek() && text.peek(),
+  unfit: [...unfit.peek()],
 });
 
-function restore(draft: Draft, { value, broken }: Unsent = { value: {} }): void {
+function restore(draft: Draft, { value, broken, unfit = [] }: Unsent = { value: {} }): void {
   draft.set(value);
   if (broken !== undefined) draft.write(broken);
+  for (const [path, text] of unfit) draft.refuse(JSON.parse(path) as PathStep[], text);
 }
 
 // The input belongs to one thread or, before there is one, to the graph.

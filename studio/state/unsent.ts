@@ -1,10 +1,12 @@
 /** What was entered into the composer and not sent, by conversation. This tab keeps it across reloads. */
 import { tabList } from "./tab.js";
 
-/** An input: its value or, while its text is invalid JSON, that text too. */
+/** An input: its value or, while its text is invalid JSON or that of a field is invalid, that text too. */
 export interface Unsent {
   value: unknown;
   broken?: string | undefined;
+  /** Invalid text of fields, by JSON-encoded path. */
+  unfit?: readonly (readonly [path: string, text: string])[] | undefined;
 }
 
 const KEPT = "graph-serve.unsent";
@@ -20,7 +22,9 @@ export const unsentOf = (conversation: string): Unsent | undefined => all.get(co
 
 export function keepUnsent(conversation: string, unsent: Unsent): void {
   all.delete(conversation);
-  if (unsent.broken !== undefined || JSON.stringify(unsent.value) !== "{}") all.set(conversation, unsent);
+  const { value, broken, unfit = [] } = unsent;
+  if (broken !== undefined || unfit.length > 0 || JSON.stringify(value) !== "{}")
+    all.set(conversation, unsent);
 }
 
 /** Inputs that do not fit, because of their files, are lost on a reload. */

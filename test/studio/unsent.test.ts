@@ -31,6 +31,17 @@ const form = asks({
   question: "Who?",
   schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
 });
+const optionalQuestion = {
+  question: "Who?",
+  schema: { type: "object", properties: { name: { type: "string" } } },
+};
+const optional = asks(optionalQuestion);
+const optionalAndText = new StateGraph(State)
+  .addNode("ask", () => ({ answers: interrupt(optionalQuestion) }))
+  .addNode("name", () => ({ answers: interrupt("Name?") }))
+  .addEdge(START, "ask")
+  .addEdge(START, "name")
+  .compile();
 
 const say = (content: string) => ({ messages: [{ role: "user", content }] });
 const box = (page: Page) => page.getByRole("textbox", { name: "Message to the graph" });
@@ -44,7 +55,7 @@ const earlierIn = (page: Page, graph: string) =>
 describeWithChromium("what was entered and not sent", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, both, choice, form, hitl, review, steps },
+    graphs: { agent, both, choice, form, hitl, optional, optionalAndText, review, steps },
     settings: { list_all_assistants: true },
   });
 
@@ -152,6 +163,9 @@ describeWithChromium("what was entered and not sent", () => {
     await page.getByRole("tab", { name: "Form" }).click();
     expect(await field.inputValue()).toBe("8x");
     expect(await isInvalid()).toBe("true");
+    await page.reload();
+    await expect.poll(() => field.inputValue()).toBe("8x");
+    expect(await isInvalid()).toBe("true");
     await field.fill("8");
     await button(page, "Run").click();
     await page.getByText(/^done/).waitFor();
@@ -209,6 +223,34 @@ describeWithChromium("what was entered and not sent", () => {
     await requests.first().waitFor();
     expect(await requests.getByRole("radio", { checked: true }).count()).toBe(0);
     expect(await stored(page)).not.toContain("half an answer");
+  });
+
+  it("of a form goes to the inbox, which shows the question without the schema, too", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    const id = await ranThread(service, "form", {});
+    for (const place of [`#/run/${id}`, `#/inbox/${id}`]) {
+      await visit(place);
+      const question = page.getByRole("group", { name: "The graph asks" });
+      await question.getByLabel(/^name/).waitFor();
+      expect(await question.textContent()).toContain("Who?");
+      expect(await question.textContent()).not.toContain("schema");
+    }
+  });
+
+  it("of a form without required fields can be nothing, unless there are other questions", async () => {
+    const { service, url } = server();
+    const { page, visit } = await open(url);
+    const id = await ranThread(service, "optional", {});
+    await visit(`#/run/${id}`);
+    await page.getByLabel("name").waitFor();
+    await button(page, "Answer").click();
+    await page.getByText(/^done/).waitFor();
+    expect((await service.state.get(id)).values).toMatchObject({ answers: {} });
+    const two = await ranThread(service, "optionalAndText", {});
+    await visit(`#/run/${two}`);
+    await page.getByLabel("Answer", { exact: true }).fill("Ada");
+    await page.getByText("1 of 2 answered; the others stay pending").waitFor();
   });
 
   it("of a question that was not answered yet stays when another one is answered", async () => {
