@@ -8,7 +8,7 @@ import { strings } from "../strings.js";
 import { Waiting } from "./common.js";
 import { More } from "./end-of-list.js";
 import { Message } from "./message.js";
-import { Value, visible } from "./text.js";
+import { keyText, Value, visible } from "./text.js";
 import { pathText } from "./tree-rows.js";
 import { useSliced } from "./use-sliced.js";
 import { ChangedText, isLong } from "./changed-text.js";
@@ -16,13 +16,15 @@ import { ChangedText, isLong } from "./changed-text.js";
 /** Changes of a key that are shown initially, and that each click adds. */
 const MOST = 50;
 
-type Groups = [key: string, changes: Change[]][];
+/** Without a key, the whole state changed. */
+type Groups = [key: string | undefined, changes: Change[]][];
 
 /** Groups changes by state key, in order of occurrence. */
 function* changesByKey(before: unknown, after: unknown): Generator<void, Groups> {
-  const groups = new Map<string, Change[]>();
+  const groups = new Map<string | undefined, Change[]>();
   for (const change of yield* changesInSteps(before, after)) {
-    const key = change.path.length === 0 ? "" : String(change.path[0]);
+    const [first] = change.path;
+    const key = first === undefined ? undefined : String(first);
     const group = groups.get(key);
     if (group) group.push(change);
     else groups.set(key, [change]);
@@ -49,8 +51,8 @@ export function Changes({ state, parent }: { state: ThreadState; parent: ThreadS
           key={key}
           name={key}
           changes={changes}
-          writers={writersOf(key, parent?.tasks ?? [])}
-          isHidden={isHidden(key)}
+          writers={key === undefined ? [] : writersOf(key, parent?.tasks ?? [])}
+          isHidden={key !== undefined && isHidden(key)}
         />
       ))}
     </>
@@ -77,7 +79,7 @@ function whyNone({ values, metadata }: ThreadState, parent: ThreadState | undefi
 }
 
 interface GroupProps {
-  name: string;
+  name: string | undefined;
   changes: Change[];
   writers: string[];
   /** Hidden from clients. */
@@ -90,7 +92,7 @@ function Group({ name, changes, writers, isHidden = false }: GroupProps) {
   return (
     <section class="part">
       <h3>
-        <code>{name === "" ? strings.changes.all : visible(name)}</code>
+        <code>{name === undefined ? strings.changes.all : keyText(name)}</code>
         {isHidden && <span class="by hidden-key">{strings.shown.hidden}</span>}
         {writers.length > 0 && (
           <span class="by">{strings.changes.by(visible(writers.map(nameOf).join(", ")))}</span>

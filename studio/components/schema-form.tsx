@@ -6,7 +6,7 @@ import type { Draft } from "../state/draft.js";
 import { anyText, anyValue, blankOf, type Field, type Shape } from "../state/shape.js";
 import { strings } from "../strings.js";
 import { JsonEditor } from "./json-editor.js";
-import { visible } from "./text.js";
+import { keyText, visible } from "./text.js";
 
 /** Errors reported by the server, by JSON-encoded field path. */
 export type FieldFaults = ReadonlyMap<string, string>;
@@ -56,7 +56,7 @@ function ObjectPart({ shape, path, label, isRequired, value, ...form }: PartProp
   const isThere = isRecord(value);
   return (
     <fieldset class="group">
-      <legend>{visible(label)}</legend>
+      <legend>{keyText(label)}</legend>
       <Hint shape={shape} path={path} {...form} />
       {isThere || isRequired ? (
         (shape.fields ?? []).map((field) => (
@@ -76,7 +76,7 @@ function ListPart({ shape, path, label, isRequired, value, ...form }: PartProps)
   if (!item) return null;
   return (
     <fieldset class="group">
-      <legend>{visible(label)}</legend>
+      <legend>{keyText(label)}</legend>
       <Hint shape={shape} path={path} {...form} />
       {items.map((each, index) => (
         <div class="item" key={index}>
@@ -108,7 +108,7 @@ const Add = ({ onAdd, label }: { onAdd: () => void; label: string }) => (
     type="button"
     class="small"
     onClick={onAdd}
-    aria-label={`${strings.composer.add} ${visible(label)}`}
+    aria-label={`${strings.composer.add} ${keyText(label)}`}
   >
     {strings.composer.add}
   </button>
@@ -125,7 +125,7 @@ function LeaveOut({
 }) {
   const text = isRemoval ? strings.composer.remove : strings.composer.leaveOut;
   return (
-    <button type="button" class="small" onClick={onPress} aria-label={`${text} ${visible(label)}`}>
+    <button type="button" class="small" onClick={onPress} aria-label={`${text} ${keyText(label)}`}>
       {text}
     </button>
   );
@@ -154,7 +154,7 @@ function PlainPart(props: PartProps) {
   return (
     <div class="field">
       <label for={name}>
-        {visible(shape.title ?? label)}
+        {keyText(shape.title ?? label)}
         {isRequired && (
           <span class="dim" aria-hidden="true">
             {" *"}

@@ -11,6 +11,9 @@ export const MOST = 10_000;
 /** Escapes control characters. */
 export const visible = (text: string): string => escapeControl(text.replaceAll("\r\n", "\n"));
 
+/** A key of an object; one without characters is quoted. */
+export const keyText = (key: string): string => (key === "" ? '""' : visible(key));
+
 interface CutProps {
   text: string;
   most: number;

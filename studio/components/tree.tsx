@@ -8,7 +8,7 @@ import { valueAt } from "../../src/models/value-path.js";
 import { messageLine } from "../../src/view/text.js";
 import { strings } from "../strings.js";
 import { movedBy, rowId, Rows } from "./rows.js";
-import { Copy, jsonText, LongText, visible } from "./text.js";
+import { Copy, jsonText, keyText, LongText, visible } from "./text.js";
 import {
   ancestorKeys,
   entriesOf,
@@ -208,7 +208,7 @@ function Row({ row, index, isActive, isMatch, isHidden = false, onPick, onToggle
       <span class="twist" aria-hidden="true">
         {size ? (isOpen ? "▾" : "▸") : ""}
       </span>
-      <span class={typeof name === "number" ? "index" : "name"}>{visible(String(name))}</span>
+      <span class={typeof name === "number" ? "index" : "name"}>{keyText(String(name))}</span>
       <span class={`value is-${kindOf(value)}`}>{shortText(value, size, isOpen)}</span>
       {isHidden && <span class="by hidden-key">{strings.shown.hidden}</span>}
     </div>

@@ -8,7 +8,7 @@ import { Fault, Section } from "../components/common.js";
 import { CopyAs } from "../components/copy-as.js";
 import { JsonEditor } from "../components/json-editor.js";
 import type { MessageLike } from "../components/message.js";
-import { jsonText, LongText, visible } from "../components/text.js";
+import { jsonText, keyText, LongText, visible } from "../components/text.js";
 import { useFocusKept } from "../focus.js";
 import { href } from "../router.js";
 import { drawing, drawThread } from "../state/drawing.js";
@@ -113,12 +113,12 @@ function Key({ name, value }: { name: string; value: unknown }) {
     <Section
       title={
         <>
-          <code>{visible(name)}</code>
+          <code>{keyText(name)}</code>
           {draft === undefined ? (
             <button
               type="button"
               class="small"
-              aria-label={strings.fork.editKey(visible(name))}
+              aria-label={strings.fork.editKey(keyText(name))}
               onClick={() => setDraft(name, messages ? "[]" : jsonText(value ?? null))}
             >
               {strings.fork.edit}

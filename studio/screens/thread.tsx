@@ -12,7 +12,7 @@ import { VersionNote } from "../components/version-note.js";
 import { movedBy, rowId, Rows } from "../components/rows.js";
 import { FinderButton, StepFinder } from "../components/step-finder.js";
 import { Splitter } from "../components/splitter.js";
-import { msText, visible } from "../components/text.js";
+import { keyText, msText, visible } from "../components/text.js";
 import { ThreadHead } from "../components/thread-head.js";
 import { go, href, place } from "../router.js";
 import { concerns, onChange } from "../state/changes.js";
@@ -297,7 +297,10 @@ function wroteText({ changed, messages }: Step): string {
     if (replaced > 0) parts.push(words.replaced(replaced));
     return words.messages(key, parts);
   });
-  const others = (changed ?? []).filter((key) => !Object.hasOwn(messages, key)).join(", ");
+  const others = (changed ?? [])
+    .filter((key) => !Object.hasOwn(messages, key))
+    .map(keyText)
+    .join(", ");
   if (counted.length > 0) return [...counted, others].filter(Boolean).join(" · ");
   return others === "" ? "" : `${words.wrote} ${others}`;
 }
