@@ -35,10 +35,12 @@ const waiting = loading<WaitingThreads>();
 const page = loading<void>();
 /** Requested number of rows. */
 let wanted = PAGE;
+let generation = 0;
 
 /** Reload the loaded rows, because some may have been answered. */
-const read = () =>
-  load(waiting, async () => {
+const read = () => {
+  const mine = ++generation;
+  const all = async (): Promise<WaitingThreads> => {
     const threads: ListedThread[] = [];
     for (;;) {
       const limit = Math.min(MOST, wanted - threads.length);
@@ -46,11 +48,14 @@ const read = () =>
       const answer = await ask<ListedThread[]>("POST", "/threads/search", { body });
       threads.push(...answer.body);
       const hasMore = answer.headers.get("X-Pagination-Next") !== null;
-      const all = answer.headers.get("X-Pagination-Total");
+      const total = answer.headers.get("X-Pagination-Total");
       if (!hasMore || threads.length >= wanted)
-        return { threads, hasMore, total: all === null ? null : Number(all) };
+        return { threads, hasMore, total: total === null ? null : Number(total) };
     }
-  });
+  };
+  // Of two reads, the one that began later counts, whichever is answered first.
+  return load(waiting, all, () => mine !== generation);
+};
 
 const readMore = () =>
   load(page, () => {

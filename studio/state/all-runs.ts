@@ -4,7 +4,7 @@ import type { Run, RunStatus } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { ask } from "../api.js";
 import { href, place } from "../router.js";
-import { load, loading } from "./loading.js";
+import { idle, load, loading } from "./loading.js";
 import { parseMeta } from "./threads.js";
 
 const PAGE = 50;
@@ -72,8 +72,10 @@ export async function loadMoreRuns(mine = generation, anew = false): Promise<voi
 
 /** Reloads the loaded rows after a change, without a sign of loading. */
 export async function refreshRuns(): Promise<void> {
+  // A request in flight may have been answered before the change.
+  await idle(runPage);
   const mine = generation;
-  if (runPage.busy.value || runs.value.length > MOST_ROWS) return;
+  if (runs.value.length > MOST_ROWS) return;
   const limit = Math.max(PAGE, runs.value.length);
   const body = { ...searchOf(place.value.query), limit, select: SELECT };
   const answer = await ask<ListedRun[]>("POST", "/runs/search", { body });

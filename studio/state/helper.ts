@@ -88,11 +88,11 @@ async function readEvents(signal: AbortSignal): Promise<void> {
     take(next);
     post({ kind: "hello", hello: next });
   };
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
+  while (!signal.aborted) {
     try {
       const response = await open("GET", "/studio/api/events", { headers: helperHeaders(), signal });
-      // A restart closes the connection before it reports that the graphs were loaded.
-      if (!isFirst) share(await readHello());
+      // What was saved before this connection is not reported on it: a restart closes the last one first.
+      share(await readHello());
       for await (const { data } of framesOf(response)) share(data as StudioHello);
     } catch (error) {
       if (error instanceof ApiError && error.status !== 0) return;

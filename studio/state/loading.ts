@@ -14,6 +14,18 @@ export const loading = <T>(): Loading<T> => ({
   busy: signal(false),
 });
 
+/** Resolves when no request is in flight. */
+export async function idle({ busy }: Pick<Loading<unknown>, "busy">): Promise<void> {
+  while (busy.peek())
+    await new Promise<void>((resolve) => {
+      const stop = busy.subscribe((isBusy) => {
+        if (isBusy) return;
+        stop();
+        resolve();
+      });
+    });
+}
+
 /** Await `work` and keep its result, unless `isStale` says that it is no longer needed. */
 export async function load<T>(
   target: Loading<T>,

@@ -8,7 +8,7 @@ import { messageLine } from "../../src/view/text.js";
 import { type Answer, ApiError, ask } from "../api.js";
 import { place } from "../router.js";
 import { args } from "./copy-as.js";
-import { loading, load } from "./loading.js";
+import { idle, load, loading } from "./loading.js";
 import { isLeaving, removeLater } from "./undo.js";
 
 const PAGE = 50;
@@ -99,11 +99,13 @@ const MOST_ROWS = 1000;
  * rows that are already listed.
  */
 export async function refreshRows(): Promise<void> {
+  // A request in flight may have been answered before the change.
+  await idle(page);
   const mine = generation;
   const { query } = place.value;
   const loaded = threads.value.map(({ thread_id }) => thread_id);
   const hasText = "query" in filterOf(query);
-  if (page.busy.value || loaded.length > MOST_ROWS || (hasText && loaded.length === 0)) return;
+  if (loaded.length > MOST_ROWS || (hasText && loaded.length === 0)) return;
   const limit = Math.max(PAGE, loaded.length);
   const wanted = hasText ? { ids: loaded, select: SELECT } : searchOf(query);
   const answer = await ask<ListedThread[]>("POST", "/threads/search", { body: { ...wanted, limit } });

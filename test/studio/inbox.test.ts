@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer } from "./open.js";
+import { heldResponse, ranThread, useBrowser, useServer } from "./open.js";
 
 const State = Annotation.Root({ answers: Annotation<unknown> });
 
@@ -60,7 +60,10 @@ describeWithChromium("the inbox", () => {
     expect(await field(page).inputValue()).toBe("half an answer");
     await asker(page).getByRole("button", { name: "Answer", exact: true }).click();
     await expect.poll(() => rowsOf(page).count()).toBe(1);
-    expect((await service.state.get(id)).values).toMatchObject({ answer: "half an answer" });
+    // A row goes when the run of the answer starts.
+    await expect
+      .poll(async () => (await service.state.get(id)).values)
+      .toMatchObject({ answer: "half an answer" });
   });
 
   it("shows the thread of the address, also one that is not in the list, and never another one", async () => {
@@ -71,7 +74,7 @@ describeWithChromium("the inbox", () => {
     const { page, visit } = await open(url);
     await visit(`#/inbox/${idle}`);
     await asker(page).getByText("This thread does not wait for an answer.").waitFor();
-    expect(await asker(page).locator("code").textContent()).toBe(idle.slice(0, 13));
+    await expect.poll(() => asker(page).locator("code").textContent()).toBe(idle.slice(0, 13));
     await visit("#/inbox/00000000-0000-4000-8000-000000000000");
     await asker(page)
       .getByText(/not found/)
@@ -86,6 +89,21 @@ describeWithChromium("the inbox", () => {
     await asker(page).getByText("This thread does not wait for an answer.").waitFor();
   });
 
+  it("keeps a thread that came while the list was loading", async () => {
+    const { service, url } = server();
+    const { page, visit, settled } = await open(url);
+    const late = await heldResponse(page, "**/threads/search", "interrupted");
+    await visit("#/inbox");
+    await late.asked;
+    const id = await asked("tea");
+    const row = rowsOf(page).filter({ hasText: id.slice(0, 13) });
+    await row.waitFor();
+    late.release();
+    await settled();
+    expect(await row.count()).toBe(1);
+    await service.threads.delete(id);
+  });
+
   it("the next question of the same node gets a form of its own", async () => {
     const { service, url } = server();
     const id = await ranThread(service, "twice", {});
@@ -94,9 +112,9 @@ describeWithChromium("the inbox", () => {
     await page.getByRole("radio", { name: "small" }).check();
     await service.runs.create(id, { assistant_id: "twice", command: { resume: "large" } });
     await page.getByText("Which color?").waitFor();
-    expect(await page.getByRole("radio").count()).toBe(0);
+    await expect.poll(() => page.getByRole("radio").count()).toBe(0);
     const button = page.getByRole("button", { name: "Answer", exact: true });
-    expect(await button.getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
   });
 
   it("a question answered elsewhere is not asked any more below the steps of its thread", async () => {
@@ -136,6 +154,6 @@ describeWithChromium("the inbox", () => {
       .getByText(/not found/)
       .first()
       .waitFor();
-    expect(await page.getByText("Approve?").count()).toBe(0);
+    await expect.poll(() => page.getByText("Approve?").count()).toBe(0);
   });
 });

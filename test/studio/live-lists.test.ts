@@ -7,7 +7,7 @@ import { graph as agent } from "../fixtures/graphs/agent.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { ranThread, useBrowser, useServer, violationsOf } from "./open.js";
+import { heldResponse, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const rows = (page: Page) => page.locator("[data-list] tbody tr");
 const rowOf = (page: Page, id: string) => rows(page).filter({ has: page.locator(`[href*="${id}"]`) });
@@ -81,6 +81,35 @@ describeWithChromium("lists that are open", () => {
     await rowOf(page, id).getByText("done").waitFor();
   });
 
+  it.each([
+    { screen: "threads", search: "**/threads/search", status: "busy" },
+    { screen: "runs", search: "**/runs/search", status: "running" },
+  ])("the list of $screen shows a change that came while it was loading", async (each) => {
+    const { service, url } = server();
+    const { thread_id: id } = await service.threads.create({});
+    const { page, visit } = await open(url, { width: 1440 });
+    await page.clock.install();
+    // The navigation searches without a sort order.
+    const late = await heldResponse(page, each.search, "sort_by");
+    await visit(`#/${each.screen}`);
+    await late.asked;
+    const recent = page.getByRole("region", { name: "Recent threads" });
+    await page.getByText("Live").waitFor();
+    const { thread_id: other } = await service.threads.create({});
+    await recent.locator(`[href*="${other}"]`).waitFor();
+    // The next change is not delayed.
+    await page.clock.runFor(5000);
+    const name = newId();
+    const run = await service.runs.background(id, { assistant_id: "gate", input: { gate: name } });
+    await gateOf(name).entered;
+    await recent.locator(`[href*="${id}"]`).filter({ hasText: "busy" }).waitFor();
+    late.release();
+    await rowOf(page, id).getByText(each.status).waitFor();
+    gateOf(name).open();
+    await service.runs.join(id, run.run_id);
+    for (const each of [id, other]) await service.threads.delete(each);
+  });
+
   it("the inbox and the count of waiting threads follow, also in the title of the page", async () => {
     const { service, url } = server();
     const { page, visit } = await open(url);
@@ -130,7 +159,7 @@ describeWithChromium("the sidebar", () => {
     await recent.getByRole("link", { name: "interrupted jam" }).waitFor();
     const grip = page.getByRole("separator", { name: "Width of the sidebar" });
     await grip.press("ArrowRight");
-    expect(await grip.getAttribute("aria-valuenow")).toBe("264");
+    await expect.poll(() => grip.getAttribute("aria-valuenow")).toBe("264");
     expect(await violationsOf(page)).toEqual([]);
     await page.reload();
     await recent.waitFor();
@@ -143,6 +172,6 @@ describeWithChromium("the sidebar", () => {
     await page.getByRole("button", { name: "Sidebar", expanded: false }).click();
     await recent.waitFor();
     await grip.dblclick();
-    expect(await grip.getAttribute("aria-valuenow")).toBe("248");
+    await expect.poll(() => grip.getAttribute("aria-valuenow")).toBe("248");
   });
 });

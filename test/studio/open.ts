@@ -154,5 +154,23 @@ export async function held(page: Page, address: string) {
     },
     { times: 1 },
   );
-  return { asked: asked.promise, answered: page.waitForResponse(address), release: () => released.resolve() };
+  const answered = page.waitForResponse(address);
+  // A test that does not wait for the response may close the page before it.
+  answered.catch(() => undefined);
+  return { asked: asked.promise, answered, release: () => released.resolve() };
+}
+
+/** Holds the response to the first request whose body contains `text` until it is released. */
+export async function heldResponse(page: Page, address: string, text: string) {
+  const [asked, released] = [deferred(), deferred()];
+  let isHeld = false;
+  await page.route(address, async (route) => {
+    if (isHeld || !route.request().postData()?.includes(text)) return route.continue();
+    isHeld = true;
+    const response = await route.fetch();
+    asked.resolve();
+    await released.promise;
+    await route.fulfill({ response });
+  });
+  return { asked: asked.promise, release: () => released.resolve() };
 }

@@ -3,8 +3,8 @@ import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { echoGraph } from "../cli/harness.js";
 import { describeWithChromium } from "../helpers/chromium.js";
-import { useDev } from "./dev.js";
-import { useBrowser } from "./open.js";
+import { askHelper, OWN, useDev } from "./dev.js";
+import { held, useBrowser } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": echoGraph() }));
 
@@ -47,5 +47,20 @@ describeWithChromium("tabs of the Studio of dev", () => {
     for (const page of others) await page.getByText(/^reloaded/).waitFor();
     for (const page of others) expect(await problemsOf(page).count()).toBe(0);
     expect(readers).toHaveLength(2);
+  });
+
+  it("report a file that was saved while the connection was being made", async () => {
+    const { url, token } = await dev.start();
+    const { page, visit } = await open(url);
+    const events = await held(page, "**/studio/api/events");
+    await visit(`#token=${token}`);
+    await events.asked;
+    await dev.project.put("graph.ts", echoGraph("mended"));
+    const own = { ...OWN, "x-studio-token": token };
+    await expect
+      .poll(async () => (await askHelper(url, "/studio/api/hello", own)).body.loads)
+      .toBeGreaterThan(0);
+    events.release();
+    await page.getByText(/^reloaded/).waitFor();
   });
 });
