@@ -92,10 +92,11 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 
 function agoText(at: string, now = Date.now()): string {
-  const seconds = (Date.parse(at) - now) / 1000;
+  // The clock of the browser can be behind that of the server.
+  const seconds = Math.min(0, (Date.parse(at) - now) / 1000);
   const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
   if (unit === "day" && Math.abs(seconds) > 30 * 86_400) return new Date(at).toLocaleDateString();
-  return relative.format(Math.round(seconds / size), unit);
+  return relative.format(Math.trunc(seconds / size), unit);
 }
 
 /** Changes now and then, so that relative times stay right. */

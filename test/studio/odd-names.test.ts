@@ -1,4 +1,4 @@
-/** State keys and nodes whose names are empty or long, on wide and narrow screens. */
+/** State keys whose names are empty or long, narrow screens, and clocks that differ. */
 import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
@@ -79,6 +79,27 @@ describeWithChromium("odd names", () => {
     await page.evaluate(`location.hash = "#/threads/${two}?fork=1"`);
     await expect.poll(() => page.url()).toContain(`/threads/${two}/at/${tip}`);
     await page.getByRole("button", { name: "Edit n" }).waitFor();
+  });
+
+  it("an age is not rounded up to the next unit, nor in the future if the clock of the browser is behind", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "plain", {});
+    const updated = Date.parse((await service.threads.get(id)).updated_at);
+    const { page, visit } = await open(url);
+    const HOUR = 3_600_000;
+    for (const [clock, age] of [
+      [updated - HOUR, "now"],
+      [updated + HOUR - 10_000, "59 min. ago"],
+      [updated + HOUR, "1 hr. ago"],
+    ] as const) {
+      await page.clock.setFixedTime(new Date(clock));
+      await visit("#/threads");
+      await page.reload();
+      await page
+        .locator("tbody tr", { has: page.locator(`[href*="${id}"]`) })
+        .getByText(age, { exact: true })
+        .waitFor();
+    }
   });
 
   it("an error on the screen of a run, or an empty list of a phone, keeps a distance from the border", async () => {
