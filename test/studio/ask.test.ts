@@ -265,7 +265,9 @@ describeWithChromium("an interrupt in the Studio", () => {
     await expect.poll(() => askers.count()).toBeGreaterThanOrEqual(60);
     await page.getByText("End of the list.").waitFor();
     const count = await askers.count();
-    expect(await page.locator(".list-end").textContent()).toContain(`${count} of ${count} waiting`);
+    await expect
+      .poll(() => page.locator(".list-end").textContent())
+      .toContain(`${count} of ${count} waiting`);
     const last = page.locator(".asker");
     const id = (await askers.last().textContent()) ?? "";
     await askers.last().click();

@@ -273,10 +273,12 @@ describeWithChromium("comparing files", () => {
     await first.fill("file:a.json@1");
     await page.keyboard.press("Enter");
     await page.getByText("Common steps: 3").waitFor();
-    expect(await totals(page)).toEqual([
-      ["first", "1 reply", "0", "0 ms", "0"],
-      ["second", "5 pay", "4", expect.stringMatching(/ m?s$/), "–"],
-    ]);
+    await expect
+      .poll(() => totals(page))
+      .toEqual([
+        ["first", "1 reply", "0", "0 ms", "0"],
+        ["second", "5 pay", "4", expect.stringMatching(/ m?s$/), "–"],
+      ]);
     await page.getByLabel("second", { exact: true }).fill("file:a.json@-1");
     await page.keyboard.press("Enter");
     await expect.poll(async () => (await totals(page))[1]).toEqual(["second", "5 pay", "4", "2.5 s", "0"]);
@@ -304,10 +306,10 @@ describeWithChromium("comparing files", () => {
     await pairs.nth(29).locator(".change").first().waitFor();
     await pairs.last().locator(".change").first().waitFor();
     const further = page.getByRole("button", { name: "Compare these steps" });
-    expect(await further.count()).toBe(9);
+    await expect.poll(() => further.count()).toBe(9);
     await further.first().click();
     await pairs.nth(30).getByText("differs").waitFor();
-    expect(await further.count()).toBe(8);
+    await expect.poll(() => further.count()).toBe(8);
     await visit("#/compare");
     await choose(exportedThread("a", 5100), exportedThread("a", 5200));
     await page.getByText("Only the newest 5,000 steps of a thread are compared.").waitFor();

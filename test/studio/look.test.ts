@@ -55,7 +55,9 @@ describeWithChromium("the list of threads", () => {
     await visit("#/threads");
     const rows = page.locator("[data-list] tbody tr");
     await expect.poll(() => rows.count()).toBe(3);
-    expect(await rows.filter({ hasText: "ai: The sum is 5" }).textContent()).toMatch(/agent.*idle/);
+    await expect
+      .poll(() => rows.filter({ hasText: "ai: The sum is 5" }).textContent())
+      .toMatch(/agent.*idle/);
     await page.getByRole("link", { name: "interrupted 1" }).click();
     await expect.poll(() => rows.count()).toBe(1);
     expect(page.url()).toContain("#/threads?status=interrupted");
@@ -158,13 +160,13 @@ describeWithChromium("the thread page", () => {
     await page.keyboard.press("ArrowDown");
     await page.getByText("by tools").waitFor();
     expect(await stepsOf(page, { selected: true }).textContent()).toContain("tools");
-    expect(await page.locator(".change").allTextContents()).toEqual([
-      expect.stringMatching(/added.*\[2\].*tool.*add.*5/),
-    ]);
+    await expect
+      .poll(() => page.locator(".change").allTextContents())
+      .toEqual([expect.stringMatching(/added.*\[2\].*tool.*add.*5/)]);
     await page.keyboard.press("2");
     await page.getByRole("treeitem", { name: /messages/ }).waitFor();
+    await expect.poll(() => page.url()).toMatch(/\/at\/[\w-]+\?tab=state$/);
     const address = page.url();
-    expect(address).toMatch(/\/at\/[\w-]+\?tab=state$/);
     await page.reload();
     await page.getByRole("treeitem", { name: /tool: 5/ }).waitFor();
     expect(page.url()).toBe(address);
@@ -236,12 +238,13 @@ describeWithChromium("the thread page", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}`);
     await page.getByText("by rename").waitFor();
+    await expect
+      .poll(() => page.locator(".change.is-add").allTextContents())
+      .toEqual([expect.stringMatching(/\[3\].*four/)]);
+    await expect
+      .poll(() => page.locator(".change.is-replace").allTextContents())
+      .toEqual([0, 1, 2].map((at) => expect.stringContaining(`[${at}].id`) as string));
     expect(await page.locator(".change.is-remove").count()).toBe(0);
-    expect(await page.locator(".change.is-add").allTextContents()).toEqual([
-      expect.stringMatching(/\[3\].*four/),
-    ]);
-    const changed = await page.locator(".change.is-replace").allTextContents();
-    expect(changed).toEqual([0, 1, 2].map((at) => expect.stringContaining(`[${at}].id`) as string));
   });
 
   it("marks the removed and added words of a long text, also for screen readers", async () => {
@@ -261,7 +264,7 @@ describeWithChromium("the thread page", () => {
     const marks = page.locator(".changed-text :is(del, ins)");
     await marks.first().waitFor();
     const read = ["[removed: 30]", "[added: 45 working]", "[removed: here]", "[added: below]"];
-    expect(await marks.allTextContents()).toEqual(read);
+    await expect.poll(() => marks.allTextContents()).toEqual(read);
     // Readable without color.
     const line = "getComputedStyle(document.querySelector('.changed-text del')).textDecorationLine";
     expect(await page.evaluate(line)).toBe("line-through");
@@ -273,7 +276,7 @@ describeWithChromium("the thread page", () => {
     const other = Array.from({ length: 80 }, (_, index) => `entirely${index}`).join("-");
     await replace(other);
     await page.locator(".before-after").getByText(other).waitFor();
-    expect(await marks.count()).toBe(0);
+    await expect.poll(() => marks.count()).toBe(0);
   });
 
   it("shows the writes, interrupts and errors of each task", async () => {
@@ -284,14 +287,14 @@ describeWithChromium("the thread page", () => {
     await visit(`#/threads/${waits}?tab=tasks`);
     await page.locator(".task", { hasText: "plan" }).getByText("planned").waitFor();
     await page.locator(".task", { hasText: "ask" }).getByText("Approve?").waitFor();
-    expect(await stepsOf(page).first().textContent()).toMatch(/next: ask.*waiting/);
+    await expect.poll(() => stepsOf(page).first().textContent()).toMatch(/next: ask.*waiting/);
     const [thread] = await service.threads.search({ status: "error" }).then(({ items }) => items);
     await visit(`#/threads/${failed ?? thread?.thread_id}?tab=tasks`);
     await page
       .locator(".task")
       .getByText(/kaboom/)
       .waitFor();
-    expect(await page.locator("[data-failed]").textContent()).toMatch(/bad failed/);
+    await expect.poll(() => page.locator("[data-failed]").textContent()).toMatch(/bad failed/);
     // The conversation shows the error although no page streamed that run.
     await page.getByRole("link", { name: "Conversation" }).click();
     await page.getByRole("alert").getByText("kaboom").waitFor();
@@ -304,7 +307,7 @@ describeWithChromium("the thread page", () => {
     await service.runs.create(thread_id, { assistant_id: "parallel", input: ask("hello") });
     const { page, visit } = await open(url);
     await visit(`#/threads/${thread_id}`);
-    expect(await page.locator("[data-failed]").innerText()).toMatch(/^\W*broken failed$/);
+    await expect.poll(() => page.locator("[data-failed]").innerText()).toMatch(/^\W*broken failed$/);
   });
 
   it("shows the steps of a subgraph", async () => {
@@ -334,7 +337,7 @@ describeWithChromium("the thread page", () => {
     const before = await stepsOf(page).count();
     await service.runs.create(id, { assistant_id: "steps", input: { n: 9 } });
     await expect.poll(() => stepsOf(page).count()).toBeGreaterThan(before);
-    expect(await first.getAttribute("aria-selected")).toBe("true");
+    await expect.poll(() => first.getAttribute("aria-selected")).toBe("true");
     await stepsOf(page).nth(1).click();
     await page.getByRole("button", { name: "Newest" }).waitFor();
     await service.runs.create(id, { assistant_id: "steps", input: { n: 9 } });

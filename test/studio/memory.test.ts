@@ -132,11 +132,8 @@ describeWithChromium("the memory page", () => {
     const { page, visit } = await open(url);
     await visit("#/store/many");
     await page.getByText("Only the first 500 are shown.").waitFor();
-    expect(
-      await tree(page)
-        .filter({ hasText: /^0\d{3}$/ })
-        .count(),
-    ).toBe(500);
+    const shown = tree(page).filter({ hasText: /^0\d{3}$/ });
+    await expect.poll(() => shown.count()).toBe(500);
   });
 
   it("deletes an item at once if the page is closed", async () => {
@@ -184,7 +181,7 @@ describeWithChromium("the memory page", () => {
       await visit("#/store/bin?key=old");
       await page.getByRole("button", { name: "Delete" }).click();
       await page.getByRole("status", { name: "Deleted" }).getByText("old deleted").waitFor();
-      expect(await rows(page).count()).toBe(0);
+      await expect.poll(() => rows(page).count()).toBe(0);
       const others = page.getByRole("group", { name: "Copy as" });
       await expectCopied(others, "curl", /DELETE .*\/store\/items .*"namespace":\["bin"\],"key":"old"/);
     };

@@ -94,11 +94,11 @@ describeWithChromium("Run again on save", () => {
     await attempts(page)
       .getByText(/reading 'length'/)
       .waitFor();
-    expect(await fault.count()).toBe(0);
+    await expect.poll(() => fault.count()).toBe(0);
     await dev.project.put("graph.ts", orders("1 + 1"));
     await attempts(page).getByText("Same result.").waitFor();
     expect(await (await fetch(`${url}/threads/${thread_id}/state`)).json()).toEqual(before);
-    expect(await threadsOf(url)).toBe(1);
+    await expect.poll(() => threadsOf(url)).toBe(1);
   });
 
   it("shows the result of the last of two saves, and stops the run of the first", async () => {

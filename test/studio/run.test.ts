@@ -175,14 +175,14 @@ describeWithChromium("running a graph", () => {
       .poll(() => card.innerText())
       .toMatch(/add\s+done\s+[\d.]+ m?s\s+arguments\s+\{\s+"a": 2,\s+"b": 3\s+\}\s+result\s+5$/);
     // The result of the tool is shown only in its card.
-    expect(await said(page).count()).toBe(3);
-    expect(await nodesThat(page, "ran")).toEqual(["model_request", "tools"]);
-    expect(await page.locator(".edge.is-taken").count()).toBe(4);
+    await expect.poll(() => said(page).count()).toBe(3);
+    await expect.poll(() => nodesThat(page, "ran")).toEqual(["model_request", "tools"]);
+    await expect.poll(() => page.locator(".edge.is-taken").count()).toBe(4);
     await say(page, "and again");
     await expect.poll(() => said(page).count()).toBe(6);
     expect(threadOf(page)).toBe(id);
     await box(page).press("ArrowUp");
-    expect(await box(page).inputValue()).toBe("and again");
+    await expect.poll(() => box(page).inputValue()).toBe("and again");
     await page.getByRole("link", { name: "Steps" }).click();
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
   });
@@ -226,7 +226,7 @@ describeWithChromium("running a graph", () => {
     await say(page, "weather?");
     const card = page.getByRole("region", { name: "calls weather" });
     await card.getByText("failed").waitFor();
-    expect(await card.innerText()).toMatch(/Atlantis[^]*error[^]*no such city/);
+    await expect.poll(() => card.innerText()).toMatch(/Atlantis[^]*error[^]*no such city/);
   });
 
   it("collapses the reasoning of a model", async () => {
@@ -246,10 +246,10 @@ describeWithChromium("running a graph", () => {
     await visit("#/run?graph=chat");
     await say(page, `gate ${name}`);
     await page.getByText("first words").waitFor();
-    expect(await nodesThat(page, "running")).toEqual(["write"]);
+    await expect.poll(() => nodesThat(page, "running")).toEqual(["write"]);
     await page.reload();
     await page.getByText("first words").waitFor();
-    expect(await page.getByText("running write").count()).toBe(1);
+    await expect.poll(() => page.getByText("running write").count()).toBe(1);
     const other = await open(url);
     await other.visit(`#/run/${threadOf(page)}`);
     await other.page.getByText("first words").waitFor();
@@ -257,8 +257,8 @@ describeWithChromium("running a graph", () => {
     for (const each of [page, other.page]) {
       await each.locator(".said strong", { hasText: "an answer" }).waitFor();
       await each.getByText("done · ").waitFor();
-      expect(await said(each).count()).toBe(2);
-      expect(await nodesThat(each, "ran")).toEqual(["write", "close"]);
+      await expect.poll(() => said(each).count()).toBe(2);
+      await expect.poll(() => nodesThat(each, "ran")).toEqual(["write", "close"]);
     }
     expect(await service.runs.list(threadOf(page), {})).toHaveLength(1);
   });
@@ -283,7 +283,7 @@ describeWithChromium("running a graph", () => {
     await show("visible");
     await page.getByText("done · ").waitFor();
     expect(Number(asked[0])).toBeGreaterThan(0);
-    expect(await said(page).count()).toBe(2);
+    await expect.poll(() => said(page).count()).toBe(2);
   });
 
   it("stops a run, or rolls it back", async () => {
@@ -366,13 +366,10 @@ describeWithChromium("running a graph", () => {
     await visit("#/run?graph=subgraph");
     await say(page, "hello");
     await page.getByText("done · ").waitFor();
-    expect(await nodesThat(page, "ran")).toEqual([
-      "child:inner_model",
-      "child:leaf:leaf_start",
-      "child:leaf:leaf_end",
-      "close",
-    ]);
-    expect(await page.locator(".edge.is-taken:not(.is-stub)").count()).toBe(5);
+    await expect
+      .poll(() => nodesThat(page, "ran"))
+      .toEqual(["child:inner_model", "child:leaf:leaf_start", "child:leaf:leaf_end", "close"]);
+    await expect.poll(() => page.locator(".edge.is-taken:not(.is-stub)").count()).toBe(5);
     await visit("#/run?graph=custom");
     await page.getByRole("region", { name: "Graph custom" }).waitFor();
     await page.getByLabel("count").fill("3");
