@@ -91,7 +91,9 @@ describeWithChromium("files attached to a message", () => {
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole("button", { name: "Remove other.png" }).press("Enter");
     await expect.poll(() => attached(page).count()).toBe(3);
-    expect(await page.evaluate("document.activeElement.textContent")).toContain("Remove voice.wav");
+    await expect
+      .poll(() => page.evaluate("document.activeElement.textContent"))
+      .toContain("Remove voice.wav");
     await box.press("Enter");
     await page.getByText("You said: what is it?").waitFor();
     const said = page.locator(".said.is-human");
@@ -101,7 +103,7 @@ describeWithChromium("files attached to a message", () => {
       expect.stringContaining("voice.wav"),
       expect.stringContaining("<img src=x onerror=alert(1)>\\u202e$(touch pwned).pdf"),
     ]);
-    expect(await attached(page).count()).toBe(0);
+    await expect.poll(() => attached(page).count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     const id = /#\/run\/([\w-]+)/.exec(page.url())?.[1] ?? "";
     const { values } = await service.state.get(id);
@@ -135,7 +137,7 @@ describeWithChromium("files attached to a message", () => {
     const half = { name: "half.pdf", mimeType: "application/pdf", buffer: Buffer.alloc(30_000) };
     await choose(page, half, { ...half, name: "more.pdf" });
     await page.getByRole("alert").getByText("more.pdf was not added").waitFor();
-    expect(await attached(page).count()).toBe(1);
+    await expect.poll(() => attached(page).count()).toBe(1);
     await page.getByRole("button", { name: "Remove half.pdf" }).press("Enter");
     await expect.poll(() => page.getByRole("alert").count()).toBe(0);
     await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("message");

@@ -107,7 +107,7 @@ describeWithChromium("the run of a thread", () => {
     await visit(`#/run/${thread_id}`);
     const nodes = (state: string) => page.locator(`.graph-node.is-${state} title`).allTextContents();
     await expect.poll(() => nodes("running")).toEqual(["wait"]);
-    expect(await nodes("ran")).toEqual(["before"]);
+    await expect.poll(() => nodes("ran")).toEqual(["before"]);
     gateOf(name).open();
     await (await run).text();
     await expect.poll(() => nodes("ran")).toEqual(["before", "wait", "after"]);

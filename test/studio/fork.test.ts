@@ -89,7 +89,7 @@ describeWithChromium("a fork", () => {
     await button(page, "Undo: back to the other branch").click();
     await expect.poll(() => contents(service, id)).toEqual(before);
     await expect.poll(() => stepsOf(page).count()).toBe(7);
-    expect(await stepsOf(page).first().textContent()).toMatch(/^4edited/);
+    await expect.poll(() => stepsOf(page).first().textContent()).toMatch(/^4edited/);
   });
 
   it("shows the position of invalid JSON and the errors of the server", async () => {
@@ -178,7 +178,7 @@ describeWithChromium("a fork", () => {
     await button(page, "Run unchanged").click();
     // A copy of the step, and the step after it.
     await expect.poll(() => stepsOf(page).count()).toBe(before + 7);
-    expect(await page.locator(".step .dot:not(.is-path)").count()).toBeGreaterThan(0);
+    await expect.poll(() => page.locator(".step .dot:not(.is-path)").count()).toBeGreaterThan(0);
     await page.getByText("The thread continued from an earlier step.").waitFor();
     await page.getByRole("link", { name: "Compare with the other branch" }).click();
     await page.getByText(/Common steps: \d/).waitFor();

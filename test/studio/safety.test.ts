@@ -194,7 +194,7 @@ describeWithChromium("a server that requires an API key", () => {
     const { page, visit } = await open(url);
     await visit(`#key=${KEY}`);
     await page.getByText("Send the graph a message").waitFor();
-    expect(page.url()).toBe(`${url}/studio/`);
+    await expect.poll(() => page.url()).toBe(`${url}/studio/`);
     await visit("#/threads");
     await page.getByText("No threads yet").waitFor();
     const waiting = await open(url);
@@ -267,11 +267,13 @@ describeWithChromium("a read-only Studio without loadable graphs", () => {
     await page.getByText("All <b>values</b> are shown.").waitFor();
     // The output schema hides this value.
     await page.getByText("plan for tea").waitFor();
-    expect(await page.getByRole("listbox").getByRole("option").allTextContents()).toEqual([
-      expect.stringMatching(/plan.*changed log, secret.*waiting/),
-      expect.stringContaining("changed topic"),
-      expect.stringContaining("input"),
-    ]);
+    await expect
+      .poll(() => page.getByRole("listbox").getByRole("option").allTextContents())
+      .toEqual([
+        expect.stringMatching(/plan.*changed log, secret.*waiting/),
+        expect.stringContaining("changed topic"),
+        expect.stringContaining("input"),
+      ]);
     expect(await violationsOf(page)).toEqual([]);
     await visit(`#/threads/${id}?tab=drawing`);
     await page.getByText("The graph is not loaded here").waitFor();

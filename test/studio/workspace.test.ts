@@ -20,10 +20,13 @@ describeWithChromium("a thread", () => {
     await page.getByRole("heading", { level: 1, name: "Where is my order?" }).waitFor();
     const grip = page.getByRole("separator", { name: "Width of the conversation" });
     await grip.press("ArrowLeft");
-    const wider = await grip.getAttribute("aria-valuenow");
-    expect(wider).toBe("496");
-    const { x, width } = (await page.locator(".run-main").boundingBox()) ?? { x: 0, width: 0 };
-    expect([Math.round(width), Math.round(x + width)]).toEqual([496, 1280]);
+    const wider = "496";
+    await expect.poll(() => grip.getAttribute("aria-valuenow")).toBe(wider);
+    const edges = async () => {
+      const { x, width } = (await page.locator(".run-main").boundingBox()) ?? { x: 0, width: 0 };
+      return [Math.round(width), Math.round(x + width)];
+    };
+    await expect.poll(edges).toEqual([496, 1280]);
     await page.getByRole("link", { name: "Steps" }).click();
     await page.getByRole("listbox", { name: "Steps" }).waitFor();
     await page.getByRole("heading", { level: 1, name: "Where is my order?" }).waitFor();
@@ -62,8 +65,10 @@ describeWithChromium("a thread", () => {
     for (const view of ["run", "threads"]) {
       await visit(`#/${view}/${id}`);
       await page.locator(".thread-head .views").waitFor();
-      expect((await page.locator(".thread-head").boundingBox())?.height).toBeLessThanOrEqual(96);
-      expect(await page.evaluate<string[]>(small), view).toEqual([]);
+      await expect
+        .poll(async () => (await page.locator(".thread-head").boundingBox())?.height)
+        .toBeLessThanOrEqual(96);
+      await expect.poll(() => page.evaluate<string[]>(small), { message: view }).toEqual([]);
       const more = page.locator("details.more");
       await more.locator("summary").click();
       await more.getByRole("button", { name: "Copy", exact: true }).waitFor();
@@ -89,18 +94,18 @@ describeWithChromium("a thread", () => {
       await expect.poll(focused).toBe("Copy");
       expect(await violationsOf(page)).toEqual([]);
       await page.keyboard.press("End");
-      expect(await focused()).toBe("Refresh (r)");
+      await expect.poll(focused).toBe("Refresh (r)");
       await page.keyboard.press("ArrowDown");
-      expect(await focused()).toBe("Copy");
+      await expect.poll(focused).toBe("Copy");
       await page.keyboard.press("ArrowUp");
-      expect(await focused()).toBe("Refresh (r)");
+      await expect.poll(focused).toBe("Refresh (r)");
       await page.keyboard.press("Escape");
-      expect(await focused()).toBe("⋯");
-      expect(await menu.getAttribute("open")).toBeNull();
+      await expect.poll(focused).toBe("⋯");
+      await expect.poll(() => menu.getAttribute("open")).toBeNull();
       await menu.locator("summary").click();
       await menu.getByRole("button", { name: "Refresh (r)" }).waitFor();
       await page.mouse.click(width / 2, 700);
-      expect(await menu.getAttribute("open")).toBeNull();
+      await expect.poll(() => menu.getAttribute("open")).toBeNull();
       expect(new URL(page.url()).hash).toContain(id);
     }
   });
@@ -160,14 +165,14 @@ describeWithChromium("a table", () => {
     await page.getByText("Columns", { exact: true }).click();
     await page.getByLabel("Steps").uncheck();
     await header.waitFor({ state: "detached" });
-    expect(await cells()).toBe(before - 1);
+    await expect.poll(cells).toBe(before - 1);
     expect(await violationsOf(page)).toEqual([]);
     await page.reload();
     await page.getByText("Columns", { exact: true }).click();
     expect(await header.count()).toBe(0);
     await page.getByLabel("Steps").check();
     await header.waitFor();
-    expect(await cells()).toBe(before);
+    await expect.poll(cells).toBe(before);
   });
 });
 
