@@ -16,6 +16,7 @@ import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/run-checkpointer.js";
 import { clockPastRow } from "../context/thread-heads.js";
 import { Execution } from "../runs/execute.js";
+import { updateRefusal } from "../runs/command-guard.js";
 import { guardGraph, migrated } from "../runs/graph-guard.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import { requeuedResumption, resumptionOf } from "../runs/resumption.js";
@@ -96,7 +97,7 @@ export async function prepareRun(
   const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
   const isResume = isCommand(given) && given.resume !== undefined;
   const input = isResume ? await resumeOf(given, asked, bound, configurable) : given;
-  const refusal = await refusalOf(context, { ...checked, configurable, bound }, run);
+  const refusal = await refusalOf(context, { ...checked, configurable, bound, input: given }, run);
   const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
@@ -123,15 +124,22 @@ async function resumeOf(
   return addressedResume(bound, answers, configurable);
 }
 
-/** Error for a strict resume of unknown interrupts. A run that resumes from its own checkpoint was checked before. */
+/**
+ * Error for a strict resume of unknown interrupts, or for an update that the graph's state rejects. A run that resumes
+ * from its own checkpoint was checked before.
+ */
 async function refusalOf(
   context: OpsContext,
-  { request, bound: { graph }, configurable, earlier }: CheckedRequest,
+  { request, bound, input, configurable, earlier }: CheckedRequest,
   run: Run,
 ): Promise<Error | undefined> {
-  if (!request.strict_resume || earlier?.checkpointId !== undefined) return undefined;
-  const { unknownInterrupts } = await import("../threads/pending-interrupts.js");
-  return unknownInterrupts(context, run, { graph, configurable });
+  if (earlier?.checkpointId !== undefined) return undefined;
+  if (request.strict_resume) {
+    const { unknownInterrupts } = await import("../threads/pending-interrupts.js");
+    const unknown = await unknownInterrupts(context, run, { graph: bound.graph, configurable });
+    if (unknown) return unknown;
+  }
+  return isCommand(input) ? updateRefusal(context, { bound, configurable }, input) : undefined;
 }
 
 /** An unlocked thread with the status `busy` was left by a dead process. Its runs resume before this one. */

@@ -8,27 +8,66 @@ import type { OutputFilter } from "./output-filter.js";
 import { toWire } from "./serialize.js";
 import { withoutStateValues } from "./thrown.js";
 
+type ReadOptions = { subgraphs?: boolean };
+
 /**
  * The state at a checkpoint, the latest if none is named. The latest state includes the writes of tasks that ended in the
- * next superstep. If LangGraph cannot apply these writes, because a run failed on them, the state is that of the
- * checkpoint.
+ * next superstep. If these writes cannot be applied, because a run failed on them, the state is that of the checkpoint.
  */
 export async function readState(
   graph: ServedGraph,
   config: GraphConfig,
-  options?: { subgraphs?: boolean },
+  options: ReadOptions = {},
 ): Promise<Snapshot> {
   let snapshot: Snapshot;
   try {
     snapshot = await graph.getState(config, options);
   } catch (error) {
-    const latest = isConflict(error) ? await latestOf(graph, config) : undefined;
-    if (!latest) throw error;
-    snapshot = await graph.getState(latest, options);
+    const stored = await storedState(graph, config, options).catch(() => undefined);
+    if (!stored) throw error;
+    snapshot = stored;
   }
-  if (config.configurable?.checkpoint_id === undefined)
+  if (namesNone(config))
     for (const task of snapshot.tasks) if (isOpen(task)) return withOpenTasks(graph, snapshot);
   return snapshot;
+}
+
+/**
+ * Writes values as `graph.updateState` does. If a run failed because its writes cannot be applied, LangGraph rejects any
+ * update after them; then the values are written to the checkpoint without these writes.
+ */
+export async function writeState(
+  graph: ServedGraph,
+  config: GraphConfig,
+  values: unknown,
+  asNode?: string,
+): Promise<GraphConfig> {
+  try {
+    return await graph.updateState(config, values, asNode);
+  } catch (error) {
+    const latest = (await canRead(graph, config)) ? undefined : await latestOf(graph, config);
+    if (!latest) throw error;
+    return graph.updateState(latest, values, asNode);
+  }
+}
+
+const namesNone = ({ configurable }: GraphConfig): boolean => configurable?.checkpoint_id === undefined;
+
+const canRead = (graph: ServedGraph, config: GraphConfig): Promise<boolean> =>
+  graph.getState(config).then(
+    () => true,
+    () => false,
+  );
+
+/** The state of a checkpoint without the writes after it. Those of a subgraph are only left out with its state. */
+async function storedState(
+  graph: ServedGraph,
+  config: GraphConfig,
+  { subgraphs = false }: ReadOptions,
+): Promise<Snapshot> {
+  const named = (await latestOf(graph, config)) ?? config;
+  if (!subgraphs) return graph.getState(named);
+  return graph.getState(named, { subgraphs }).catch(() => graph.getState(named));
 }
 
 const isOpen = ({ error, interrupts = [] }: SnapshotTask): boolean => error != null || interrupts.length > 0;
@@ -57,10 +96,9 @@ async function withOpenTasks(graph: ServedGraph, snapshot: Snapshot): Promise<Sn
   return { ...snapshot, next: [...snapshot.next, ...missing], tasks };
 }
 
-/** By name: it may come from another copy of LangGraph. */
-const isConflict = (error: unknown): boolean => isRecord(error) && error.name === "InvalidUpdateError";
-
+/** The config of the latest checkpoint; undefined if `config` names one, or if there is none. */
 async function latestOf(graph: ServedGraph, config: GraphConfig): Promise<GraphConfig | undefined> {
+  if (!namesNone(config)) return undefined;
   for await (const { config: found } of graph.getStateHistory(config, { limit: 1 })) {
     const { checkpoint_id } = found.configurable ?? {};
     return { ...config, configurable: { ...config.configurable, checkpoint_id } };

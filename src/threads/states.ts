@@ -3,7 +3,7 @@ import { unknownNode } from "../graphs/breakpoints.js";
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
 import type { GraphConfig, Snapshot } from "../graphs/graph.js";
 import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
-import { checkpointRefOf, endedTasks, readState, threadStateOf } from "../graphs/snapshot.js";
+import { checkpointRefOf, endedTasks, readState, threadStateOf, writeState } from "../graphs/snapshot.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import {
@@ -110,7 +110,7 @@ export class States {
     let written: GraphConfig;
     try {
       written = await this.#context.checkpointer.edit(configurable, { origin, lease }, () =>
-        reader.graph.updateState({ configurable }, values, request.as_node ?? undefined),
+        writeState(reader.graph, { configurable }, values, request.as_node ?? undefined),
       );
     } catch (error) {
       const fault = request.as_node == null ? undefined : unknownNode(reader.graph, request.as_node);
