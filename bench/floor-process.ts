@@ -64,6 +64,18 @@ const api = {
     return { units, ms: performance.now() - start, cpuMs: cpuMs() - cpu };
   },
 
+  /** Runs the unit `count` times in sequence. Returns the milliseconds to the first chunk of each run. */
+  async firstChunks({ count, ...unit }: FloorUnit & { count: number }): Promise<number[]> {
+    const times: number[] = [];
+    for (let turn = 0; turn < count; turn += 1) {
+      const start = performance.now();
+      let first = 0;
+      await doUnit(unit, () => (first ||= performance.now()));
+      times.push(first - start);
+    }
+    return times;
+  },
+
   /** Runs the unit `units` times in sequence and counts its costs. */
   async count({ units, ...unit }: FloorUnit & { units: number }): Promise<Counts> {
     await counters.start();
@@ -156,10 +168,13 @@ async function ourPostgresSaver(dist: string, uri: string, schema: string): Prom
 const configOf = (thread: string) => ({ configurable: { thread_id: thread } }) satisfies GraphConfig;
 const newThread = () => configOf(randomUUID());
 
-async function doUnit({ graph, input, stream }: FloorUnit): Promise<void> {
+async function doUnit({ graph, input, stream }: FloorUnit, onChunk?: () => void): Promise<void> {
   if (!stream) return void (await graphs[graph].invoke(input, newThread()));
   const chunks = await graphs[graph].stream(input, { ...newThread(), streamMode: stream });
-  for await (const chunk of chunks) JSON.stringify(chunk);
+  for await (const chunk of chunks) {
+    onChunk?.();
+    JSON.stringify(chunk);
+  }
 }
 
 async function historyJson(graph: BenchGraph, thread: string, limit: number): Promise<string> {

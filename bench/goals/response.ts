@@ -19,34 +19,48 @@ export async function firstEvents(goal: string, stage: Stage): Promise<Row[]> {
   return [
     row("first event of g1, against a POST echo", g1),
     row("first event of a graph that never yields", selfish),
-    await firstToken(goal, stage, { server, client }),
+    ...(await firstToken(goal, stage, { server, client })),
     await healthWhileStreaming(goal, stage, server),
   ];
 }
 
-/** A model that never waits must not delay its own first token. */
+/**
+ * A model that never waits must not delay its own first token. The floor is what the token cannot do without: the first
+ * event of its stream, and the time that the graph takes to its first token in process.
+ */
 async function firstToken(
   goal: string,
   stage: Stage,
   { server, client }: { server: RunningServer; client: Client },
-): Promise<Row> {
-  const unit = { graph: "g3", input: QUESTION, stream: "messages-tuple" };
-  const count = stage.scaled(50, 10);
-  const request = firstEvent(server, unit.graph, unit.input, unit.stream);
-  const events: number[] = [];
-  const tokens: number[] = [];
-  // In turns, so that other load on the machine affects both.
-  for (let turn = 0; turn < count; turn += 1) {
-    events.push(...((await client.call("time", { requests: [request], count: 1 }))[0] ?? []));
-    tokens.push(
-      ...(await client.call("firstTokens", { ...unit, createsThread: true, url: server.url, count: 1 })),
-    );
+): Promise<Row[]> {
+  const unit = { graph: "g3", input: QUESTION } as const;
+  const stream = "messages-tuple";
+  const process = stage.floor();
+  await process.call("firstChunks", { ...unit, stream: "messages", count: 20 });
+  const request = firstEvent(server, unit.graph, unit.input, stream);
+  const times: Record<"event" | "token" | "inProcess", number[]> = { event: [], token: [], inProcess: [] };
+  // In turns, so that other load on the machine affects all.
+  for (let turn = 0; turn < stage.scaled(50, 10); turn += 1) {
+    times.event.push(...((await client.call("time", { requests: [request], count: 1 }))[0] ?? []));
+    const run = { ...unit, stream, createsThread: true, url: server.url, count: 1 };
+    times.token.push(...(await client.call("firstTokens", run)));
+    times.inProcess.push(...(await process.call("firstChunks", { ...unit, stream: "messages", count: 1 })));
   }
-  return ratioRow(
-    [goal, "first token of a model that never waits, against the first event, at one client"],
-    { floor: median(events), ours: median(tokens), unit: "ms" },
-    { atMost: 2 },
-  );
+  const [event, token, inProcess] = [times.event, times.token, times.inProcess].map(median) as [
+    number,
+    number,
+    number,
+  ];
+  const row = (what: string, floor: number, target: Row["target"]) =>
+    ratioRow(
+      [goal, `first token of a model that never waits, at one client, against ${what}`],
+      { floor, ours: token, unit: "ms" },
+      target,
+    );
+  return [
+    row("the first event and the graph's first token in process", event + inProcess, { atMost: 1.25 }),
+    row("the first event", event, { atMost: 2 }),
+  ];
 }
 
 async function healthWhileStreaming(goal: string, stage: Stage, server: RunningServer): Promise<Row> {
