@@ -59,7 +59,10 @@ export function assertQueue(settings: QueueSettings): void {
   if (queue === "none") {
     if (role === "all") return;
     throw new ConfigError(`role ${role} needs a queue, and the setting queue is none`, {
-      hint: "set queue to postgres, or role to all",
+      hint:
+        role === "worker"
+          ? "set queue to postgres, or role to all, as graph-serve start does"
+          : "set queue to postgres, or role to all",
     });
   }
   if (!capabilitiesOf(checkpointer_scheme)?.queue)

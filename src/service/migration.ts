@@ -9,13 +9,16 @@ import {
 } from "../storage/open.js";
 import type { SchemaState } from "../storage/contract/schema-state.js";
 import type { Storage } from "../storage/contract/storage.js";
-import { ConfigError } from "../support/errors.js";
+import { ConfigError, StorageUnavailableError } from "../support/errors.js";
 
 export type { CopyProgress, StorageCopyReport } from "../storage/copy/storage.js";
 export type { SchemaPart, SchemaState } from "../storage/contract/schema-state.js";
 
 /** The settings that locate a storage. */
-export type StoragePlace = Omit<OpenOptions, "max_queued_runs" | "readOnly">;
+export type StoragePlace = Omit<OpenOptions, "max_queued_runs" | "readOnly"> & {
+  /** The flag that names the storage; undefined for the configured one. */
+  flag?: string;
+};
 
 /**
  * The schema state of a storage. Read-only.
@@ -59,9 +62,9 @@ export type MigrationSide = Pick<Storage, "scheme" | "durable" | "location"> & {
  */
 export async function migrateStorage({ from, to, ...options }: MigrationOptions): Promise<MigrationReport> {
   const open = from.checkpointer_scheme === SQLITE_SAVER ? openSqliteSaver : openStorage;
-  const source = await open({ ...optionsOf(from), readOnly: true });
+  const source = await open({ ...optionsOf(from), readOnly: true }).catch(named(from.flag));
   try {
-    const target = await openStorage(optionsOf(to));
+    const target = await openStorage(optionsOf(to)).catch(named(to.flag));
     try {
       if (isSameStorage([from, source], [to, target]))
         throw new ConfigError("--from and --to name the same storage");
@@ -75,7 +78,19 @@ export async function migrateStorage({ from, to, ...options }: MigrationOptions)
   }
 }
 
-const optionsOf = (place: StoragePlace): OpenOptions => ({ ...place, max_queued_runs: 0 });
+const optionsOf = ({ flag: _, ...place }: StoragePlace): OpenOptions => ({ ...place, max_queued_runs: 0 });
+
+/** Hints of a storage are about the settings and `--db`; a copy has two storages, and neither has `--db`. */
+const named =
+  (flag: string | undefined) =>
+  (error: unknown): never => {
+    if (flag === undefined || !(error instanceof StorageUnavailableError)) throw error;
+    const hint = error.hint
+      ?.replace(/name another file with --db.*/, `correct ${flag}`)
+      .replace("checkpointer_uri", flag)
+      .replace("checkpointer_options", `${flag}-options`);
+    throw new StorageUnavailableError(`${flag}: ${error.message}`, { hint, cause: error });
+  };
 
 const sideOf = ({ scheme, durable, location, items }: Storage): MigrationSide => ({
   scheme,

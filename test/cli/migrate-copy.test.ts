@@ -341,6 +341,33 @@ describe("migrate copy", () => {
     ]);
   });
 
+  it("an error of a storage that cannot be opened names the flag of its side, not a setting or --db", async () => {
+    const { from } = await depart();
+    const failed = await cli(["migrate", "copy", "--from", "./none.db", "--to", "./to.db"], {
+      cwd: project.dir,
+    });
+    expect(failed.code).toBe(3);
+    expect(failed.stderr).toMatch(/^error {2}--from: there is no database at .*none\.db\n/m);
+    expect(failed.stderr).toMatch(/^ +fix {2}.*correct --from$/m);
+    expect(failed.stderr).not.toContain("--db");
+    const away = ["--to", "postgresql://app@127.0.0.1:1/app"];
+    const unreachable = await cli(["migrate", "copy", "--from", from.checkpointer_uri ?? "", ...away], {
+      cwd: project.dir,
+    });
+    expect(unreachable.code).toBe(3);
+    expect(unreachable.stderr).toContain("error  --to: PostgreSQL at 127.0.0.1:1 cannot be reached");
+    expect(unreachable.stderr).toContain("or correct --to\n");
+  });
+
+  it("Redis as the source is refused, also with rows in memory, instead of copying nothing", async () => {
+    for (const more of [[], ["--from-options", '{"allow_ephemeral_metadata":true}']]) {
+      const argv = ["migrate", "copy", "--from", "redis://127.0.0.1:1", "--to", "./to.db", ...more];
+      const { code, stderr } = await cli(argv, { cwd: project.dir });
+      expect(code).toBe(2);
+      expect(stderr).toContain("scheme redis cannot be copied from: its threads cannot be listed");
+    }
+  });
+
   it("a terminal shows a progress bar and clears it at the end", async () => {
     const [{ from }, to] = [await depart(), freshFile()];
     const argv = ["migrate", "copy", ...flagsOf("from", from), ...flagsOf("to", to)];

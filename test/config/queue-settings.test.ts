@@ -12,7 +12,12 @@ const postgres = {
 describe("conflicting queue settings", () => {
   it.each<[string, Partial<Settings>, string, string]>([
     ["role api without a queue", { role: "api" }, "role api needs a queue", "set queue to postgres"],
-    ["role worker without a queue", { role: "worker" }, "role worker needs a queue", "role to all"],
+    [
+      "role worker without a queue",
+      { role: "worker" },
+      "role worker needs a queue",
+      "role to all, as graph-serve start does",
+    ],
     ["a queue on memory", { queue: "postgres" }, "checkpointer_scheme is memory", "queue to none"],
     [
       "a queue on sqlite",

@@ -49,7 +49,7 @@ export function migrationSides(
     throw new InvalidRequestError("a file of SqliteSaver can only be copied from", undefined, {
       hint: "set --to to another storage, such as ./threads.db",
     });
-  return { from: durable("--from", from ?? configured), to: durable("--to", to ?? configured) };
+  return { from: listed(durable("--from", from ?? configured)), to: durable("--to", to ?? configured) };
 }
 
 const SQLITE_SAVER = "sqlite-saver";
@@ -99,6 +99,7 @@ function sideOf(flag: string, { uri, scheme, options }: SideFlags, cwd: string):
     checkpointer_uri: uri,
     checkpointer_options: options === undefined ? {} : optionsOf(`${flag}-options`, options),
     cwd,
+    flag,
   };
 }
 
@@ -114,6 +115,21 @@ function durable(flag: string, place: StoragePlace): StoragePlace {
   throw new InvalidRequestError("scheme memory cannot be copied", undefined, {
     hint: `specify a storage with ${flag}`,
   });
+}
+
+/**
+ * Opening Redis would succeed and copy nothing, because a new process knows none of its threads.
+ * @throws InvalidRequestError if the storage is Redis (`invalid_request`)
+ */
+function listed(place: StoragePlace): StoragePlace {
+  if (!/^rediss?$/.test(place.checkpointer_scheme)) return place;
+  throw new InvalidRequestError(
+    "scheme redis cannot be copied from: its threads cannot be listed",
+    undefined,
+    {
+      hint: "set --from to a storage that keeps threads: sqlite, postgres or mongodb",
+    },
+  );
 }
 
 // Shows progress on stderr: a bar on a terminal, otherwise lines.
