@@ -1,7 +1,11 @@
 /** The checks of a run request that need no lock. */
 import { requireCheckpoint } from "../context/run-checkpointer.js";
 import type { OpsContext } from "../context/context.js";
+import { unknownNode } from "../graphs/breakpoints.js";
+import type { ServedGraph } from "../graphs/graph.js";
+import type { CommandRequest } from "../models/command.js";
 import type { RunCreateRequest } from "../models/run.js";
+import { InvalidRequestError } from "../support/errors.js";
 import { callAs } from "../threads/stored-assistants.js";
 import { assertNotForeign, visibleThread } from "../threads/thread-origin.js";
 import {
@@ -41,8 +45,25 @@ export async function checkRequest(
   const graph = await bindGraph(context, graphId, call, request, isAccepted);
   const bound = assistantId === undefined ? graph : { ...graph, assistantId };
   const input = await graphInput(request, bound.graph);
-  if (!isAccepted) refuseUnfiltered(context, call, bound);
+  if (!isAccepted) {
+    refuseUnfiltered(context, call, bound);
+    refuseUnknownTargets(bound.graph, request.command?.goto);
+  }
   return { ...call, threadId, request, bound, input, since: performance.now() };
+}
+
+/**
+ * LangGraph ignores a `goto` to a node that the graph does not have, and the run succeeds.
+ * @throws InvalidRequestError (`invalid_request`)
+ */
+function refuseUnknownTargets(graph: ServedGraph, goto: CommandRequest["goto"]): void {
+  if (goto == null) return;
+  for (const [index, target] of [goto].flat().entries()) {
+    const node = typeof target === "string" ? target : target.node;
+    const fault = node === "__end__" ? undefined : unknownNode(graph, node);
+    const place = Array.isArray(goto) ? [index] : [];
+    if (fault !== undefined) throw InvalidRequestError.at(["body", "command", "goto", ...place], fault);
+  }
 }
 
 /**

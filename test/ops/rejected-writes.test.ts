@@ -110,3 +110,22 @@ describe("a command with an update", () => {
     expect(await service.state.get(thread_id)).toMatchObject({ values: { log: ["by hand", "yes"] } });
   });
 });
+
+it.each([
+  ["goto", "god", []],
+  ["goto", { node: "god", input: {} }, []],
+  ["goto", ["good", "god"], [1]],
+])("a command with the %s %o is refused, with the nodes of the graph", async (_, goto, place) => {
+  const { service, thread_id, execute } = await ran("graph", { x: 2 });
+  await expect(execute({ command: { goto: goto as never } })).rejects.toMatchObject({
+    code: "invalid_request",
+    issues: [
+      {
+        loc: ["body", "command", "goto", ...place],
+        msg: 'there is no node "god", did you mean "good"?; the nodes are bad, good',
+      },
+    ],
+  });
+  expect(await service.runs.list(thread_id)).toHaveLength(1);
+  expect(await execute({ command: { goto: "__end__" } })).toMatchObject({ status: "success" });
+});
