@@ -27,7 +27,7 @@ export async function readState(
     if (!stored) throw error;
     snapshot = stored;
   }
-  if (namesNone(config))
+  if (config.configurable?.checkpoint_id === undefined)
     for (const task of snapshot.tasks) if (isOpen(task)) return withOpenTasks(graph, snapshot);
   return snapshot;
 }
@@ -50,8 +50,6 @@ export async function writeState(
     return graph.updateState(latest, values, asNode);
   }
 }
-
-const namesNone = ({ configurable }: GraphConfig): boolean => configurable?.checkpoint_id === undefined;
 
 const canRead = (graph: ServedGraph, config: GraphConfig): Promise<boolean> =>
   graph.getState(config).then(
@@ -98,7 +96,7 @@ async function withOpenTasks(graph: ServedGraph, snapshot: Snapshot): Promise<Sn
 
 /** The config of the latest checkpoint; undefined if `config` names one, or if there is none. */
 async function latestOf(graph: ServedGraph, config: GraphConfig): Promise<GraphConfig | undefined> {
-  if (!namesNone(config)) return undefined;
+  if (config.configurable?.checkpoint_id !== undefined) return undefined;
   for await (const { config: found } of graph.getStateHistory(config, { limit: 1 })) {
     const { checkpoint_id } = found.configurable ?? {};
     return { ...config, configurable: { ...config.configurable, checkpoint_id } };

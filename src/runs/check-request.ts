@@ -47,7 +47,7 @@ export async function checkRequest(
   const input = await graphInput(request, bound.graph);
   if (!isAccepted) {
     refuseUnfiltered(context, call, bound);
-    refuseUnknownTargets(bound.graph, request.command?.goto);
+    if (request.command?.goto != null) refuseUnknownTargets(bound.graph, request.command.goto);
   }
   return { ...call, threadId, request, bound, input, since: performance.now() };
 }
@@ -56,8 +56,7 @@ export async function checkRequest(
  * LangGraph ignores a `goto` to a node that the graph does not have, and the run succeeds.
  * @throws InvalidRequestError (`invalid_request`)
  */
-function refuseUnknownTargets(graph: ServedGraph, goto: CommandRequest["goto"]): void {
-  if (goto == null) return;
+function refuseUnknownTargets(graph: ServedGraph, goto: NonNullable<CommandRequest["goto"]>): void {
   for (const [index, target] of [goto].flat().entries()) {
     const node = typeof target === "string" ? target : target.node;
     const fault = node === "__end__" ? undefined : unknownNode(graph, node);

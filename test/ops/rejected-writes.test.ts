@@ -10,7 +10,7 @@ const State = Annotation.Root({
   log: Annotation<string[]>({
     reducer: (log, more) => {
       if (!Array.isArray(more)) throw new TypeError("log takes lists");
-      // As careless reducers do, it changes what it is given.
+      // It changes its argument, as careless reducers do.
       more.unshift(...log);
       return more;
     },
@@ -126,6 +126,6 @@ it.each([
       },
     ],
   });
-  expect(await service.runs.list(thread_id)).toHaveLength(1);
+  expect(await service.runs.list(thread_id, {})).toHaveLength(1);
   expect(await execute({ command: { goto: "__end__" } })).toMatchObject({ status: "success" });
 });

@@ -78,13 +78,13 @@ describeWithChromium("costs", () => {
       const panel = page.getByRole("complementary", { name: `Node ${node}` });
       await panel.locator(".node-calls li").waitFor();
       expect(await page.evaluate(FITS)).toBe(true);
-      return [
+      return async () => [
         (await panel.locator(".node-facts dd").allTextContents()).slice(1, 3),
         (await panel.locator(".node-ms").textContent())?.replace(/ · [\d.]+ m?s$/, ""),
       ];
     };
-    expect(await facts("ask1")).toEqual([["1,200", "$0.003"], "1,200 tokens · $0.003"]);
-    expect(await facts("ask2")).toEqual([["34", "unknown"], "34 tokens · cost unknown"]);
+    await expect.poll(await facts("ask1")).toEqual([["1,200", "$0.003"], "1,200 tokens · $0.003"]);
+    await expect.poll(await facts("ask2")).toEqual([["34", "unknown"], "34 tokens · cost unknown"]);
     expect(await violationsOf(page)).toEqual([]);
   });
 });

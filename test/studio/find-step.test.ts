@@ -77,6 +77,7 @@ describeWithChromium("the search for a step by a value", () => {
     await page.getByRole("treeitem", { name: /^n / }).click();
     await page.getByRole("button", { name: "Find first step" }).click();
     await expect.poll(() => status(page).textContent()).toMatch(/It holds from step \d+ on\./);
+    await expect.poll(() => atOf(page.url())).not.toBe("");
     const { values, metadata } = await service.state.get(thread, {
       checkpoint: { checkpoint_id: atOf(page.url()) },
     });

@@ -120,7 +120,7 @@ describeWithChromium("after navigation, the focus", () => {
     await menu.getByRole("checkbox").first().focus();
     await page.keyboard.press("Escape");
     await expect.poll(() => menu.getAttribute("open")).toBe(null);
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Columns");
+    await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Columns");
     await menu.locator("summary").press("Enter");
     await page.getByRole("heading", { level: 1 }).click();
     await expect.poll(() => menu.getAttribute("open")).toBe(null);

@@ -119,7 +119,9 @@ describeWithChromium("the timeline of a run", () => {
       "fail failed: RangeError",
       "chat broken failed: RangeError",
     ]);
-    expect(await bars(page).nth(1).locator(".bar-ms").textContent()).toMatch(/^\$0\.0001 110 tokens/);
+    await expect
+      .poll(() => bars(page).nth(1).locator(".bar-ms").textContent())
+      .toMatch(/^\$0\.0001 110 tokens/);
     // 60 uncached and 40 cached input tokens, and 10 output tokens.
     await expect
       .poll(async () => (await tokens(page)).slice(1))
@@ -146,7 +148,9 @@ describeWithChromium("the timeline of a run", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?tab=times`);
     await expect.poll(async () => (await tokens(page)).at(2)).toMatch(new RegExp(`${total}unknown$`));
-    expect((await tokens(page)).at(1)).toMatch(new RegExp(`^its run.*${run?.usage?.total_tokens}unknown$`));
+    await expect
+      .poll(async () => (await tokens(page)).at(1))
+      .toMatch(new RegExp(`^its run.*${run?.usage?.total_tokens}unknown$`));
     await page.getByRole("button", { name: "Prices" }).click();
     const list = page.getByLabel(/One model per line/);
     await list.fill("Fake* 1000000");

@@ -67,12 +67,14 @@ describeWithChromium("a thread with branches", () => {
     const lanes = () =>
       dots.evaluateAll((all) => (all as unknown as Dom[]).map((dot) => Number(dot.getAttribute("cx"))));
     const [first = 0] = await lanes();
-    expect((await lanes()).map((x) => (x - first) / 14)).toEqual([0, 0, 0, 1, 1, 0, 0, 0]);
+    await expect
+      .poll(async () => (await lanes()).map((x) => (x - first) / 14))
+      .toEqual([0, 0, 0, 1, 1, 0, 0, 0]);
     const marked = () =>
       dots.evaluateAll((all) =>
         (all as unknown as Dom[]).map((dot) => Number(dot.classList.contains("is-path"))),
       );
-    expect(await marked()).toEqual([1, 1, 1, 0, 0, 1, 1, 1]);
+    await expect.poll(marked).toEqual([1, 1, 1, 0, 0, 1, 1, 1]);
     await visit(`#/threads/${id}/at/${newest}`);
     await expect.poll(marked).toEqual([0, 0, 0, 1, 1, 1, 1, 1]);
     expect(await stepsOf(page).nth(3).textContent()).toContain("branch");
@@ -93,11 +95,11 @@ describeWithChromium("the drawing of a step", () => {
     const { page, visit } = await open(url);
     await visit(`#/threads/${id}?tab=drawing`);
     await expect.poll(() => nodes(page, "ran")).toEqual(["model_request"]);
-    expect(await nodes(page, "next")).toEqual([]);
-    expect(await page.locator(".edge.is-taken").count()).toBe(2);
+    await expect.poll(() => nodes(page, "next")).toEqual([]);
+    await expect.poll(() => page.locator(".edge.is-taken").count()).toBe(2);
     await page.keyboard.press("j");
     await expect.poll(() => nodes(page, "ran")).toEqual(["tools"]);
-    expect(await nodes(page, "next")).toEqual(["model_request"]);
+    await expect.poll(() => nodes(page, "next")).toEqual(["model_request"]);
     const said = page.getByRole("img", { name: "ran: tools" });
     expect(await said.getAttribute("aria-label")).toContain("runs next: model_request. ran: tools");
     const waits = await ranThread(service, "hitl", { topic: "tea" });
@@ -120,7 +122,7 @@ describeWithChromium("the drawing of a step", () => {
       return inner.x >= outer.x - 1 && inner.x + inner.width <= outer.x + outer.width + 1;
     };
     await expect.poll(() => isInSight("Views of the run", "Raw")).toBe(true);
-    expect(await isInSight("Step", "Run")).toBe(true);
+    await expect.poll(() => isInSight("Step", "Run")).toBe(true);
     await page.keyboard.press("1");
     await expect.poll(() => isInSight("Step", "Changes")).toBe(true);
   });
@@ -144,14 +146,14 @@ describeWithChromium("the drawing of a step", () => {
     await page.getByRole("listbox", { name: "Timeline" }).waitFor();
     await listed("Views of the run").getByText("Timeline").press("ArrowRight");
     await expect.poll(chosen).toEqual(["Run", "Graph"]);
-    expect(page.url()).toContain("tab=drawing");
+    await expect.poll(() => page.url()).toContain("tab=drawing");
     await page.locator(".graph-node").first().waitFor();
     await page.keyboard.press("3");
     await page.locator(".message").first().waitFor();
-    expect(await chosen()).toEqual(["Messages"]);
+    await expect.poll(chosen).toEqual(["Messages"]);
     await page.keyboard.press("4");
     await page.locator(".task").first().waitFor();
-    expect(await chosen()).toEqual(["Run", "Tasks"]);
+    await expect.poll(chosen).toEqual(["Run", "Tasks"]);
     await visit(`#/threads/${id}?tab=nonsense`);
     await expect.poll(chosen).toEqual(["Changes"]);
   });

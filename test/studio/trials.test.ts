@@ -53,7 +53,9 @@ describeWithChromium("answers tried on copies", () => {
     await expect.poll(() => list.getByRole("listitem").count()).toBe(3);
     await list.getByText("failed: ").waitFor();
     await expect.poll(() => list.getByText("done").count()).toBe(2);
-    expect(await list.getByText("failed: ").textContent()).toMatch(/failed: (Error: )?no such answer$/);
+    await expect
+      .poll(() => list.getByText("failed: ").textContent())
+      .toMatch(/failed: (Error: )?no such answer$/);
     expect(await service.state.get(thread)).toEqual(before);
     const copies = (await service.threads.search({ metadata: { forked_from: thread } })).items;
     expect(copies.map(({ metadata }) => metadata?.answer).sort()).toEqual(["crash", "no", "yes"]);

@@ -50,11 +50,13 @@ describeWithChromium("the usage page", () => {
     await page.getByText("Usage is recorded when a run calls a model.").waitFor();
     await ranThread(service, "cheap", input);
     await page.getByRole("table", { name: "Usage by model" }).waitFor();
-    expect(await cells(page)).toEqual([
-      ["Model", "Calls", "Input", "Cached", "Output", "Cost"],
-      ["cheap", "1", "1,200", "40", "10", "$0.00032"],
-      ["Total", "1", "1,200", "40", "10", "$0.00032"],
-    ]);
+    await expect
+      .poll(() => cells(page))
+      .toEqual([
+        ["Model", "Calls", "Input", "Cached", "Output", "Cost"],
+        ["cheap", "1", "1,200", "40", "10", "$0.00032"],
+        ["Total", "1", "1,200", "40", "10", "$0.00032"],
+      ]);
     // A stateless run leaves no thread that a list could show.
     await runOf(service, "cheap");
     await expect.poll(async () => (await cells(page)).at(-1)?.[1]).toBe("2");
@@ -80,10 +82,12 @@ describeWithChromium("the usage page", () => {
     expect(page.url()).toContain("#/usage?by=day");
     const chart = page.getByRole("img", { name: /Bars by UTC day/ });
     const bars = chart.locator(".usage-bar");
-    expect(await bars.count()).toBe(30);
-    expect(await bars.last().getAttribute("height")).toBe("120");
-    expect(await bars.first().getAttribute("height")).toBe("0");
-    expect(await chart.locator("title").last().textContent()).toMatch(new RegExp(`^${today}: \\$1\\.`));
+    await expect.poll(() => bars.count()).toBe(30);
+    await expect.poll(() => bars.last().getAttribute("height")).toBe("120");
+    await expect.poll(() => bars.first().getAttribute("height")).toBe("0");
+    await expect
+      .poll(() => chart.locator("title").last().textContent())
+      .toMatch(new RegExp(`^${today}: \\$1\\.`));
     await page.getByLabel("Period").selectOption("the last 7 days");
     await expect.poll(() => bars.count()).toBe(7);
   });
