@@ -44,7 +44,7 @@ export async function updateRefusal(
 const storedValue = (tuple: CheckpointTuple | undefined, key: string): unknown =>
   tuple?.checkpoint.channel_values[key];
 
-/** The values of a key are applied together. They are copies, since a reducer may change what it is given. */
+/** The values of a key are applied together. They are copies, since a reducer may change its arguments. */
 function valuesByKey(update: NonNullable<Command["update"]>): Map<string, unknown[]> {
   const entries: [string, unknown][] = Array.isArray(update) ? update : Object.entries(update);
   const values = new Map<string, unknown[]>();
