@@ -39,9 +39,11 @@ describeWithChromium("a thread saved as an HTML file", () => {
 
   it("contains no hidden values and no secrets, and opens without a server", async () => {
     const { url, token, id } = await ranHiding();
-    const { page, visit } = await open(url);
+    const { page, visit, settled } = await open(url);
     await visit(`#token=${token}`);
     await page.goto(`${url}/studio/#/threads/${id}`);
+    // The token loads the thread again, with all values, and its menu with it.
+    await settled();
     const saving = page.waitForEvent("download");
     await (await menuButton(page, "Save as a file")).press("Enter");
     const download = await saving;
