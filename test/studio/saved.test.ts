@@ -73,6 +73,8 @@ describeWithChromium("a thread saved as an HTML file", () => {
     const whole = await readFile(file, "utf8");
     expect(whole).toContain("42 sk-0123456789abcdef0123");
     expect(whole).not.toMatch(/in secret/);
+    // The page must not learn of the deletion before the press, so its reads of the thread are left pending.
+    await page.route(`${url}/threads/search`, () => undefined);
     await fetch(`${url}/threads/${id}`, { method: "DELETE" });
     await (await menuButton(page, "Save as a file")).click();
     await page.getByRole("alert").getByText("does not exist").waitFor();
