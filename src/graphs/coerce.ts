@@ -167,6 +167,10 @@ function coerceUpdate(
   loc: Loc,
   rule: MessageRule,
 ): JsonObject | [string, unknown][] {
+  for (const key of Array.isArray(update) ? update.map(([name]) => name) : Object.keys(update))
+    // LangGraph stores the update, then collects it in a plain object, in which these names are taken.
+    if (key in Object.prototype)
+      throw InvalidRequestError.at(loc, `${JSON.stringify(key)} cannot be a state key`, "reserved_key");
   if (!Array.isArray(update)) return coerceValues(update, loc, rule) as JsonObject;
   return update.map(([key, value], index): [string, unknown] => {
     const wrapped = coerceValues({ [key]: value }, [...loc, index], rule) as JsonObject;

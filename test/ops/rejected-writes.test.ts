@@ -129,3 +129,14 @@ it.each([
   expect(await service.runs.list(thread_id, {})).toHaveLength(1);
   expect(await execute({ command: { goto: "__end__" } })).toMatchObject({ status: "success" });
 });
+
+it.each(["__proto__", "constructor", "toString"])("an update of the key %s is refused", async (key) => {
+  const { service, thread_id, execute } = await ran("graph", { x: 2 });
+  const updates = [JSON.parse(`{${JSON.stringify(key)}:1}`) as object, [[key, 1]]];
+  for (const update of updates)
+    await expect(execute({ command: { update: update as never } })).rejects.toMatchObject({
+      code: "invalid_request",
+      issues: [{ loc: ["body", "command", "update"], msg: `"${key}" cannot be a state key` }],
+    });
+  expect(await service.state.get(thread_id)).toMatchObject({ values: { x: 2 } });
+});
