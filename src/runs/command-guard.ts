@@ -3,9 +3,9 @@
  * read of the thread, and each later run, would fail on it.
  */
 import type { Command } from "@langchain/langgraph";
-import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { OpsContext } from "../context/context.js";
 import { isRecord, type JsonObject } from "../models/common.js";
+import { errorMessage } from "../support/errors/thrown.js";
 import type { CheckedRequest } from "./run-request.js";
 
 /** The parts of LangGraph's channels that are used: a channel applies values to the state of one key. */
@@ -33,16 +33,13 @@ export async function updateRefusal(
     const channel = graph.channels[key];
     if (!isChannel(channel)) continue;
     try {
-      channel.fromCheckpoint(storedValue(tuple, key)).update(values);
+      channel.fromCheckpoint(tuple?.checkpoint.channel_values[key]).update(values);
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
+      return error instanceof Error ? error : new Error(errorMessage(error));
     }
   }
   return undefined;
 }
-
-const storedValue = (tuple: CheckpointTuple | undefined, key: string): unknown =>
-  tuple?.checkpoint.channel_values[key];
 
 /** The values of a key are applied together. They are copies, since a reducer may change its arguments. */
 function valuesByKey(update: NonNullable<Command["update"]>): Map<string, unknown[]> {
