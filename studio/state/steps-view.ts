@@ -89,6 +89,10 @@ export class StepsView {
     this.namespace = namespace;
   }
 
+  get isLeft(): boolean {
+    return this.#isLeft;
+  }
+
   /** Ignore the responses that arrive from now on. */
   leave(): void {
     this.#isLeft = true;

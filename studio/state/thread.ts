@@ -61,10 +61,13 @@ effect(() => {
 /** Show the thread of the address, starting with its newest steps. */
 export function open(): Promise<void> {
   const before = view.peek();
+  // The row of a thread that the reader had left may be outdated.
+  const kept = before.isLeft ? undefined : before.row.value.peek();
   before.leave();
   const next = new StepsView(threadId.value, namespace.value);
   if (before.threadId === next.threadId) {
     // They stay on the page until the new ones are loaded.
+    next.row.value.value = kept;
     next.looked.value.value = before.looked.value.peek();
     next.subgraphs.value = before.subgraphs.peek();
   }

@@ -8,7 +8,7 @@ import { cli, startCli } from "../cli/harness.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { askHelper, hidingGraph, OWN, useDev } from "./dev.js";
-import { menuButton, useBrowser, violationsOf } from "./open.js";
+import { held, menuButton, useBrowser, violationsOf } from "./open.js";
 
 const dev = useDev(() => ({ "graph.ts": hidingGraph("42") }));
 
@@ -81,6 +81,27 @@ describeWithChromium("hidden state values", () => {
     await page.reload();
     await expect.poll(() => panel(page).textContent()).toContain("think in secret");
     await expect.poll(marked).toContain("plan");
+  });
+
+  it("keep the focus on the button of the menu when others are shown", async () => {
+    const { url, token, id } = await ranHiding();
+    const { page, visit } = await open(url);
+    const hello = await held(page, "**/studio/api/hello");
+    await visit(`#token=${token}`);
+    await page.goto(`${url}/studio/#/threads/${id}?tab=raw`);
+    await hello.asked;
+    await panel(page).getByText('"answer": "42"').waitFor();
+    const isFocused = (name: string) =>
+      page.evaluate<boolean>(`document.activeElement.textContent.startsWith(${JSON.stringify(name)})`);
+    await (await menuButton(page, "Refresh (r)")).focus();
+    // The values of the developer arrive while the menu is open.
+    hello.release();
+    await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
+    expect(await isFocused("Refresh")).toBe(true);
+    await (await menuButton(page, "Visible to clients")).press("Enter");
+    await expect.poll(() => panel(page).textContent()).not.toContain("secret");
+    expect(await isFocused("Visible to clients")).toBe(true);
+    expect(await page.locator("details.more").getAttribute("open")).not.toBe(null);
   });
 
   it("are shown by the studio command and can be turned off, and saved files contain no secrets", async () => {
