@@ -37,10 +37,17 @@ export class Stage {
     this.#execArgv = execArgv;
   }
 
-  /** @param env added to the environment of the server */
-  async server(scheme: "memory" | "sqlite" = "memory", env?: NodeJS.ProcessEnv): Promise<RunningServer> {
+  /**
+   * @param env added to the environment of the server
+   * @param dist another build to serve with
+   */
+  async server(
+    scheme: "memory" | "sqlite" = "memory",
+    env?: NodeJS.ProcessEnv,
+    dist?: string,
+  ): Promise<RunningServer> {
     const uri = scheme === "memory" ? undefined : await this.file("threads.db");
-    return this.#serve({ scheme, uri, env });
+    return this.#serve({ scheme, uri, env }, dist);
   }
 
   /** Starts a server of the revision to compare with; returns undefined without one. */

@@ -1,17 +1,18 @@
 /**
- * `node --import tsx bench/profile.ts P1 [dist]`: where the server and the graph in process spend CPU under the load of a
- * goal, in milliseconds per run and as a share of the run in process.
+ * `node --import tsx bench/profile.ts P1 [dist] [storage]`: where the server and the graph in process spend CPU under the
+ * load of a goal, in milliseconds per run and as a share of the run in process. The server stores in memory, or in SQLite
+ * or PostgreSQL; the graph in process always stores in memory.
  */
 import { join, resolve } from "node:path";
 import { floorRound, ourRound, WORKS } from "./goals/throughput.js";
-import { Stage } from "./processes.js";
+import { Stage, type RunningServer } from "./processes.js";
 import type { Round } from "./rounds.js";
 import type { ProfileEntry } from "./read-profile.js";
 
 const SHOWN = 25;
 const ROUNDS = 3;
 
-const [goal = "P1", dist = join(import.meta.dirname, "../dist")] = process.argv.slice(2);
+const [goal = "P1", dist = join(import.meta.dirname, "../dist"), storage = "memory"] = process.argv.slice(2);
 /** What one side spent. */
 interface Side {
   runs: number;
@@ -24,12 +25,12 @@ interface Profiled {
   call(name: "stopProfile"): Promise<ProfileEntry[]>;
 }
 
-async function profile(goal: string, dist: string): Promise<string> {
+async function profile(goal: string, dist: string, storage: string): Promise<string> {
   const work = WORKS[goal];
   if (!work) throw new Error(`cannot profile ${goal}; goals: ${Object.keys(WORKS).join(", ")}`);
   const stage = new Stage({ dist, rounds: 1, phaseMs: 3000, scale: 1 });
   try {
-    const [server, client, floor] = [await stage.server(), stage.client(), stage.floor()];
+    const [server, client, floor] = [await serverOn(stage, storage), stage.client(), stage.floor()];
     const sides: Record<"floor" | "ours", Side> = { floor: newSide(), ours: newSide() };
     const { phaseMs } = stage.options;
     for (let round = 0; round <= ROUNDS; round += 1) {
@@ -39,10 +40,19 @@ async function profile(goal: string, dist: string): Promise<string> {
       await measure(sides.floor, { peer: floor, load: floorLoad, phaseMs, isCounted });
       await measure(sides.ours, { peer: server, load: ourLoad, phaseMs, isCounted });
     }
-    return `${work.what}\n\n${comparison(sides)}\n\n${functions(sides.ours)}\n`;
+    return `${work.what}; storage: ${storage}\n\n${comparison(sides)}\n\n${functions(sides.ours)}\n`;
   } finally {
     await stage.close();
   }
+}
+
+async function serverOn(stage: Stage, storage: string): Promise<RunningServer> {
+  if (storage === "memory" || storage === "sqlite") return stage.server(storage);
+  if (storage !== "postgres")
+    throw new Error(`cannot profile on ${storage}; storages: memory, sqlite, postgres`);
+  const server = await stage.postgresServer();
+  if (!server) throw new Error("PostgreSQL does not answer; start it, or profile on sqlite");
+  return server;
 }
 
 const newSide = (): Side => ({ runs: 0, cpuMs: 0, entries: [] });
@@ -108,4 +118,4 @@ const sum = (parts: ReadonlyMap<string, number>): number =>
 
 const share = (ms: number, total: number): string => `${((100 * ms) / total).toFixed(1).padStart(5)}%`;
 
-process.stdout.write(await profile(goal, resolve(dist)));
+process.stdout.write(await profile(goal, resolve(dist), storage));

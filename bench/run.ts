@@ -39,7 +39,7 @@ const HELP = `npm run bench -- [options]
   --rounds <n>     rounds of load, of which the median is reported (default 3)
   --dist <folder>  compiled sources to measure (default: runs the build)
   --counts         count promises, sends and memory per run; exit code 1 if a limit is exceeded
-  --against <rev>  measure another revision in the same run (P1 to P4, Q1 and the counts)
+  --against <rev>  measure another revision in the same run (P1 to P5, Q1 and the counts)
 `;
 
 const ROOT = join(import.meta.dirname, "..");

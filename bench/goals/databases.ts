@@ -7,44 +7,78 @@ import { CLIENTS, floorRound, ourRound } from "./throughput.js";
 
 const UNIT: FloorUnit = { graph: "g2", input: { n: 0 } };
 
+/** The servers on one kind of database, and what they are compared with. */
+interface Sides {
+  on: string;
+  ours: RunningServer;
+  /** The server of another revision. */
+  other?: RunningServer;
+  floor: Floor;
+  floorIs: string;
+  throughput: number;
+  cpu: number;
+}
+
 export async function databases(goal: string, stage: Stage): Promise<Row[]> {
-  const sqlite = await compare(stage, await stage.server("sqlite"), stage.floor());
-  const rows = [
-    ratioRow([goal, `g2 at ${CLIENTS} clients on SQLite, against memory in process`], sqlite, {
-      atLeast: 0.75,
-    }),
-  ];
-  const [server, floor] = [await stage.postgresServer(), await stage.postgresFloor()];
+  const { otherDist } = stage.options;
+  const rows = await compare(goal, stage, {
+    on: "SQLite",
+    ours: await stage.server("sqlite"),
+    other: otherDist === undefined ? undefined : await stage.server("sqlite", undefined, otherDist),
+    floor: stage.floor(),
+    floorIs: "memory in process",
+    throughput: 0.75,
+    cpu: 1.5,
+  });
+  const [ours, floor] = [await stage.postgresServer(), await stage.postgresFloor()];
   const saver = await stage.postgresFloor(stage.options.dist);
-  if (!server || !floor || !saver) return rows;
-  const postgres = await compare(stage, server, floor);
+  if (!ours || !floor || !saver) return rows;
   rows.push(
     ratioRow(
       [goal, `g2 at ${CLIENTS} clients, our saver for PostgreSQL in process, against LangGraph's`],
       await compareSavers(stage, saver, floor),
       { atLeast: 2 },
     ),
-    ratioRow([goal, `g2 at ${CLIENTS} clients on PostgreSQL, against LangGraph's saver`], postgres, {
-      atLeast: 2,
-    }),
-    valueRow([goal, "statements per run of g2 on PostgreSQL"], await statements(stage, server), "", {
+    ...(await compare(goal, stage, {
+      on: "PostgreSQL",
+      ours,
+      other: otherDist === undefined ? undefined : await stage.postgresServer({}, otherDist),
+      floor,
+      floorIs: "LangGraph's saver in process",
+      throughput: 2,
+      cpu: 1.03,
+    })),
+    valueRow([goal, "statements per run of g2 on PostgreSQL"], await statements(stage, ours), "", {
       atMost: 30,
     }),
   );
   return rows;
 }
 
-function compare(stage: Stage, server: RunningServer, floor: Floor) {
+async function compare(goal: string, stage: Stage, sides: Sides): Promise<Row[]> {
+  const { on, ours, other, floor, floorIs } = sides;
   const client = stage.client();
-  return rounds(stage, floor, (ms) => ourRound(server, client, UNIT, ms));
+  const rounds = await measureRounds<string>(stage, {
+    floor: (ms) => floorRound(floor, UNIT, ms),
+    ours: (ms) => ourRound(ours, client, UNIT, ms),
+    ...(other && { other: (ms: number) => ourRound(other, client, UNIT, ms) }),
+  });
+  const row = (figure: keyof Round, what: string, target: Row["target"], base = rounds.floor) =>
+    ratioRow([goal, `g2 on ${on}, ${what}`], compared(figure, rounds.ours ?? [], base ?? []), target);
+  return [
+    row("perSecond", `throughput at ${CLIENTS} clients, against ${floorIs}`, { atLeast: sides.throughput }),
+    row("cpuPerRun", `CPU per run, against ${floorIs}`, { atMost: sides.cpu }),
+    ...(other
+      ? [row("cpuPerRun", "CPU per run, against the other revision", { atMost: 1.05 }, rounds.other)]
+      : []),
+  ];
 }
 
-function compareSavers(stage: Stage, saver: Floor, floor: Floor) {
-  return rounds(stage, floor, (ms) => floorRound(saver, UNIT, ms));
-}
-
-async function rounds(stage: Stage, floor: Floor, ours: (ms: number) => Promise<Round>) {
-  const measured = await measureRounds(stage, { floor: (ms) => floorRound(floor, UNIT, ms), ours });
+async function compareSavers(stage: Stage, saver: Floor, floor: Floor) {
+  const measured = await measureRounds(stage, {
+    floor: (ms) => floorRound(floor, UNIT, ms),
+    ours: (ms) => floorRound(saver, UNIT, ms),
+  });
   return compared("perSecond", measured.ours, measured.floor);
 }
 
