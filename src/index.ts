@@ -12,7 +12,8 @@ export type { Logger } from "./support/log.js";
 export { noteUnhandled } from "./support/event-loop.js";
 export type { Authenticate, AuthRequest, Identity } from "./models/caller.js";
 export type { Assistant, GraphDrawing, GraphSchema } from "./models/assistant.js";
-export type { Run, RunCreateRequest, RunStatus, StreamMode, TokenUsage } from "./models/run.js";
+export type { Run, RunCreateRequest, StreamMode, TokenUsage } from "./models/run.js";
+export type { RunStatus } from "./models/run-status.js";
 export type { RunActivity } from "./models/run-activity.js";
 export type { RunFrame, RunStream } from "./models/run-stream.js";
 export type { CheckpointConfig, Interrupt, ThreadState } from "./models/state.js";
@@ -29,7 +30,8 @@ export type { CustomStorageOptions, OpenCustomStorage } from "./storage/custom.j
 export type { ExplainError, Explanation } from "./storage/driver/errors.js";
 export type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "./storage/contract/items.js";
 export { openStorage, type OpenOptions } from "./storage/open.js";
-export { expiryOf, inScope, isFinished, patchRun, patchThread } from "./storage/rows/rows.js";
+export { expiryOf, inScope, patchRun, patchThread } from "./storage/rows/rows.js";
+export { isFinished } from "./models/run-status.js";
 export type { AcquireOptions, ThreadLease, ThreadLocks } from "./storage/contract/locks.js";
 export type { Owner, OwnerTable } from "./storage/contract/owners.js";
 export type {

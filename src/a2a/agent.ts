@@ -13,6 +13,7 @@ import type {
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { type AnsweredStream, FramesLostError, type RunFrame, type RunStream } from "../models/run-stream.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
+import { isFinished } from "../models/run-status.js";
 import { CONVERSATION_TTL_MINUTES } from "../models/thread.js";
 import type { CallerService } from "../service/service.js";
 import type { A2aSdk } from "../support/a2a-sdk.js";
@@ -23,7 +24,6 @@ import { agentMessage, resumeValue, givenBy, inputOf } from "./messages.js";
 import {
   endedTask,
   taskId,
-  isUnfinished,
   lastRun,
   openTask,
   parseTaskId,
@@ -100,7 +100,7 @@ export class Agent implements A2ARequestHandler {
   async *resubscribe({ id }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
     const { ref, stream } = await this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
-      if (!isUnfinished(run)) throw this.#refused("the task has ended: request its result");
+      if (isFinished(run)) throw this.#refused("the task has ended: request its result");
       const { runs } = this.#service;
       return { ref, stream: await runs.joinStream(ref.threadId, run.run_id, { modes: [...PROGRESS_MODES] }) };
     });
@@ -123,7 +123,7 @@ export class Agent implements A2ARequestHandler {
     return this.#guarded(async () => {
       const { ref, run } = await this.#find(id);
       const { TaskNotCancelableError } = this.#sdk.errors;
-      if (!isUnfinished(run)) throw new TaskNotCancelableError({ message: "the task is not running" });
+      if (isFinished(run)) throw new TaskNotCancelableError({ message: "the task is not running" });
       await this.#service.runs.cancel(ref.threadId, run.run_id, { wait: true, signal: this.#disconnected });
       return currentTask(this.#service, ref, await this.#service.runs.get(ref.threadId, run.run_id));
     });

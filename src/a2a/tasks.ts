@@ -4,6 +4,7 @@
  */
 import type { Task } from "@a2a-js/sdk";
 import type { Run } from "../models/run.js";
+import { isFinished } from "../models/run-status.js";
 import type { CallerService } from "../service/service.js";
 import { type Outcome, runOutcome } from "../view/outcome.js";
 import { closingMessage, outputArtifact } from "./messages.js";
@@ -56,11 +57,9 @@ export async function lastRun(
   return newest.find(({ run_id, metadata }) => run_id === runId || metadata[TASK_KEY] === runId);
 }
 
-export const isUnfinished = ({ status }: Run): boolean => status === "pending" || status === "running";
-
 /** The task's state after its last run. */
 export async function currentTask(service: CallerService, ref: TaskRef, run: Run): Promise<Task> {
-  if (isUnfinished(run)) return openTask(ref, run.status === "pending" ? STATES.submitted : STATES.working);
+  if (!isFinished(run)) return openTask(ref, run.status === "pending" ? STATES.submitted : STATES.working);
   const { answer } = await service.runs.join(ref.threadId, run.run_id);
   return endedTask(ref, run.run_id, runOutcome(await answer, run.status));
 }

@@ -1,6 +1,7 @@
 /** Cancels and deletes runs. */
 import type { CancelManyRequest, Run } from "../models/run.js";
-import { acceptanceKey, isFinished, now } from "../storage/rows/rows.js";
+import { acceptanceKey, now } from "../storage/rows/rows.js";
+import { isFinished, UNFINISHED } from "../models/run-status.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
@@ -52,8 +53,8 @@ export async function cancelRuns(
   const { runs } = context.storage;
   const rows = new Map<string, RunRow>();
   // In this order, a run that starts in between is not missed.
-  for (const state of ["pending", "running"] as const)
-    for (const row of await runs.list({ threadId: id, status: state, limit: MOST_RUNS, offset: 0 }))
+  for (const status of UNFINISHED)
+    for (const row of await runs.list({ threadId: id, status, limit: MOST_RUNS, offset: 0 }))
       rows.set(row.run_id, row);
   const chosen = [...rows.values()].filter(
     (row) =>

@@ -1,5 +1,6 @@
 /** Recovers runs whose process died: a run never stays `running` without a process (docs/specification.md#states, 4). */
-import { acceptanceKey, isFinished, now } from "../storage/rows/rows.js";
+import { acceptanceKey, now } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunKey, RunOutcome, RunRow, UnfinishedRun } from "../storage/contract/runs.js";
 import { GraphServeError } from "../support/errors.js";

@@ -2,7 +2,7 @@
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows/rows.js";
-import type { RunStatus } from "../models/run.js";
+import type { RunStatus } from "../models/run-status.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { Resumption, RunKey, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
 import type { ThreadPatch } from "../storage/contract/threads.js";

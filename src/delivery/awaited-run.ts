@@ -2,7 +2,7 @@
 import type { JsonObject } from "../models/common.js";
 import type { RunFrame, RunStream } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
-import { isFinished } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import { readRun, untilAborted } from "./read-run.js";
 import { answerOf, localEnd, stopRemoteRuns, stopRun } from "./run-ends.js";
 import { endOf, pollRow } from "./poll-run.js";

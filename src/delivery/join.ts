@@ -1,7 +1,7 @@
 /** Joins a run that was started earlier, to wait for its answer or to read its frames. */
 import { attemptOf, type JoinedStream, type WaitingRun } from "../models/run-stream.js";
 import type { Run, StreamMode } from "../models/run.js";
-import { isFinished } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import { NotFoundError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";

@@ -6,7 +6,7 @@ import type { Attempt } from "../runs/requeued-runs.js";
 import type { RecoveryContext } from "../runs/run-owners.js";
 import { isUnclaimed } from "../runs/state.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
-import { isFinished } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import { StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
 import { readerOf } from "../threads/thread-state.js";

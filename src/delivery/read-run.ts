@@ -5,7 +5,7 @@
 import { attemptOf, firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import type { FramePage } from "../storage/contract/frame-bus.js";
-import { isFinished } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import { NotFoundError } from "../support/errors.js";
 import { nextAttempt, pollRow, retryWhileUnavailable, RECOVERY_MS, storedValues } from "./poll-run.js";

@@ -8,7 +8,7 @@ import { INTERRUPT_KEY, type OutputFilter } from "../graphs/output-filter.js";
 import { toJson } from "../graphs/serialize.js";
 import { CHECKPOINT_ID } from "../graphs/stream/stream-frames.js";
 import { attemptOf, firstIdOf, type RunFrame } from "../models/run-stream.js";
-import { isFinished } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import { tryOr } from "../support/errors/thrown.js";
 import { untilAborted, allModeFrames } from "./read-run.js";

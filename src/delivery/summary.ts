@@ -4,7 +4,7 @@ import type { JsonObject } from "../models/common.js";
 import { withoutNul } from "../models/json.js";
 import { firstIdOf, type RunFrame, attemptFrame } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
-import { isFinished } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 
 /**
  * Id of the first frame of a summary: above the ids of the attempt's log, and below those of the next attempt. A client

@@ -1,7 +1,7 @@
 import type { Static } from "@sinclair/typebox";
 import { Type } from "../support/schema-builder.js";
 import { StringEnum, Timestamp, Uuid } from "./common.js";
-import { RUN_STATUSES } from "./run.js";
+import { RUN_STATUSES } from "./run-status.js";
 import { THREAD_STATUSES } from "./thread-fields.js";
 
 const ChangedThread = Type.Object({

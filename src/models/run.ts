@@ -17,22 +17,9 @@ import {
   Uuid,
 } from "./common.js";
 import { CommandModel } from "./command.js";
+import { RUN_STATUSES } from "./run-status.js";
 import { CheckpointConfigModel } from "./state.js";
 
-export const RUN_STATUSES = ["pending", "running", "success", "error", "timeout", "interrupted"] as const;
-/**
- * Status of a run; `pending` and `running` are the statuses of a run that has not ended.
- * @example
- * ```ts
- * import type { RunStatus } from "graph-serve";
- * import { service } from "./service.js";
- *
- * const { thread_id } = await service.threads.create({});
- * const status: RunStatus = "pending";
- * await service.runs.list(thread_id, { status }); // => []
- * ```
- */
-export type RunStatus = (typeof RUN_STATUSES)[number];
 const RunStatusSchema = StringEnum(RUN_STATUSES, { description: "Status of the run." });
 
 const MULTITASK_STRATEGIES = ["enqueue", "reject", "rollback", "interrupt"] as const;

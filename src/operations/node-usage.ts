@@ -1,5 +1,6 @@
 /** Sums time, tokens, costs, errors and retries by node from the stored times of runs. It reads no states. */
-import type { RunTask, RunTasks } from "../models/run.js";
+import type { Run, RunTask, RunTasks } from "../models/run.js";
+import { isFinished } from "../models/run-status.js";
 import { reportedTokens } from "../models/token-counts.js";
 import type { NodeUsage, NodeUsageFilter, NodeUsageSums } from "../models/usage.js";
 import type { OpsContext } from "../context/context.js";
@@ -9,6 +10,8 @@ import { findRuns } from "./run-search.js";
 
 /** Maximum number of runs whose times are read. */
 const NEWEST_RUNS = 500;
+
+type ListedRun = Pick<Run, "run_id" | "thread_id" | "status">;
 
 interface Sums extends Omit<NodeUsage, "node" | "median_ms" | "p95_ms"> {
   durations: number[];
@@ -25,10 +28,10 @@ export async function sumByNode(context: OpsContext, filter: NodeUsageFilter): P
     select: ["run_id", "thread_id", "status"],
   });
   // Times and usage are stored when a run ends: sums beside a number of runs that counts others would mislead.
-  const ended = items.filter(({ status }) => status !== "pending" && status !== "running");
+  const ended = (items as ListedRun[]).filter(isFinished);
   const sums = new Map<string, Sums>();
   const { runs } = context.storage;
-  const read = async ({ thread_id = "", run_id = "" }: (typeof items)[number]) =>
+  const read = async ({ thread_id, run_id }: ListedRun) =>
     runs.tasks ? runs.tasks(thread_id, run_id) : (await runs.get(thread_id, run_id))?.tasks;
   for await (const tasks of readAhead(ended, read)) if (tasks) addRun(sums, tasks);
   const nodes = [...sums].map(([node, { durations, ...sum }]) => ({

@@ -1,5 +1,6 @@
 /** Versions of graphs, and whether stored threads can continue on the graphs that are served now (docs/deploys.md). */
 import { type LostValue, StateCheck } from "../graphs/versions/stored-state.js";
+import { type RunStatus, UNFINISHED } from "../models/run-status.js";
 import { type BegunSubgraph, type LostTask, lostTasks, pathIn } from "../graphs/versions/lost-tasks.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import type { StoredGraph } from "../graphs/versions/stored-graph.js";
@@ -25,8 +26,6 @@ import type { ThreadRow } from "../storage/contract/threads.js";
 import { configOf, latestSnapshot, readerOf } from "../threads/thread-state.js";
 import type { PlannedMigration } from "../threads/thread-migration.js";
 import { scopeFilter, visibleThread, writersWith } from "../threads/thread-origin.js";
-
-const OPEN = ["pending", "running"] as const;
 
 export class Versions {
   readonly #context: OpsContext;
@@ -57,7 +56,7 @@ export class Versions {
       if (status === "interrupted") entry.interrupted += 1;
       if (updated_at > (entry.last_used_at ?? "")) entry.last_used_at = updated_at;
     }
-    for (const status of OPEN)
+    for (const status of UNFINISHED)
       for await (const { metadata } of this.#runs(status))
         if (typeof metadata.graph_id === "string") at(metadata.graph_id, versionIn(metadata)).open_runs += 1;
     return [...found.values()];
@@ -245,7 +244,7 @@ export class Versions {
     );
   }
 
-  #runs(status: (typeof OPEN)[number]): AsyncGenerator<RunRow, void, undefined> {
+  #runs(status: RunStatus): AsyncGenerator<RunRow, void, undefined> {
     return inPagesByOffset(
       (page) => searchRuns(this.#context.storage, { status, ...page }),
       ({ run_id }) => run_id,

@@ -1,7 +1,8 @@
 /** How a run ended: its status, and what its clients receive (docs/specification.md#states). */
 import { thrownMessage } from "../graphs/thrown.js";
 import type { JsonObject } from "../models/common.js";
-import type { Run, RunStatus, RunTasks, TokenUsage } from "../models/run.js";
+import type { Run, RunTasks, TokenUsage } from "../models/run.js";
+import type { EndStatus } from "../models/run-status.js";
 import type { StoredPreview, ThreadStatus } from "../models/thread-fields.js";
 import { UnknownInterruptError } from "../support/errors.js";
 import { errorName } from "../support/errors/thrown.js";
@@ -9,7 +10,7 @@ import type { RunFault } from "../support/run-fault.js";
 import { isShutDown, RunAborted } from "./run-aborted.js";
 
 export interface Ending {
-  status: Extract<RunStatus, "success" | "error" | "timeout" | "interrupted">;
+  status: EndStatus;
   /** New status of the thread; unchanged if undefined. */
   threadStatus?: ThreadStatus;
   /** The thrown value, for the statuses `error` and `timeout`. */

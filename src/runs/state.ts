@@ -26,6 +26,7 @@
  * it is rolled back, see `rolledBack`.
  */
 import type { Resumption, RunHolder, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
+import { type EndStatus } from "../models/run-status.js";
 
 /** Stored with a delay. */
 export const delayed: Readonly<RunLease> = { state: "delayed", owner: null, attempt: 0 };
@@ -71,8 +72,6 @@ export const rolledBack = ({
 });
 
 const NOTHING_TO_RESUME: Resumption = { unattended: false, isWhole: false, caller: null, spent_ms: 0 };
-
-type EndStatus = Exclude<RunRow["status"], "pending" | "running">;
 
 /** Ended: by its graph, by a cancellation or a refusal, or because it cannot be resumed. */
 export const ended = (status: EndStatus) =>

@@ -2,7 +2,8 @@
  * Runs that may be stored although no process executes them: rejected before they started, or accepted while the
  * storage failed. Their rows would keep their threads busy forever.
  */
-import { isFinished, now } from "../storage/rows/rows.js";
+import { now } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { RunKey } from "../storage/contract/runs.js";
 import type { OpsContext } from "../context/context.js";
 import { statusByState } from "../threads/thread-state.js";

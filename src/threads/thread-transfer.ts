@@ -9,6 +9,7 @@ import { leftoversOf, scopeOf, stampScope } from "./thread-origin.js";
 import { maskedKwargs } from "../storage/rows/run-rows.js";
 import { originOf, withOrigin } from "../context/run-checkpointer.js";
 import type { Run } from "../models/run.js";
+import { isFinished } from "../models/run-status.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
 import { MAX_TTL_MINUTES, type Thread, type ThreadCreateRequest } from "../models/thread.js";
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
@@ -278,14 +279,13 @@ function ttlOfFile({ ttl }: Partial<Thread>): ThreadCreateRequest["ttl"] {
 
 /** A run that was active at the time of the export is stored as interrupted. */
 function runRowOf(thread_id: string, run: Run, runIds: ReadonlyMap<unknown, string>): RunRow {
-  const isOver = run.status !== "pending" && run.status !== "running";
   return {
     run_id: runIds.get(run.run_id) ?? run.run_id,
     thread_id,
     assistant_id: run.assistant_id,
     created_at: run.created_at,
     updated_at: run.updated_at,
-    status: isOver ? run.status : "interrupted",
+    status: isFinished(run) ? run.status : "interrupted",
     metadata: run.metadata ?? {},
     kwargs: maskedKwargs(run.kwargs ?? {}),
     multitask_strategy: run.multitask_strategy ?? "enqueue",

@@ -4,7 +4,8 @@
  */
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../models/common.js";
-import { isFinished, now } from "../storage/rows/rows.js";
+import { now } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
 import { type OpsContext, withParts } from "../context/context.js";

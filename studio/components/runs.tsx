@@ -1,6 +1,7 @@
 /** Runs of a thread, newest first, with their outcome; the run in flight can be cancelled. */
 import { useEffect, useState } from "preact/hooks";
 import type { Run } from "../../src/models/run.js";
+import { isFinished } from "../../src/models/run-status.js";
 import { type ApiError, ask } from "../api.js";
 import { href } from "../router.js";
 import { live } from "../state/conversation.js";
@@ -74,7 +75,7 @@ interface RowProps {
 
 function RunRow({ run, threadId, onFault, onChange }: RowProps) {
   const { run_id, status, created_at, updated_at, error, usage } = run;
-  const isOver = status !== "pending" && status !== "running";
+  const isOver = isFinished(run);
   // A sum over the whole thread does not describe this run.
   const tokens = usage && usage.source !== "messages" ? usage.total_tokens : 0;
   const target = { threadId, runId: run_id };

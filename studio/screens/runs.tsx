@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { RunStatus } from "../../src/models/run.js";
+import { isFinished, type RunStatus } from "../../src/models/run-status.js";
 import { reportedTokens } from "../../src/models/token-counts.js";
 import { type ApiError, isReadOnly } from "../api.js";
 import { Empty, Fault, Waiting } from "../components/common.js";
@@ -15,7 +15,6 @@ import {
   cancelRun,
   DEFAULT_SORT,
   hasMoreRuns,
-  isOver,
   type ListedRun,
   loadMoreRuns,
   placeOfRun,
@@ -162,7 +161,7 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
         <code title={thread_id}>{visible(thread_id.slice(0, 13))}</code>
       </td>
       <td class="is-number is-on-card">
-        {isOver(run) ? msText(Date.parse(updated_at) - Date.parse(created_at)) : "–"}
+        {isFinished(run) ? msText(Date.parse(updated_at) - Date.parse(created_at)) : "–"}
       </td>
       <td class={`is-number is-tokens ${tokens > 0 ? "is-on-card" : ""}`}>
         {tokens > 0 ? tokens.toLocaleString("en") : "–"}
@@ -172,8 +171,8 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
         <Ago at={created_at} />
       </td>
       <td class="row-actions">
-        {isOver(run) && <RunActions threadId={thread_id} runId={run_id} onFault={onFault} />}
-        {!isOver(run) && !isReadOnly && (
+        {isFinished(run) && <RunActions threadId={thread_id} runId={run_id} onFault={onFault} />}
+        {!isFinished(run) && !isReadOnly && (
           <span class="run-actions">
             <button type="button" class="small" onClick={stop}>
               {strings.allRuns.cancel}

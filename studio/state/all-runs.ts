@@ -1,6 +1,7 @@
 /** Runs of all threads: paginated, in the order of the address. */
 import { batch, computed, signal } from "@preact/signals";
-import type { Run, RunStatus } from "../../src/models/run.js";
+import type { Run } from "../../src/models/run.js";
+import type { RunStatus } from "../../src/models/run-status.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { ask } from "../api.js";
 import { href, place } from "../router.js";
@@ -111,8 +112,6 @@ function searchOf({
     sort_order: sort.startsWith("-") ? "desc" : "asc",
   };
 }
-
-export const isOver = ({ status }: ListedRun): boolean => status !== "pending" && status !== "running";
 
 export async function cancelRun({ thread_id, run_id }: ListedRun): Promise<void> {
   await ask("POST", `/threads/${thread_id}/runs/${run_id}/cancel?wait=1`);

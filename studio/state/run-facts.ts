@@ -1,6 +1,7 @@
 /** What the nodes of a run did, from its stored times: marks, edges taken, durations and tokens. */
 import { signal } from "@preact/signals";
 import type { Run, RunTask, RunTasks } from "../../src/models/run.js";
+import { isFinished, type RunStatus } from "../../src/models/run-status.js";
 import { ask } from "../api.js";
 import type { Mark, NodeFacts, Progress } from "../graph/marks.js";
 import { msText } from "../components/text.js";
@@ -11,7 +12,7 @@ import { drawnNamespace, type NodeState, RunProgress } from "./run-progress.js";
 interface StoredRun {
   threadId: string;
   runId: string;
-  status: string;
+  status: RunStatus;
   tasks: readonly RunTask[];
 }
 
@@ -91,9 +92,9 @@ export interface RunMarks {
 }
 
 /** Marks and edges of a stored run, as if it had been followed. */
-export function marksOf({ tasks, status }: StoredRun, drawn: ReadonlySet<string>): RunMarks {
+export function marksOf(run: StoredRun, drawn: ReadonlySet<string>): RunMarks {
   const view = new RunProgress(drawn);
-  for (const task of supersteps(nodesOf(tasks))) {
+  for (const task of supersteps(nodesOf(run.tasks))) {
     const parts = task.task.namespace.split("|");
     const around = drawnNamespace(parts.slice(0, -1));
     if (task.isStart) view.begin(around, task.task.namespace, task.task.name);
@@ -102,7 +103,7 @@ export function marksOf({ tasks, status }: StoredRun, drawn: ReadonlySet<string>
       if (state !== "running") view.end(around, task.task.namespace, task.task.name, state);
     }
   }
-  if (status !== "running" && status !== "pending") view.finish(status);
+  if (isFinished(run)) view.finish(run.status);
   return { progress: progressOf(view.nodes), ways: view.ways };
 }
 

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "../../src/config/settings.js";
 import type { Run } from "../../src/models/run.js";
+import { isFinished } from "../../src/models/run-status.js";
 import { Stopwatch } from "../../src/support/stopwatch.js";
 import type { PostgresCluster } from "../helpers/postgres-cluster.js";
 import { Fleet, type Role } from "./fleet.js";
@@ -157,7 +158,7 @@ async function settled(
   return new Map(accepted.map(({ run }, index) => [run, [seen.get(run), again[index]]]));
 }
 
-const isUnfinished = (run: Run | undefined): boolean => !run || ["pending", "running"].includes(run.status);
+const isUnfinished = (run: Run | undefined): boolean => !run || !isFinished(run);
 
 /** Any server may be down, so each is tried twice. */
 async function ask<T>(fleet: Fleet, path: string): Promise<T | undefined> {

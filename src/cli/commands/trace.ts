@@ -2,6 +2,7 @@ import type { Command } from "@commander-js/extra-typings";
 import type { Client } from "../../client/client.js";
 import { walkPages } from "../../client/walk.js";
 import type { Run, RunTasks } from "../../models/run.js";
+import { isFinished } from "../../models/run-status.js";
 import { InvalidRequestError } from "../../support/errors.js";
 import { INPUT_TOKENS, OUTPUT_TOKENS, STATE, STEP } from "../../tracing/names.js";
 import { storedSpan } from "../../tracing/run-span.js";
@@ -143,15 +144,15 @@ function tokensText({ span: { attributes } }: SpanRow): string {
   return input === undefined ? "" : `${input} in, ${output} out`;
 }
 
-function noteMissing({ print }: Session, { url }: Client, { status, run_id }: Run, tasks: RunTasks): void {
+function noteMissing({ print }: Session, { url }: Client, run: Run, tasks: RunTasks): void {
   const { length } = tasks.tasks;
   if (tasks.omitted > 0)
     print.note(`${tasks.omitted} tasks are not shown: a run keeps its first 200 and its last 800`);
   if (length > 0) return;
-  if (status !== "pending" && status !== "running") print.note("the run has no recorded tasks");
+  if (isFinished(run)) print.note("the run has no recorded tasks");
   else if (url === undefined)
     print.note(
-      `the run has not ended: only its server has its tasks, graph-serve trace ${run_id} --url URL reads them`,
+      `the run has not ended: only its server has its tasks, graph-serve trace ${run.run_id} --url URL reads them`,
     );
 }
 
@@ -178,7 +179,7 @@ async function exportTraces(session: Session, ids: string[], flags: ExportFlags)
     for await (const run of ids.length > 0
       ? named(client, ids, thread)
       : selected(client, { since, thread })) {
-      if (run.status === "pending" || run.status === "running") {
+      if (!isFinished(run)) {
         counts.unfinished += 1;
         continue;
       }

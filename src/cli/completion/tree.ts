@@ -1,5 +1,6 @@
 /** The tree of commands and flags for shell completion, and the completion scripts. */
-import { RUN_STATUSES, STREAM_MODES } from "../../models/run.js";
+import { STREAM_MODES } from "../../models/run.js";
+import { RUN_STATUSES } from "../../models/run-status.js";
 import { THREAD_STATUSES } from "../../models/thread-fields.js";
 import { REPORTERS } from "../suite/reporters/reporter.js";
 

@@ -2,6 +2,7 @@
 import { InvalidRequestError, ThreadBusyError } from "../../support/errors.js";
 import { isRecord } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
+import { isFinished } from "../../models/run-status.js";
 import type { ThreadState } from "../../models/state.js";
 import type { Thread } from "../../models/thread.js";
 import type { Client } from "../../client/client.js";
@@ -54,9 +55,9 @@ function withNext(one: RecordedRun, index: number, all: readonly RecordedRun[]):
   return next ? { ...one, next: { run: next.run, isStillThere: next.end === one.end } } : one;
 }
 
-function refuseUnrepeatable({ run_id, thread_id, status, error }: Run, index: number): void {
-  if (status === "pending" || status === "running")
-    throw new ThreadBusyError(thread_id, `run ${run_id} is ${status}`);
+function refuseUnrepeatable(run: Run, index: number): void {
+  const { run_id, thread_id, status, error } = run;
+  if (!isFinished(run)) throw new ThreadBusyError(thread_id, `run ${run_id} is ${status}`);
   if (status !== "timeout") return;
   throw new InvalidRequestError(
     `run ${index + 1} of the thread (${run_id}) timed out${error === null ? "" : `: ${error}`}; a case cannot repeat that`,

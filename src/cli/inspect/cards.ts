@@ -1,5 +1,6 @@
 /** The `inspect` output of threads and runs. */
 import type { Run, TokenUsage } from "../../models/run.js";
+import { isFinished } from "../../models/run-status.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import type { ListedRun } from "../../client/rows.js";
 import type { ThreadState } from "../../models/state.js";
@@ -316,11 +317,9 @@ function printRun(print: Printer, run: Run): void {
 
 // Runs as table rows.
 
-const ENDED = new Set<Run["status"]>(["success", "error", "timeout", "interrupted"]);
-
 /** Milliseconds from the acceptance to the end of a run; undefined before its end. */
-function runMs({ status, created_at, updated_at }: ListedRun): number | undefined {
-  return ENDED.has(status) ? msBetween(created_at, updated_at) : undefined;
+function runMs(run: ListedRun): number | undefined {
+  return isFinished(run) ? msBetween(run.created_at, run.updated_at) : undefined;
 }
 
 const LEAST_ERROR = 10;

@@ -2,6 +2,7 @@
 import type { Client } from "../../client/client.js";
 import { MAX_LIMIT } from "../../models/common.js";
 import type { Run, RunTask } from "../../models/run.js";
+import { isFinished, UNFINISHED } from "../../models/run-status.js";
 import type { NodeActivity, RunActivity } from "../../models/run-activity.js";
 import type { Interrupt } from "../../models/state.js";
 import { reportedTokens } from "../../models/token-counts.js";
@@ -43,7 +44,7 @@ export class RunFollower {
     const isFirst = this.#newest === undefined;
     const runs = await this.#read(client);
     for (const run of runs) {
-      if (!hasEnded(run)) this.#ended.delete(run.run_id);
+      if (!isFinished(run)) this.#ended.delete(run.run_id);
       else if (isFirst) this.#ended.set(run.run_id, run.created_at);
       if (!this.#ended.has(run.run_id)) await this.#advance(client, run);
     }
@@ -70,7 +71,7 @@ export class RunFollower {
       if (created_after === "" || page.length < MAX_LIMIT) break;
     }
     // Runs that were delayed, queued or requeued may have been accepted long ago.
-    for (const status of ["pending", "running"] as const)
+    for (const status of UNFINISHED)
       for (const run of (await runs.search({ select, status, limit: MAX_LIMIT })) as Run[])
         found.set(run.run_id, run);
     const keyOf = ({ created_at, run_id }: Run) => `${created_at} ${run_id}`;
@@ -92,7 +93,7 @@ export class RunFollower {
     open.hasBegun = true;
     const { tasks = [] } = (await unlessMissing(client.runs.tasks(run.thread_id, run.run_id))) ?? {};
     this.#takeNodes(open, tasks);
-    if (!hasEnded(run)) return;
+    if (!isFinished(run)) return;
     const ms = msBetween(tasks[0]?.started_at ?? run.created_at, run.updated_at) ?? 0;
     const interrupts = run.status === "interrupted" ? await openInterrupts(client, run.thread_id) : [];
     this.#take({ kind: "end", run, ms, interrupts });
@@ -128,8 +129,6 @@ const select = [
   "error",
   "usage",
 ] satisfies (keyof Run)[];
-
-const hasEnded = ({ status }: Run): boolean => status !== "pending" && status !== "running";
 
 const maxTime = (a: string | null, b: string): string => (a !== null && a > b ? a : b);
 

@@ -1,7 +1,8 @@
 /** Rows of runs, and their tables. */
 import type { Caller } from "../../models/caller.js";
 import type { JsonObject, SortOrder } from "../../models/common.js";
-import type { MultitaskStrategy, RunSortField, RunStatus, RunTasks, TokenUsage } from "../../models/run.js";
+import type { MultitaskStrategy, RunSortField, RunTasks, TokenUsage } from "../../models/run.js";
+import type { RunStatus } from "../../models/run-status.js";
 import type { RunFault } from "../../support/run-fault.js";
 import type { Owner } from "./owners.js";
 import type { ThreadPatch } from "./threads.js";

@@ -3,13 +3,13 @@ import { filterInTurns } from "../../support/event-loop.js";
 import {
   containing,
   inScope,
-  isFinished,
   labelsOf,
   matchesRun,
   patchThread,
   runOrder,
   splitFilter,
 } from "../rows/rows.js";
+import { isFinished } from "../../models/run-status.js";
 import type { RunPatch, RunRow, RunSearch } from "../contract/runs.js";
 import type { ThreadFilter, ThreadPage, ThreadPatch, ThreadQuery, ThreadRow } from "../contract/threads.js";
 import { copyJson } from "./copy-json.js";

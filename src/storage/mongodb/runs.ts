@@ -14,7 +14,8 @@
  */
 import type { Db, Filter, Document } from "mongodb";
 import type { RunTasks, TokenUsage } from "../../models/run.js";
-import { isFinished, isHeldBy, runOrder, UNFINISHED } from "../rows/rows.js";
+import { isHeldBy, runOrder } from "../rows/rows.js";
+import { isFinished, UNFINISHED } from "../../models/run-status.js";
 import type { Owner, OwnerTable } from "../contract/owners.js";
 import type {
   RunHolder,

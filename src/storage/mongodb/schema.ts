@@ -3,7 +3,7 @@ import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
 import type { RunState } from "../contract/runs.js";
 import { assertStopped, DELAYED_OWNER } from "../rows/owners.js";
-import { UNFINISHED } from "../rows/rows.js";
+import { UNFINISHED } from "../../models/run-status.js";
 import { recordingsIn } from "./recordings.js";
 import { collectionsOf, IS_DEAD, type RunDocument } from "./rows.js";
 

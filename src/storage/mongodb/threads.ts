@@ -1,6 +1,7 @@
 import type { Db, Document, Filter, Sort } from "mongodb";
 import { dueYield } from "../../support/event-loop.js";
-import { containing, patchThread, splitFilter, UNFINISHED } from "../rows/rows.js";
+import { containing, patchThread, splitFilter } from "../rows/rows.js";
+import { UNFINISHED } from "../../models/run-status.js";
 import type {
   ThreadFilter,
   ThreadPage,

@@ -8,6 +8,7 @@
  */
 import type { PgBoss as Engine } from "pg-boss";
 import { guarded } from "../driver/errors.js";
+import { IS_UNFINISHED } from "../rows/sql-rows.js";
 import type { ReadyQueues, ReadyRun } from "../contract/queue.js";
 import { lockKey, tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
@@ -182,7 +183,7 @@ function statements(schema: string) {
 
 /** Queued runs. Must match the condition of the index `gs_runs_queued_of`. */
 export const IS_QUEUED = "state = 'queued' AND owner IS NULL";
-const UNFINISHED = "status IN ('pending', 'running') AND state <> 'delayed'";
+const UNFINISHED = `${IS_UNFINISHED} AND state <> 'delayed'`;
 /** Jobs that wait. Must match the condition of the index `gs_ready_by_caller`. */
 const IS_READY = `name = '${QUEUES.runs}' AND state < 'active'`;
 

@@ -9,6 +9,7 @@ import {
   STORED_RUN_COLUMNS,
   unfinishedRun,
   runOrderSql,
+  IS_UNFINISHED,
 } from "../rows/sql-rows.js";
 import type { OwnerTable } from "../contract/owners.js";
 import type {
@@ -36,9 +37,8 @@ const typeOf = (column: string): string =>
 export const runValue = (column: string, parameter: number): string => `$${parameter}::${typeOf(column)}`;
 const values = STORED_RUN_COLUMNS.map((column, index) => runValue(column, index + 1)).join(", ");
 const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
-const UNFINISHED = "IN ('pending', 'running')";
 const SORTED = {
-  duration: `CASE WHEN status ${UNFINISHED} THEN -1
+  duration: `CASE WHEN ${IS_UNFINISHED} THEN -1
     ELSE round(extract(epoch FROM updated_at::timestamptz - created_at::timestamptz) * 1000) END`,
   tokens: `CASE WHEN usage->>'source' = 'messages' THEN 0
     ELSE coalesce((usage->>'total_tokens')::numeric, 0) END`,
@@ -64,11 +64,11 @@ export class PostgresRuns implements RunTable {
     // If a later run has the thread, the outcome does not change the thread.
     const settle = `WITH run AS (
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
-          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
+          WHERE run_id = $1 AND thread_id = $2 AND ${IS_UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
         ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run
         WHERE t.thread_id = $2 AND NOT EXISTS (
           SELECT 1 FROM ${runs} AS later
-          WHERE later.thread_id = $2 AND later.seq > run.seq AND later.status ${UNFINISHED}
+          WHERE later.thread_id = $2 AND later.seq > run.seq AND later.${IS_UNFINISHED}
             AND later.state <> 'delayed')`;
     this.#pool = pool;
     this.#sql = {
@@ -76,11 +76,11 @@ export class PostgresRuns implements RunTable {
           UPDATE ${threads} AS t SET ${threadAssignments(threadPatch)} WHERE thread_id = $2 RETURNING 1
         ) INSERT INTO ${runs} (${stored}) SELECT ${values} FROM thread RETURNING 1`,
       get: `SELECT ${columns} FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
-      update: `UPDATE ${runs} AS r SET ${runAssignments("$2::json")} WHERE run_id = $1 AND status ${UNFINISHED}
+      update: `UPDATE ${runs} AS r SET ${runAssignments("$2::json")} WHERE run_id = $1 AND ${IS_UNFINISHED}
         AND ${isHeldBy(3)} RETURNING 1`,
       take: `WITH run AS (
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
-          WHERE run_id = $1 AND thread_id = $2 AND status ${UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
+          WHERE run_id = $1 AND thread_id = $2 AND ${IS_UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
         ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`,
       settle,
       settleWithUsage: settle.replace("WITH", `WITH usage AS (${usageInsert(schema, "$8")}),`),
@@ -89,10 +89,10 @@ export class PostgresRuns implements RunTable {
         ORDER BY created_at DESC, run_id DESC LIMIT $3 OFFSET $4`,
       search: `SELECT ${columns} FROM ${runs}`,
       unfinished: `SELECT run_id, thread_id, o.* FROM ${runs} LEFT JOIN ${owners} AS o ON o.id = owner
-        WHERE status ${UNFINISHED} AND state <> 'delayed'`,
-      requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND status ${UNFINISHED}`,
+        WHERE ${IS_UNFINISHED} AND state <> 'delayed'`,
+      requestCancel: `UPDATE ${runs} SET cancel_requested = true WHERE run_id = $1 AND ${IS_UNFINISHED}`,
       tasks: `SELECT tasks FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
-      cancelRequests: `SELECT run_id FROM ${runs} WHERE owner IS NOT DISTINCT FROM $1::text AND cancel_requested AND status ${UNFINISHED}`,
+      cancelRequests: `SELECT run_id FROM ${runs} WHERE owner IS NOT DISTINCT FROM $1::text AND cancel_requested AND ${IS_UNFINISHED}`,
     };
   }
 

@@ -1,6 +1,6 @@
 import { filterInTurns } from "../../support/event-loop.js";
 import { containing, splitFilter } from "../rows/rows.js";
-import { THREAD_COLUMNS } from "../rows/sql-rows.js";
+import { IS_UNFINISHED, THREAD_COLUMNS } from "../rows/sql-rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -43,7 +43,7 @@ export class PostgresThreads implements ThreadTable {
       // A statement that accepts a run updates the thread's row first: this one waits for it, and then finds a later row.
       deleteUnused: `WITH gone AS (
           DELETE FROM ${threads} WHERE thread_id = $1 AND updated_at = $2 AND status <> 'busy'
-            AND NOT EXISTS (SELECT FROM ${runs} WHERE thread_id = $1 AND status IN ('pending', 'running')) RETURNING 1
+            AND NOT EXISTS (SELECT FROM ${runs} WHERE thread_id = $1 AND ${IS_UNFINISHED}) RETURNING 1
         ), ${checkpointDeletions(schema, "EXISTS (SELECT FROM gone)")} SELECT 1 FROM gone`,
       // A thread with a queued run does not expire, whether or not it is busy.
       expired: `SELECT ${columns} FROM ${threads} AS t WHERE expires_at < $1 AND status <> 'busy' AND NOT EXISTS (

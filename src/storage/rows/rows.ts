@@ -1,28 +1,13 @@
 /** Rules for rows that all backends share: patches, filters, expiry. */
 import type { JsonObject } from "../../models/common.js";
-import type { RunSortField, RunStatus } from "../../models/run.js";
+import type { RunSortField } from "../../models/run.js";
+import { isFinished } from "../../models/run-status.js";
 import { reportedTokens } from "../../models/token-counts.js";
 import type { RunHolder, RunLease, RunPatch, RunRow, RunSearch } from "../contract/runs.js";
 import type { ThreadPatch, ThreadRow } from "../contract/threads.js";
 
 /** The current time as stored in rows: ISO 8601 UTC with milliseconds. */
 export const now = (): string => new Date().toISOString();
-
-export const UNFINISHED: readonly RunStatus[] = ["pending", "running"];
-
-/**
- * Whether a run has ended.
- * @param run a run row, or its status
- * @returns false if it is `pending` or `running`
- * @example
- * ```ts
- * import { isFinished } from "graph-serve";
- *
- * isFinished({ status: "success" }); // => true
- * isFinished({ status: "pending" }); // => false
- * ```
- */
-export const isFinished = (run: Pick<RunRow, "status">): boolean => !UNFINISHED.includes(run.status);
 
 /** Whether a thread has not changed since this `updated_at` and nothing runs or will run on it; see `ThreadTable.delete`. */
 export const isUnused = (

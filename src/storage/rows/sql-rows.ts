@@ -1,6 +1,7 @@
 /** Columns and rows that SQLite and PostgreSQL share. */
 import type { SortOrder } from "../../models/common.js";
 import type { RunSortField } from "../../models/run.js";
+import { UNFINISHED } from "../../models/run-status.js";
 import type { Owner } from "../contract/owners.js";
 import type { UnfinishedRun } from "../contract/runs.js";
 import type { ThreadRow } from "../contract/threads.js";
@@ -22,6 +23,9 @@ export const THREAD_COLUMNS = [
   "graphs",
   "preview",
 ] as const;
+
+/** The condition of a run that has not ended. Must match the condition of the index gs_runs_unfinished. */
+export const IS_UNFINISHED = `status IN (${UNFINISHED.map((status) => `'${status}'`).join(", ")})`;
 
 /** Columns of gs_runs. */
 export const RUN_COLUMNS = [

@@ -1,5 +1,6 @@
 import type { RunTasks } from "../../models/run.js";
-import { isFinished, isHeldBy, patchRun } from "../rows/rows.js";
+import { isHeldBy, patchRun } from "../rows/rows.js";
+import { isFinished } from "../../models/run-status.js";
 import { fromTextRun, type TextRun, toTextRun } from "../rows/run-rows.js";
 import {
   type OwnedRun,
@@ -7,6 +8,7 @@ import {
   STORED_RUN_COLUMNS,
   unfinishedRun,
   runOrderSql,
+  IS_UNFINISHED,
 } from "../rows/sql-rows.js";
 import type { Owner, OwnerTable } from "../contract/owners.js";
 import type {
@@ -47,7 +49,6 @@ const SEARCHED: Readonly<Record<string, string>> = {
   createdAfter: "created_at >= @createdAfter",
   createdBefore: "created_at < @createdBefore",
 };
-export const IS_UNFINISHED = "status IN ('pending', 'running')";
 const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
   WHERE ${IS_UNFINISHED} AND state <> 'delayed' AND (@threadId IS NULL OR thread_id = @threadId)
     AND (@ofAny OR owner IS @ownerId)
@@ -172,7 +173,7 @@ export class SqliteRuns implements RunTable {
 }
 
 const SORTED = {
-  duration: `CASE WHEN status IN ('pending', 'running') THEN -1
+  duration: `CASE WHEN ${IS_UNFINISHED} THEN -1
     ELSE round((julianday(updated_at) - julianday(created_at)) * 86400000) END`,
   tokens: `CASE WHEN json_extract(usage, '$.source') IS 'messages' THEN 0
     ELSE coalesce(json_extract(usage, '$.total_tokens'), 0) END`,

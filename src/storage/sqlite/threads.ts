@@ -2,7 +2,7 @@ import { filterInTurns } from "../../support/event-loop.js";
 import type { JsonObject } from "../../models/common.js";
 import type { StoredPreview } from "../../models/thread-fields.js";
 import { containing, expiryOf, labelsOf, patchThread, splitFilter } from "../rows/rows.js";
-import { THREAD_COLUMNS, type TtlColumns } from "../rows/sql-rows.js";
+import { IS_UNFINISHED, THREAD_COLUMNS, type TtlColumns } from "../rows/sql-rows.js";
 import type {
   ThreadFilter,
   ThreadPage,
@@ -57,7 +57,7 @@ const assignments = THREAD_COLUMNS.filter((column) => column !== "thread_id" && 
 
 const DELETE = "DELETE FROM gs_threads WHERE thread_id = @threadId";
 const IF_UNUSED = `AND updated_at = @updatedAt AND status <> 'busy' AND NOT EXISTS (
-  SELECT 1 FROM gs_runs WHERE thread_id = @threadId AND status IN ('pending', 'running'))`;
+  SELECT 1 FROM gs_runs WHERE thread_id = @threadId AND ${IS_UNFINISHED})`;
 
 /** Thread rows of a SQLite file. */
 export class SqliteThreads implements ThreadTable {

@@ -2,7 +2,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Type } from "../../support/schema-builder.js";
 import { AnyObject, StringEnum, type JsonObject } from "../../models/common.js";
-import { RUN_STATUSES, STREAM_MODES } from "../../models/run.js";
+import { STREAM_MODES } from "../../models/run.js";
+import { RUN_STATUSES } from "../../models/run-status.js";
 
 const strict = { additionalProperties: false };
 const opt = <T extends TSchema>(schema: T) => Type.Optional(schema);

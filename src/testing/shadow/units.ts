@@ -4,6 +4,7 @@ import type { Client } from "../../client/client.js";
 import { walkAllRuns, walkRuns } from "../../client/walk.js";
 import { isRecord } from "../../models/common.js";
 import type { Run } from "../../models/run.js";
+import { isFinished } from "../../models/run-status.js";
 
 /** The ids of the runs of a unit, oldest first. */
 export interface UnitRef {
@@ -21,8 +22,6 @@ export interface UnitFilter {
   /** Maximum number of units; the same ones in every call with the same runs. */
   sample?: number | undefined;
 }
-
-const hasEnded = ({ status }: Pick<Run, "status">): boolean => status !== "pending" && status !== "running";
 
 export const graphOfRun = ({ metadata }: Pick<Run, "metadata">): string | undefined =>
   typeof metadata.graph_id === "string" ? metadata.graph_id : undefined;
@@ -60,7 +59,7 @@ async function selectedRuns(
     const { run_id, thread_id, created_at, metadata } = run as Run;
     if (created_at < since) break;
     const isOfGraph = graphId === undefined || graphOfRun({ metadata }) === graphId;
-    if (isOfGraph && hasEnded(run)) selected.push({ run_id, thread_id });
+    if (isOfGraph && isFinished(run)) selected.push({ run_id, thread_id });
   }
   if (sample === undefined) return selected;
   const rank = ({ run_id }: SelectedRun) => createHash("sha256").update(run_id).digest("hex");
@@ -73,7 +72,7 @@ async function selectedRuns(
 /** All units of a thread, oldest first. */
 async function unitsOf(client: Client, threadId: string): Promise<UnitRef[]> {
   const runs: Run[] = [];
-  for await (const run of walkRuns(client, threadId)) if (hasEnded(run)) runs.unshift(run);
+  for await (const run of walkRuns(client, threadId)) if (isFinished(run)) runs.unshift(run);
   const units: UnitRef[] = [];
   for (const [index, run] of runs.entries()) {
     const unit = units.at(-1);
