@@ -114,6 +114,8 @@ export class RunView {
     const [mode = "", ...namespace] = frame.event.split("|");
     const { data } = frame;
     switch (mode) {
+      case "metadata":
+        return this.#takeAttempt(data);
       case "values":
         return this.#takeValues(namespace, data);
       case "messages":
@@ -166,6 +168,14 @@ export class RunView {
     if (Object.keys(shown).length === 0) return;
     this.#values = shown;
     this.#checkpoints += 1;
+  }
+
+  /** A process that resumes the run of another one retries the tasks that had not ended: models write again. */
+  #takeAttempt(metadata: unknown): void {
+    if (!isRecord(metadata) || typeof metadata.attempt !== "number" || metadata.attempt < 2) return;
+    for (const [id, { within }] of this.#growing)
+      if (this.#isRunning(within) && !this.#cutOffBefore.has(id)) this.#growing.delete(id);
+    for (const [call, { state }] of this.#tools) if (state === "running") this.#tools.delete(call);
   }
 
   #takeMessage(namespace: readonly string[], data: unknown): void {
@@ -291,9 +301,12 @@ export class RunView {
   /** The last message of each node that is still running. */
   #unfinished(): Set<string> {
     const last = new Map<string, string>();
-    for (const [id, { within }] of this.#growing)
-      if (this.#progress.nodes.get(within) === "running") last.set(within, id);
+    for (const [id, { within }] of this.#growing) if (this.#isRunning(within)) last.set(within, id);
     return new Set(last.values());
+  }
+
+  #isRunning(node: string): boolean {
+    return this.#progress.nodes.get(node) === "running";
   }
 
   /**

@@ -102,6 +102,25 @@ describe("the view of a run", () => {
     expect(view.picture().entries[0]?.calls[0]?.state).toEqual({ state: "done", ms: 250 });
   });
 
+  it("discards at a new attempt what tasks that are retried have written", () => {
+    const task = (name: string, more: object): [string, unknown] => ["tasks", { id: name, name, ...more }];
+    const written = (id: string, node: string): [string, unknown] => [
+      "messages",
+      [{ type: "ai", id, content: id, tool_call_chunks: [] }, { langgraph_node: node }],
+    ];
+    const view = viewOf(
+      ["metadata", { attempt: 1 }],
+      ...[task("ended", { input: {} }), task("cut", { input: {} })],
+      ...[written("kept", "ended"), written("lost", "cut"), task("ended", { error: null, interrupts: [] })],
+      ["tools", { event: "on_tool_start", toolCallId: "c" }],
+    );
+    expect(contents(view)).toEqual(["kept", "lost"]);
+    view.take({ id: 1e9, event: "metadata", data: { attempt: 2, checkpoint_id: "c1" } });
+    expect(contents(view)).toEqual(["kept"]);
+    view.take({ id: 1e9 + 1, event: "messages", data: written("again", "cut")[1] });
+    expect(contents(view)).toEqual(["kept", "again"]);
+  });
+
   it("shows no question when a run stops at a breakpoint", () => {
     const view = viewOf(
       ["checkpoints", { values: { n: 0 }, tasks: [{ id: "t1", name: "plan" }] }],
