@@ -25,6 +25,7 @@ import {
   type NamespaceRef,
   checkpointRef,
   readingOf,
+  storedVersions,
   tupleOf,
 } from "../saver/saver-parts.js";
 import { beginTransaction, type RedisConnection, type Transaction } from "./client.js";
@@ -95,9 +96,12 @@ export class RedisSaver extends BaseCheckpointSaver {
     const inherited =
       parent === undefined ? [] : await this.#inherited(keys, parent, checkpoint, newVersions);
     // No values can be shared with an expired parent: write all of them again.
-    const versions = inherited ? newVersions : checkpoint.channel_versions;
+    const versions = inherited
+      ? storedVersions(checkpoint, metadata, newVersions)
+      : checkpoint.channel_versions;
+    const isInherited = new Set(inherited?.map(({ channel }) => channel));
     const written = Object.entries(versions)
-      .filter(([channel]) => Object.hasOwn(values, channel))
+      .filter(([channel]) => Object.hasOwn(values, channel) && !isInherited.has(channel))
       .map(([channel, version]): ValueRef => ({ channel, version, id: checkpoint.id }));
     const refs = [...written, ...(inherited ?? [])];
     const packed = await Promise.all(

@@ -1,6 +1,7 @@
 /** Building blocks shared by all savers: checkpoint references, write numbers, serializers. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
+  type ChannelVersions,
   type Checkpoint,
   type CheckpointMetadata,
   type CheckpointTuple,
@@ -87,6 +88,16 @@ interface TupleParts {
   metadata: unknown;
   pendingWrites: PendingWrites;
 }
+
+/**
+ * Versions of the values to store with a checkpoint. LangGraph names no new versions for a fork, whose parent is that of the
+ * forked checkpoint and lacks the values of its last step.
+ */
+export const storedVersions = (
+  { channel_versions }: Checkpoint,
+  { source }: CheckpointMetadata,
+  newVersions: ChannelVersions,
+): ChannelVersions => (source === "fork" ? channel_versions : newVersions);
 
 /** Assembles a LangGraph CheckpointTuple. */
 export const tupleOf = (place: NamespaceRef, { id, parent, ...parts }: TupleParts): CheckpointTuple => ({

@@ -28,6 +28,7 @@ import {
   numbered,
   checkpointRef,
   readingOf,
+  storedVersions,
   textSerializer,
   tupleOf,
 } from "../saver/saver-parts.js";
@@ -103,9 +104,11 @@ export class SqliteSaver extends BaseCheckpointSaver {
       const isSame = value.version === checkpoint.channel_versions[channel];
       if (isSame && !Object.hasOwn(newVersions, channel)) values[channel] = value;
     }
+    const versions = storedVersions(checkpoint, metadata, newVersions);
     const written = new Map<string, Buffer>();
     for (const [channel, value] of Object.entries(channel_values))
-      if (Object.hasOwn(newVersions, channel)) written.set(channel, await this.#bytes(value));
+      if (Object.hasOwn(versions, channel) && !Object.hasOwn(values, channel))
+        written.set(channel, await this.#bytes(value));
     const row = {
       ...place,
       checkpoint_id: checkpoint.id,
@@ -119,7 +122,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
         if (run) this.#rows.requireHeld(run);
         requireKnownHead(config, this.#rows.newestOf(thread_id, checkpoint_ns));
         for (const [channel, bytes] of written) {
-          const version = newVersions[channel];
+          const version = versions[channel];
           values[channel] =
             bytes.length < LARGE
               ? { version, text: bytes.toString() }

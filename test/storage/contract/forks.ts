@@ -116,6 +116,20 @@ export function forkTests(storage: () => Storage): void {
       });
     });
 
+    it("a fork beside a checkpoint has its values and next node", async () => {
+      const graph = askingGraph(saver());
+      const thread = newId();
+      await graph.invoke({ log: ["in"] }, at(thread, "r1"));
+      const asked = await graph.getState(at(thread));
+      await graph.updateState(at(thread), null, "__copy__");
+      const fork = await graph.getState(at(thread));
+      expect(fork).toMatchObject({ next: ["ask"], parentConfig: asked.parentConfig });
+      expect(fork.values).toEqual(asked.values);
+      expect(fork.config).not.toEqual(asked.config);
+      const { log } = await graph.invoke(new Command({ resume: "yes" }), at(thread, "r2"));
+      expect(log).toEqual(["in", "planned", "answer yes", "done"]);
+    });
+
     it("an interrupt inside a subgraph is copied", async () => {
       const graph = nestedGraph(saver());
       const [source, target] = [newId(), newId()];
