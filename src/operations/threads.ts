@@ -59,8 +59,6 @@ import {
 import { restoreThread, storedCheckpoints } from "../threads/thread-transfer.js";
 import { checkpointConfigurable, requireCheckpoint } from "../context/run-checkpointer.js";
 
-const EMPTY = { values: {}, interrupts: {} };
-
 export class Threads {
   readonly #context: EngineContext;
 
@@ -79,8 +77,8 @@ export class Threads {
       if (request.if_exists !== "do_nothing") throw new ThreadExistsError(id.toLowerCase());
       return this.get(id);
     }
-    if (!request.supersteps?.length) return threadModel(row, EMPTY);
-    return this.#seed(row, request.supersteps);
+    if (request.supersteps?.length) return this.#seed(row, request.supersteps);
+    return threadModel(row, await readableContent(this.#context, row));
   }
 
   async search(request: ThreadSearchRequest): Promise<Page<Partial<Thread>>> {
@@ -286,7 +284,7 @@ async function copyThread(
       // Read again: a run of another graph may have written to the source before it was copied.
       graphs: await writersOf(context, await visibleThread(context, source.thread_id)),
       config: source.config,
-      state_updated_at: source.state_updated_at === null ? null : now(),
+      state_updated_at: snapshot.createdAt === undefined ? null : now(),
       status: restingStatus(snapshot),
     };
     await storage.threads.insert(copy);

@@ -87,7 +87,8 @@ export function latestSnapshot({ graph }: Pick<Reader, "graph">, threadId: strin
 
 /** Latest visible values and pending interrupts of a thread. */
 async function threadContent(context: OpsContext, row: ThreadRow): Promise<ThreadContent> {
-  if (row.state_updated_at === null) return { values: {}, interrupts: {} };
+  // A row learns of the state at the end of a run: during its first run, a thread already has checkpoints.
+  if (row.state_updated_at === null && row.status !== "busy") return { values: {}, interrupts: {} };
   const reader = await readerOf(context, row);
   const snapshot = await latestSnapshot(reader, row.thread_id);
   const filter = await reader.filter();
@@ -208,7 +209,8 @@ export async function createThread(
   if (taken) return undefined;
   const { exist, scope, graphs } = await leftoversOf(context, thread_id);
   if (exist && request.supersteps?.length) throw notEmpty();
-  const row = { ...fresh, scope: fresh.scope ?? scope, graphs };
+  const state_updated_at = exist ? fresh.created_at : null;
+  const row = { ...fresh, scope: fresh.scope ?? scope, graphs, state_updated_at };
   if (await threads.insert(row)) return row;
   await assertNotForeign(context, thread_id);
   return undefined;
