@@ -1,5 +1,6 @@
 /** Reads settings from environment variables and env files. */
-import { join, relative, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigError } from "../support/errors.js";
@@ -222,7 +223,12 @@ async function readNamed(env: unknown, folder: string, namedBy?: string): Promis
   const variables = await readEnvFile(file, true);
   if (variables) return { variables, file, warnings: [] };
   const message = `env file ${relative(folder, file) || file} does not exist`;
+  const creation = existsSync(`${file}.example`)
+    ? `copy ${basename(file)}.example to it`
+    : "create it, with lines such as NAME=value";
   if (namedBy !== undefined)
-    throw new ConfigError(`${namedBy}: ${message}`, { hint: `the path was resolved against ${folder}` });
-  return { variables: {}, file, warnings: [message] };
+    throw new ConfigError(`${namedBy}: ${message}`, {
+      hint: `${creation}; the path was resolved against ${folder}`,
+    });
+  return { variables: {}, file, warnings: [`${message}; ${creation}, or remove env from the configuration`] };
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
+import { withOwnSchema } from "../helpers/postgres.js";
 import { isInRange, nodeCheck, queueChecks, tracingCheck } from "../../src/cli/doctor/check.js";
 import type { LoadedConfig } from "../../src/config/load.js";
 import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
@@ -48,7 +49,9 @@ describe("a healthy project", () => {
       "graph agent",
       "storage",
     ]);
-    expect(of("storage").detail).toBe("sqlite: not created yet, the first run creates it");
+    expect(of("storage").detail).toMatch(
+      /^sqlite .*dev\.db: no tables yet, graph-serve start or the first run creates them$/,
+    );
     expect(of("graph agent").detail).toContain("1 node");
   });
 
@@ -178,6 +181,34 @@ describe("problems in the project", () => {
         fix: 'npm install "pg-boss@^11.0.0"',
       },
     ]);
+  });
+
+  it("a missing env file is reported with how to create it", async () => {
+    const graphs = { agent: "./graph.ts:graph" };
+    await project.put("graph-server.config.json", { graphs, env: ".env", checkpointer_scheme: "memory" });
+    await project.put(".env.example", "NAME=value\n");
+    const { code, items } = await checks();
+    expect(code).toBe(0);
+    expect(items).toContainEqual({
+      check: "config",
+      status: "warn",
+      detail: "env file .env does not exist",
+      fix: "copy .env.example to it, or remove env from the configuration",
+    });
+  });
+
+  withOwnSchema("an empty database", (postgres) => {
+    it("passes, because a server creates its tables", async () => {
+      const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
+      const storage = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
+      await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts:graph" }, ...storage });
+      const { code, of } = await checks();
+      expect(of("storage")).toMatchObject({ status: "ok" });
+      expect(of("storage").detail).toMatch(
+        /^postgres postgresql:\/\/.*: no tables yet, graph-serve start or the first run creates them$/,
+      );
+      expect(code).toBe(0);
+    });
   });
 
   it("an unreadable storage is reported", async () => {

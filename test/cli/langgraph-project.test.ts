@@ -126,7 +126,7 @@ describe("the banner of dev", () => {
     running = startCli(["dev", "-p", "0"], { cwd: project.dir, isTTY: true });
     await running.stderr.until(/quit\S*\n/);
     expect(stripVTControlCharacters(running.stderr.text)).toMatch(
-      /^ {2}Compat +langgraph \(default of a langgraph\.json; --compat specification\)$/m,
+      /^ {2}Compat +langgraph \(default of a langgraph\.json\); for the defaults of the specification: --compat specification$/m,
     );
   });
 });

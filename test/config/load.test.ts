@@ -245,7 +245,13 @@ describe("environment variables", () => {
 
   it("a missing env file in the configuration is a warning", async () => {
     await put("graph-server.config.json", { env: ".env" });
-    expect((await load()).warnings).toEqual(["env file .env does not exist"]);
+    expect((await load()).warnings).toEqual([
+      "env file .env does not exist; create it, with lines such as NAME=value, or remove env from the configuration",
+    ]);
+    await put(".env.example", "NAME=value\n");
+    expect((await load()).warnings).toEqual([
+      "env file .env does not exist; copy .env.example to it, or remove env from the configuration",
+    ]);
   });
 
   it("an unsupported variable of LangGraph's server is a warning", async () => {

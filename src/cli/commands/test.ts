@@ -123,7 +123,7 @@ async function openOutput({ io, print }: Session, { out }: TestFlags, { reporter
     cwd,
     asCalled: (text) => print.asCalled(text),
   };
-  const file = await createReport(cwd, out);
+  const file = await createReport({ io, print }, out);
   if (!file) return { reporters: [createReporter(reporter, toStdout)], flush: () => Promise.resolve() };
   let text = "";
   const toFile: Reporting = {

@@ -101,7 +101,7 @@ function storageText(
 const compatText = (
   { name, origin }: NonNullable<BannerFacts["compat"]>,
   dim: (text: string) => string,
-): string => `${name} ${dim(`(${origin}; --compat specification)`)}`;
+): string => `${name} ${dim(`(${origin}); for the defaults of the specification: --compat specification`)}`;
 
 interface KeyActions {
   reload(): void;

@@ -7,6 +7,7 @@ import { silentLogger } from "../../support/log.js";
 import { engineNeed, loadOptional } from "../../support/optional-package.js";
 import { langsmithNotice, langsmithSwitches } from "../../tracing/langsmith.js";
 import { duplicateCoreNotice, SHARED_PACKAGES, useLangGraphOf } from "../../support/user-langgraph.js";
+import { configuredStorage } from "../migrate/sides.js";
 import { type DevConfig, onlyGraph, openConfigured, openStorageOf } from "../session/open.js";
 import { describeGraph } from "../terminal/text.js";
 
@@ -263,8 +264,8 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
       await service.close(0);
     }
   } catch (error) {
-    if (isNotCreatedYet(error))
-      return [ok("storage", `${scheme}: not created yet, the first run creates it`)];
+    const missing = await missingStorage(config, error);
+    if (missing) return [ok("storage", missing)];
     return [failure("storage", error, "check checkpointer_scheme and checkpointer_uri")];
   }
 }
@@ -324,9 +325,15 @@ async function ttlCheck(service: Service): Promise<Check> {
   );
 }
 
-/** A database file that no run has created yet is not an error. */
-function isNotCreatedYet(error: unknown): boolean {
-  return error instanceof StorageUnavailableError && errorMessage(error).startsWith("there is no database");
+/** Describes a storage without a file or tables, which is not an error: a server creates them. Otherwise undefined. */
+async function missingStorage(config: DevConfig, error: unknown): Promise<string | undefined> {
+  if (!(error instanceof StorageUnavailableError)) return undefined;
+  const { storageSchema } = await import("../../service/migration.js");
+  const place = configuredStorage(config);
+  const state = await storageSchema(place).catch(() => undefined);
+  if (!state?.parts.some(({ version }) => version === 0)) return undefined;
+  const created = state.parts.some(({ name }) => name === "documents") ? "collections" : "tables";
+  return `${place.checkpointer_scheme} ${state.location ?? ""}: no ${created} yet, graph-serve start or the first run creates them`;
 }
 
 /** Parses versions as far as the ranges in our package.json need it. */

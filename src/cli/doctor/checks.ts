@@ -102,13 +102,19 @@ function configChecks(config: LoadedConfig, cwd: string): Check[] {
   return [
     ok("config", file === undefined ? "no config file, using defaults" : shortPath(file, cwd)),
     ok("compat", `${settings.compat} (${originText(origins.compat, cwd)})`),
-    ...warnings.map((warning) => warn("config", warning, "see graph-serve config print --origin")),
+    ...warnings.map(configWarning),
     ...unheeded.map((field) =>
       field.protects
         ? failure("config", ignoredFieldError(field), field.hint)
         : warn("config", ignoredFieldText(field), field.hint),
     ),
   ];
+}
+
+/** A warning with its fix after a semicolon, if it names one. */
+function configWarning(warning: string): Check {
+  const [detail = warning, fix = "see graph-serve config print --origin"] = warning.split(/; (.*)/s);
+  return warn("config", detail, fix);
 }
 
 /** Graphs that are loaded have their own checks. */

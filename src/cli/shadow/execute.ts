@@ -78,8 +78,8 @@ async function executed(
   const timeoutSeconds = wholeNumber("--timeout", flags.timeout, 1, MOST_SECONDS);
   const budget = budgetOf(flags);
   const baseline = await Baseline.read(flags.baseline && resolve(io.cwd, flags.baseline));
-  const junit = await createReport(io.cwd, flags.junit);
-  const html = await createReport(io.cwd, flags.html);
+  const junit = await createReport(session, flags.junit);
+  const html = await createReport(session, flags.html);
   const places = await openPlaces(session, flags);
   const { source, graphs, graphId, config } = places;
   const redact = createRedaction(

@@ -100,13 +100,13 @@ async function listVersions(session: Session, flags: StorageFlags): Promise<numb
 
 /** Exit code 1 if a thread cannot continue; with `--ci`, also if one was not checked. */
 async function checkVersions(session: Session, flags: CheckFlags): Promise<number> {
-  const { print, io } = session;
+  const { print } = session;
   const config = await versionsConfig(session, flags);
   const graphId = flags.against === undefined ? flags.graph : config.settings.default_assistant_id;
   const since = flags.since === undefined ? undefined : timeOf("--since", flags.since);
   const counts = { checked: 0, failed: 0, unchecked: 0 };
   const cases: GraphCase[] = [];
-  const junit = await createReport(io.cwd, flags.junit);
+  const junit = await createReport(session, flags.junit);
   await withStorage(config, async (service) => {
     const fault = flags.against !== undefined && service.graphFaults().get(graphId ?? "");
     if (fault) throw fault;

@@ -273,6 +273,7 @@ export const graph = new StateGraph(State).addNode("left", asks("left")).addNode
       );
       expect(code).toBe(1);
       const page = await readFile(join(elsewhere.dir, "shadow.html"), "utf8");
+      expect(stderr).toContain("wrote shadow.html\n");
       expect(stderr).toContain("1 same, 1 takes another path");
       for (const text of ["1 same, 1 takes another path", small, large, "after plan: ask -&#62; gift"])
         expect(page).toContain(text);
