@@ -76,7 +76,7 @@ async function both(backend: Backend) {
   return { storage, fast: await start(storage), exact: await start(withoutVectorSearch(storage)) };
 }
 
-const ITEMS = 500;
+const ITEMS = 150;
 const QUERIES = 50;
 const NAMESPACES = [["a"], ["a", "b"], ["ab"], ["a", "b", "c"], ["a/"], ["b"], ["é", "\u{1F600}"], ["é"]];
 const WORDS = Array.from({ length: 40 }, (_, index) => (index === 0 ? "zero" : `word ${index}`));
@@ -119,7 +119,7 @@ onVectorSearch("vector search", (backend) => {
           namespace_prefix: [root, ...pick([[], ...NAMESPACES])],
           query: pick(WORDS),
           limit: pick([1, 5, 10, 100]),
-          offset: pick([0, 0, 1, 17, 450]),
+          offset: pick([0, 0, 1, 17, ITEMS - 20]),
           refresh_ttl: false,
           ...(filter && { filter }),
         };
