@@ -35,6 +35,7 @@ import {
 } from "../state/graphs.js";
 import { concerns, onChange } from "../state/changes.js";
 import { conversation } from "../state/layout.js";
+import type { Loading } from "../state/loading.js";
 import { chosenNode } from "../state/node-run.js";
 import { factsOf, marksOf, pollRunFacts, progressOf, readRunFacts, storedRun } from "../state/run-facts.js";
 import { graphOf } from "../state/threads.js";
@@ -56,7 +57,8 @@ export function RunScreen() {
   }, []);
   const { row } = current.value;
   const beside = besideId.value;
-  const error = row.error.value ?? graphs.error.value;
+  // What is loaded stays, with what was entered, unless the thread was deleted.
+  const error = [row, graphs].find((part) => part.error.value && !isUsable(part))?.error.value;
   return (
     <main id="content" class="screen run-screen" tabIndex={-1}>
       <Head />
@@ -85,6 +87,9 @@ export function RunScreen() {
     </main>
   );
 }
+
+const isUsable = ({ value, error }: Loading<unknown>): boolean =>
+  value.value !== undefined && error.value?.status !== 404;
 
 function Head() {
   const id = threadId.value;

@@ -50,6 +50,8 @@ export const concerns = (changes: Changes | undefined, threadId: string): boolea
 
 /** Follows the changes until `left` aborts. A hidden tab holds no connection, and catches up when it is visible. */
 export async function followChanges(left: AbortSignal): Promise<void> {
+  // The stream may survive an outage in which requests failed.
+  addEventListener("online", () => report(undefined), { signal: left });
   while (!left.aborted) {
     try {
       await seen(left);

@@ -109,14 +109,16 @@ export class ThreadView {
     if (!isStale()) this.#show();
   }
 
-  /** Check whether the thread was run elsewhere. */
+  /** Check whether the thread was run elsewhere, and read again what could not be read. */
   async lookAgain(): Promise<void> {
-    const before = this.row.value.peek();
-    if (this.id === "" || this.live.peek() || this.isSending.peek() || this.#isEnding || !before) return;
+    const hasFailed = [this.row, this.state].some(({ error }) => error.peek() !== undefined);
+    const isKnown = hasFailed || this.row.value.peek() !== undefined;
+    if (this.id === "" || this.live.peek() || this.isSending.peek() || this.#isEnding || !isKnown) return;
     const isStale = () => this.isLeft || this.live.peek() !== undefined;
     const now = await readRow(this.id).catch((error: ApiError) => this.#noteGone(error));
     // The end of a run that this page followed may have been read meanwhile.
-    if (!now || isStale() || this.#isEnding || now.updated_at === this.row.value.peek()?.updated_at) return;
+    if (!now || isStale() || this.#isEnding) return;
+    if (!hasFailed && now.updated_at === this.row.value.peek()?.updated_at) return;
     await this.readAll(isStale);
     if (isStale()) return;
     this.#show();

@@ -1,4 +1,4 @@
-/** A server that restarts while its page follows a run. */
+/** A server that restarts, or cannot be reached, while its page follows a run. */
 import type { CallbackManagerForLLMRun } from "@langchain/core/callbacks/manager";
 import { AIMessageChunk, type BaseMessage } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";
@@ -6,14 +6,15 @@ import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { startServer } from "../../src/http/server.js";
 import { openService } from "../../src/service/open.js";
 import { FakeModel } from "../fixtures/fake-model.js";
 import { gateOf } from "../fixtures/gates.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { itSqlite } from "../helpers/with-sqlite.js";
-import { useBrowser } from "./open.js";
+import { gatedChat } from "./gated-model.js";
+import { useBrowser, useServer } from "./open.js";
 
 /** Each call begins another answer, and waits at the gate of its number before it completes it. */
 class RestartedModel extends FakeModel {
@@ -69,6 +70,34 @@ describeWithChromium("a run whose server restarts", () => {
     gateOf("restart-2").open();
     await page.getByText("attempt 2 of an answer").waitFor();
     await page.getByText(/^done/).waitFor();
+    expect(await message.inputValue()).toBe("what comes next");
+  });
+});
+
+describeWithChromium("a run that ends while the server cannot be reached", () => {
+  const open = useBrowser();
+  const server = useServer({ graphs: { chat: gatedChat } });
+
+  it("keeps the conversation and what was entered, and is read once the browser is online", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=chat");
+    const message = page.getByRole("textbox", { name: "Message to the graph" });
+    await message.fill("gate unreachable");
+    await message.press("Enter");
+    await page.getByText("first words").waitFor();
+    await message.fill("what comes next");
+    const thread = /\/threads\/[\w-]+(\/state)?$/;
+    const failed = page.waitForEvent("requestfailed", (request) => /\/state$/.test(request.url()));
+    await page.route(thread, (route) => route.abort());
+    gateOf("unreachable").open();
+    await failed;
+    await page.getByText(/^done/).waitFor();
+    expect(await message.inputValue()).toBe("what comes next");
+    expect(await page.getByText("first words of an answer").count()).toBe(1);
+    await page.locator(".facts .status.is-busy").waitFor();
+    await page.unroute(thread);
+    await page.evaluate(`dispatchEvent(new Event("online"))`);
+    await page.locator(".facts .status.is-idle").waitFor();
     expect(await message.inputValue()).toBe("what comes next");
   });
 });
