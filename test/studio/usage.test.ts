@@ -1,7 +1,7 @@
 /** The usage page: tables by group, a chart by day, empty states, and who sees what. */
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
-import { expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { startServer } from "../../src/http/server.js";
 import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
@@ -34,6 +34,9 @@ const CELLS = `[...document.querySelectorAll(".usage-table tr")].map((row) =>
 const cells = (page: Page) => page.evaluate<string[][]>(CELLS);
 
 describeWithChromium("the usage page", () => {
+  // No midnight falls between the runs and the page.
+  beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.now() }));
+  afterAll(() => void vi.useRealTimers());
   const open = useBrowser();
   const server = useServer({ graphs: graphs(), settings: { prices } });
 
@@ -66,6 +69,7 @@ describeWithChromium("the usage page", () => {
     const { service, url } = server();
     for (const graph of ["cheap", "dear", "free"]) await runOf(service, graph);
     const { page, visit } = await open(url);
+    await page.clock.setFixedTime(Date.now());
     await visit("#/usage");
     const names = async () => (await cells(page)).map(([name]) => name);
     await expect.poll(names).toEqual(["Model", "dear", "cheap", "<b>unpriced</b>\\u202e", "Total"]);

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
@@ -46,6 +46,13 @@ function billed() {
 const usageOf = async (service: Pick<Service, "usage">, group_by: string) =>
   (await service.usage({ group_by, limit: 100 })).items;
 
+/** Stops the clock until the end of the test, so that no midnight falls into it. @returns the UTC day */
+function stopClock(): string {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+  onTestFinished(() => void vi.useRealTimers());
+  return new Date().toISOString().slice(0, 10);
+}
+
 /** `npm ci` installs it. */
 function hasPackage(): boolean {
   try {
@@ -57,6 +64,7 @@ function hasPackage(): boolean {
 
 describe("usage of runs", () => {
   it("is what the provider billed, by model, node, graph and day, with the costs of own prices", async () => {
+    const day = stopClock();
     const { graph, total } = billed();
     const service = await openTestService({ graphs: { billed: graph }, settings: { prices } });
     const { thread_id } = await service.threads.create({});
@@ -72,7 +80,6 @@ describe("usage of runs", () => {
       ["left", 1],
       ["right", 1],
     ]);
-    const day = new Date().toISOString().slice(0, 10);
     expect(await usageOf(service, "graph,day,user")).toMatchObject([
       { graph: "billed", day, user: null, input_tokens: total("input_tokens"), cost_usd: 0.002837 },
     ]);
@@ -130,6 +137,7 @@ describe("usage of runs", () => {
   });
 
   it("is kept for the days of the setting ttl, and budgets of the current day are not affected", async () => {
+    const today = stopClock();
     const { graph, dear } = billed();
     const settings = { ttl: { usage: { days: 1 } }, budgets: { user: { day: "150 tokens" } } };
     const server = await startTestServer({ graphs: { billed: graph }, authenticate: byHeader, settings });
@@ -142,7 +150,6 @@ describe("usage of runs", () => {
     await service.sweep();
     expect(await run()).toContain("The budget of the user for this day is used up");
     const calls = 1 + dear.bill.length;
-    const today = new Date().toISOString().slice(0, 10);
     const after = (days: number) => new Date(Date.parse(today) + days * 86_400_000).toISOString();
     await service.sweep(after(1));
     expect(await usageOf(service, "day")).toMatchObject([{ day: today, calls }]);
