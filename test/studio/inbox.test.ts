@@ -1,5 +1,5 @@
 /** The inbox while threads change, and forms whose question or thread changes. */
-import { Annotation, interrupt, START, Send, StateGraph } from "@langchain/langgraph";
+import { Annotation, interrupt, MessagesAnnotation, START, Send, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
@@ -30,10 +30,15 @@ const sends = new StateGraph(State)
   .addConditionalEdges("plan", () => Array.from({ length: 50 }, () => new Send("work", {})), ["work"])
   .compile({ name: "sends" });
 
+const asks = new StateGraph(MessagesAnnotation)
+  .addNode("ask", () => ({ messages: [String(interrupt("Approve?"))] }))
+  .addEdge(START, "ask")
+  .compile({ name: "asks" });
+
 describeWithChromium("the inbox", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, hitl, sends, twice },
+    graphs: { agent, asks, hitl, sends, twice },
     settings: { list_all_assistants: true },
   });
   const asked = (topic: string) => ranThread(server().service, "hitl", { topic }, { graph_id: "hitl" });
@@ -132,6 +137,18 @@ describeWithChromium("the inbox", () => {
     await service.runs.create(id, { assistant_id: "hitl", command: { resume: "elsewhere" } });
     await page.getByRole("group", { name: "The graph asks" }).waitFor({ state: "detached" });
     await field.waitFor();
+  });
+
+  it("shows long titles in full width on phones", async () => {
+    const { service, url } = server();
+    const title = "Approve the refund of the Donaudampfschifffahrtsgesellschaft, order 4711";
+    const id = await ranThread(service, "asks", { messages: [{ role: "user", content: title }] });
+    const { page, visit } = await open(url, { width: 390 });
+    await visit(`#/inbox/${id}`);
+    const heading = asker(page).getByRole("heading", { name: title });
+    await heading.waitFor();
+    const [box, around] = [await heading.boundingBox(), await asker(page).boundingBox()];
+    expect(box?.width).toBeGreaterThan((around?.width ?? 0) * 0.85);
   });
 
   it("nodes before which a thread stopped are counted instead of repeated", async () => {
