@@ -37,15 +37,8 @@ export class TableLayout {
     const cells = rows.map((row) => row.map((cell) => escapeControl(cell).replaceAll("\n", "\\n")));
     const isFirst = this.#widths === undefined;
     const widths = (this.#widths = this.#widthsFor(cells));
-    const heading = isFirst
-      ? [
-          rowLine(
-            this.#head,
-            widths,
-            this.#head.map(() => colors.dim),
-          ),
-        ]
-      : [];
+    const dimmed = Array<typeof colors.dim>(this.#head.length).fill(colors.dim);
+    const heading = isFirst ? [rowLine(this.#head, widths, dimmed)] : [];
     return [...heading, ...cells.map((row) => rowLine(row, widths, this.#options.paints))].join("\n");
   }
 
