@@ -210,8 +210,10 @@ function Asker({ thread }: { thread: ListedThread }) {
   const [fault, setFault] = useState<ApiError | undefined>(undefined);
   const path = `/threads/${encodeURIComponent(id)}`;
   const readState = async () => (await ask<ThreadState>("GET", `${path}/state`)).body;
+  const reread = () => void load(state, readState);
   // A change of the thread keeps what was entered, unless it asks something else.
-  useEffect(() => void load(state, readState), [updated_at]);
+  useEffect(reread, [updated_at]);
+  useEffect(() => onChange(() => state.error.peek() && reread()), []);
   const answer = async (wish: RunWish): Promise<boolean> => {
     setBusy(true);
     setFault(undefined);
@@ -233,7 +235,7 @@ function Asker({ thread }: { thread: ListedThread }) {
   return (
     <article class="asker">
       <AskerHead thread={thread} />
-      {state.error.value && <Fault error={state.error.value} />}
+      {state.error.value && <Fault error={state.error.value} retry={reread} />}
       {!at && !state.error.value && <Waiting />}
       {at && <Context at={at} />}
       {at && at.interrupts.length === 0 && (

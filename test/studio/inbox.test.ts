@@ -71,6 +71,26 @@ describeWithChromium("the inbox", () => {
       .toMatchObject({ answer: "half an answer" });
   });
 
+  it("reads a question that could not be read again, once the browser is online or on request", async () => {
+    const id = await asked("tea");
+    const { page, visit } = await open(server().url);
+    const state = `**/threads/${id}/state`;
+    const fault = asker(page).getByText("The server is not reachable");
+    await page.route(state, (route) => route.abort());
+    await visit(`#/inbox/${id}`);
+    await fault.waitFor();
+    await page.unroute(state);
+    await page.evaluate(`dispatchEvent(new Event("online"))`);
+    await field(page).waitFor();
+    expect(await fault.count()).toBe(0);
+    await page.route(state, (route) => route.abort());
+    await page.reload();
+    await fault.waitFor();
+    await page.unroute(state);
+    await asker(page).getByRole("button", { name: "Try again" }).click();
+    await field(page).waitFor();
+  });
+
   it("shows the thread of the address, also one that is not in the list, and never another one", async () => {
     const { service, url } = server();
     const question = { messages: [{ role: "user", content: "two and three" }] };

@@ -82,7 +82,7 @@ function recordingTests(place: () => Place): void {
     await expect
       .poll(async () => (await fetch(`${url}/threads/${expiring}`)).status, { timeout: 20_000 })
       .toBe(404);
-    expect(await count()).toBe(0);
+    await expect.poll(count).toBe(0);
     const thread = await ask(url, "hello");
     await expect.poll(count).toBe(1);
     await stopped();
