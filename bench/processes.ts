@@ -50,10 +50,13 @@ export class Stage {
     return this.#serve({ scheme, uri, env }, dist);
   }
 
-  /** Starts a server of the revision to compare with; returns undefined without one. */
-  async otherServer(): Promise<RunningServer | undefined> {
+  /** Starts a server of the revision to compare with, by default on memory; returns undefined without one. */
+  async otherServer(
+    start: (dist: string) => Promise<RunningServer | undefined> = (dist) =>
+      this.server("memory", undefined, dist),
+  ): Promise<RunningServer | undefined> {
     const { otherDist } = this.options;
-    return otherDist === undefined ? undefined : this.#serve({ scheme: "memory" }, otherDist);
+    return otherDist === undefined ? undefined : start(otherDist);
   }
 
   /** Starts a server on a new PostgreSQL schema; returns undefined without PostgreSQL. */

@@ -3,7 +3,7 @@ import type { FloorUnit } from "../floor-process.js";
 import type { Floor, RunningServer, Stage } from "../processes.js";
 import { ratioRow, valueRow, type Row } from "../report.js";
 import { compared, measureRounds, type Round } from "../rounds.js";
-import { CLIENTS, floorRound, ourRound } from "./throughput.js";
+import { againstOther, CLIENTS, floorRound, ourRound } from "./throughput.js";
 
 const UNIT: FloorUnit = { graph: "g2", input: { n: 0 } };
 
@@ -20,11 +20,10 @@ interface Sides {
 }
 
 export async function databases(goal: string, stage: Stage): Promise<Row[]> {
-  const { otherDist } = stage.options;
   const rows = await compare(goal, stage, {
     on: "SQLite",
     ours: await stage.server("sqlite"),
-    other: otherDist === undefined ? undefined : await stage.server("sqlite", undefined, otherDist),
+    other: await stage.otherServer((dist) => stage.server("sqlite", undefined, dist)),
     floor: stage.floor(),
     floorIs: "memory in process",
     throughput: 0.75,
@@ -42,7 +41,7 @@ export async function databases(goal: string, stage: Stage): Promise<Row[]> {
     ...(await compare(goal, stage, {
       on: "PostgreSQL",
       ours,
-      other: otherDist === undefined ? undefined : await stage.postgresServer({}, otherDist),
+      other: await stage.otherServer((dist) => stage.postgresServer({}, dist)),
       floor,
       floorIs: "LangGraph's saver in process",
       throughput: 2,
@@ -63,14 +62,13 @@ async function compare(goal: string, stage: Stage, sides: Sides): Promise<Row[]>
     ours: (ms) => ourRound(ours, client, UNIT, ms),
     ...(other && { other: (ms: number) => ourRound(other, client, UNIT, ms) }),
   });
-  const row = (figure: keyof Round, what: string, target: Row["target"], base = rounds.floor) =>
-    ratioRow([goal, `g2 on ${on}, ${what}`], compared(figure, rounds.ours ?? [], base ?? []), target);
+  const what = `g2 on ${on}`;
+  const row = (figure: keyof Round, measured: string, target: Row["target"]) =>
+    ratioRow([goal, `${what}: ${measured}`], compared(figure, rounds.ours ?? [], rounds.floor ?? []), target);
   return [
     row("perSecond", `throughput at ${CLIENTS} clients, against ${floorIs}`, { atLeast: sides.throughput }),
     row("cpuPerRun", `CPU per run, against ${floorIs}`, { atMost: sides.cpu }),
-    ...(other
-      ? [row("cpuPerRun", "CPU per run, against the other revision", { atMost: 1.05 }, rounds.other)]
-      : []),
+    ...againstOther([goal, what], rounds),
   ];
 }
 

@@ -45,8 +45,7 @@ export async function queue(goal: string, stage: Stage): Promise<Row[]> {
     EVENTS * (await perSecond("g3c", { count: EVENTS }, "custom")(server));
   const inLine: Measure = (server) => server.call("lineUp", { count: LINE });
   const first: Measure = (server) => firstEventOf(client, server, stage.scaled(60, 15));
-  const { otherDist } = stage.options;
-  const other = otherDist === undefined ? undefined : await stage.postgresServer(withQueue, otherDist);
+  const other = await stage.otherServer((dist) => stage.postgresServer(withQueue, dist));
   if (other) {
     const beside = (what: string, unit: string, measure: Measure, target: Target) =>
       compare(`queue against the other revision: ${what}`, unit, queued, measure, target, other);

@@ -45,37 +45,27 @@ export async function throughput(goal: string, stage: Stage): Promise<Row[]> {
       oneRequest: (ms: number) => ourRound(server, client, { ...work.unit, createsThread: true }, ms),
     }),
   });
-  const row = (
-    figure: keyof Round,
-    what: string,
-    target: Row["target"],
-    { ours = rounds.ours, base = rounds.floor } = {},
-  ) => ratioRow([goal, `${work.what}: ${what}`], compared(figure, ours ?? [], base ?? []), target);
+  const row = (figure: keyof Round, what: string, target: Row["target"], ours = rounds.ours) =>
+    ratioRow([goal, `${work.what}: ${what}`], compared(figure, ours ?? [], rounds.floor ?? []), target);
   const { oneRequest } = rounds;
   return [
     row("perSecond", `throughput at ${CLIENTS} clients`, { atLeast: work.throughput }),
     row("cpuPerRun", "CPU per run", { atMost: work.cpu }),
     ...(oneRequest
-      ? [
-          row(
-            "cpuPerRun",
-            "CPU per run whose request creates its thread",
-            { atMost: 1.5 },
-            { ours: oneRequest },
-          ),
-        ]
+      ? [row("cpuPerRun", "CPU per run whose request creates its thread", { atMost: 1.5 }, oneRequest)]
       : []),
-    ...(other
-      ? [
-          row(
-            "cpuPerRun",
-            "CPU per run, against the other revision",
-            { atMost: 1.05 },
-            { base: rounds.other },
-          ),
-        ]
-      : []),
+    ...againstOther([goal, work.what], rounds),
   ];
+}
+
+/** The row of `--against`; none without a revision to compare with. */
+export function againstOther(
+  [goal, what]: [string, string],
+  { ours, other }: Partial<Record<"ours" | "other", Round[]>>,
+): Row[] {
+  if (!ours || !other) return [];
+  const figures = compared("cpuPerRun", ours, other);
+  return [ratioRow([goal, `${what}: CPU per run, against the other revision`], figures, { atMost: 1.05 })];
 }
 
 export async function floorRound(floor: Floor, unit: FloorUnit, ms: number): Promise<Round> {

@@ -26,7 +26,7 @@
  * it is rolled back, see `rolledBack`.
  */
 import type { Resumption, RunHolder, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
-import { type EndStatus } from "../models/run-status.js";
+import type { EndStatus } from "../models/run-status.js";
 
 /** Stored with a delay. */
 export const delayed: Readonly<RunLease> = { state: "delayed", owner: null, attempt: 0 };

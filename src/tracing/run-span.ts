@@ -1,5 +1,6 @@
 /** The span of a run, and its attributes. */
 import type { Run, RunTasks } from "../models/run.js";
+import { isFinished } from "../models/run-status.js";
 import { reportedTokens } from "../models/token-counts.js";
 import * as names from "./names.js";
 import { type TaskSpan, taskSpans } from "./task-spans.js";
@@ -42,10 +43,7 @@ export function storedSpan(run: Run, tasks: RunTasks): TaskSpan {
   const { status, created_at, updated_at, attempt, metadata } = run;
   // The run may have waited for its thread.
   const from = Date.parse(tasks.tasks[0]?.started_at ?? created_at);
-  const to = Math.max(
-    from,
-    status === "pending" || status === "running" ? Date.now() : Date.parse(updated_at),
-  );
+  const to = Math.max(from, isFinished(run) ? Date.parse(updated_at) : Date.now());
   return {
     key: "",
     name: `${OPERATION} ${String(metadata.graph_id)}`,

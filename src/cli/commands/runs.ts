@@ -1,5 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { type Run } from "../../models/run.js";
+import type { Run } from "../../models/run.js";
 import { RUN_STATUSES } from "../../models/run-status.js";
 import { addFormerCommand, examples, type Runner } from "../session/command.js";
 import { runColumns } from "../inspect/cards.js";
