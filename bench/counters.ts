@@ -1,5 +1,6 @@
-/** Deterministic costs of this process: promises, writes to sockets, allocated bytes. */
+/** Deterministic costs of this process: promises, writes to sockets, system calls, allocated bytes. */
 import { createHook } from "node:async_hooks";
+import { readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { constants, PerformanceObserver } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +9,11 @@ export interface Counts {
   promises: number;
   /** Calls that write to a socket; each is at least one system call. */
   sends: number;
+  /**
+   * System calls that read or write files, pipes and sockets, in all threads. The kernel counts these; others, such as
+   * `epoll_wait`, depend on the scheduler. Undefined on systems without /proc.
+   */
+  systemCalls: number | undefined;
   /** Undefined if garbage was collected meanwhile. */
   allocatedBytes: number | undefined;
 }
@@ -19,6 +25,7 @@ const sockets = Socket.prototype as unknown as Record<"_write" | "_writev", Writ
 export class Counters {
   #promises = 0;
   #sends = 0;
+  #systemCalls: number | undefined;
   #collections = 0;
   #heapUsed = 0;
   readonly #hook = createHook({
@@ -44,6 +51,7 @@ export class Counters {
       wrap(name, original[name], () => (this.#sends += 1));
     }
     this.#restore = () => Object.assign(sockets, original);
+    this.#systemCalls = systemCalls();
     this.#heapUsed = heapBytes();
     this.#hook.enable();
   }
@@ -51,7 +59,12 @@ export class Counters {
   async stop(): Promise<Counts> {
     this.#hook.disable();
     const allocated = heapBytes() - this.#heapUsed;
-    const counts = { promises: this.#promises, sends: this.#sends };
+    const calls = systemCalls();
+    const counts = {
+      promises: this.#promises,
+      sends: this.#sends,
+      systemCalls: calls === undefined ? undefined : calls - (this.#systemCalls ?? 0),
+    };
     this.#restore?.();
     // Entries of collections arrive in a later turn.
     await sleep(20);
@@ -68,6 +81,14 @@ function wrap(name: "_write" | "_writev", write: Write, note: () => void): void 
 }
 
 const pick = ({ _write, _writev }: typeof sockets) => ({ _write, _writev });
+
+/** Since the process started. */
+function systemCalls(): number | undefined {
+  if (process.platform !== "linux") return undefined;
+  const io = readFileSync("/proc/self/io", "utf8");
+  const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(io)?.[1]);
+  return count("syscr") + count("syscw");
+}
 
 const heapBytes = (): number => process.memoryUsage().heapUsed;
 

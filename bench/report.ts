@@ -11,7 +11,8 @@ export interface Row {
   target: Target;
 }
 
-export type Target = { atMost: number } | { atLeast: number } | { atLeast: number; atMost: number };
+/** Empty for a result that explains another one. */
+export type Target = { atLeast?: number; atMost?: number };
 
 const HEAD = ["goal", "what", "floor", "ours", "ratio", "target", "result"];
 
@@ -36,10 +37,12 @@ export function valueRow([goal, what]: [string, string], ours: number, unit: str
   return { goal, what, floor: "", ours: `${digits(ours)} ${unit}`, measured: ours, target };
 }
 
-export const isMet = ({ measured, target }: Row): boolean => {
-  const { atLeast = -Infinity, atMost = Infinity } = target as Partial<Record<"atLeast" | "atMost", number>>;
-  return measured >= atLeast && measured <= atMost;
-};
+export const isMet = ({ measured, target: { atLeast = -Infinity, atMost = Infinity } }: Row): boolean =>
+  measured >= atLeast && measured <= atMost;
+
+/** Empty without a target. */
+export const resultOf = (row: Row): string =>
+  Object.keys(row.target).length === 0 ? "" : isMet(row) ? "met" : "missed";
 
 export function table(rows: readonly Row[]): string {
   const cells = [HEAD, ...rows.map(cellsOf)];
@@ -55,10 +58,10 @@ function cellsOf(row: Row): string[] {
   const { goal, what, floor, ours, measured, target } = row;
   const ratio = floor === "" ? "" : digits(measured);
   const bound = [
-    ...("atLeast" in target ? [`>= ${target.atLeast}`] : []),
-    ...("atMost" in target ? [`<= ${target.atMost}`] : []),
+    ...(target.atLeast === undefined ? [] : [`>= ${target.atLeast}`]),
+    ...(target.atMost === undefined ? [] : [`<= ${target.atMost}`]),
   ].join(", ");
-  return [goal, what, floor, ours, ratio, bound, isMet(row) ? "met" : "missed"];
+  return [goal, what, floor, ours, ratio, bound, resultOf(row)];
 }
 
 /** Rounds to three significant digits; keeps all digits of the integer part. */

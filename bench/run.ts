@@ -30,7 +30,7 @@ import { usage } from "./goals/usage.js";
 import { versions } from "./goals/versions.js";
 import { buildRevision } from "./other-revision.js";
 import { Stage, type BenchOptions } from "./processes.js";
-import { digits, isMet, table, type Row } from "./report.js";
+import { digits, isMet, resultOf, table, type Row } from "./report.js";
 
 const HELP = `npm run bench -- [options]
 
@@ -38,7 +38,7 @@ const HELP = `npm run bench -- [options]
   --quick          short phases and small counts, for development only
   --rounds <n>     rounds of load, of which the median is reported (default 3)
   --dist <folder>  compiled sources to measure (default: runs the build)
-  --counts         count promises, sends and memory per run; exit code 1 if a limit is exceeded
+  --counts         count promises, sends, system calls and memory per run; exit code 1 if a limit is exceeded
   --against <rev>  measure another revision in the same run (P1 to P5, Q1 and the counts)
 `;
 
@@ -141,9 +141,7 @@ function readOptions(): BenchOptions {
 
 /** Prints progress to stderr. */
 function note(row: Row): void {
-  process.stderr.write(
-    `${row.goal}  ${row.what}: ${digits(row.measured)} ${isMet(row) ? "met" : "missed"}\n`,
-  );
+  process.stderr.write(`${row.goal}  ${row.what}: ${digits(row.measured)} ${resultOf(row)}\n`);
 }
 
 function machine(): string {
