@@ -72,6 +72,7 @@ export class GraphRegistry {
   readonly #reportedHeld = new Set<string>();
   /** Errors of factories on reads of threads, until the factory succeeds again. */
   readonly #brokenFactories = new Map<string, GraphLoadError>();
+  readonly #uuids: ReadonlyMap<string, string>;
   /** Graph ids by the UUIDs that name them. */
   readonly #byUuid: ReadonlyMap<string, string>;
 
@@ -83,6 +84,7 @@ export class GraphRegistry {
     this.defaultId = options.default_assistant_id ?? keys[0] ?? "";
     this.ids = keys.sort((a, b) => Number(b === this.defaultId) - Number(a === this.defaultId));
     this.assistants = options.list_all_assistants ? this.ids : [this.defaultId];
+    this.#uuids = new Map(keys.map((id) => [id, assistantUuid(options.assistant_namespace, id)]));
     this.#byUuid = new Map(this.assistants.map((id) => [this.uuidOf(id), id]));
   }
 
@@ -108,8 +110,9 @@ export class GraphRegistry {
     return new GraphRegistry({ ...this.#options, graphs: this.#graphs, unfiltered: all });
   }
 
+  /** `graphId` is one of `ids`. */
   uuidOf(graphId: string): string {
-    return assistantUuid(this.#options.assistant_namespace, graphId);
+    return this.#uuids.get(graphId) ?? assistantUuid(this.#options.assistant_namespace, graphId);
   }
 
   /**
