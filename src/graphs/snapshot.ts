@@ -187,20 +187,3 @@ export function openInterrupts(snapshot: Snapshot): Record<string, Interrupt[]> 
   const open = snapshot.tasks.map((task) => [task.id, interruptsOf(task)] as const);
   return Object.fromEntries(open.filter(([, interrupts]) => interrupts.length > 0));
 }
-
-/**
- * Ids of the tasks that have ended while the rest of their superstep has not: their writes are stored with the
- * checkpoint. Excludes tasks that failed or wait for an answer.
- */
-export function endedTasks({ tasks, next }: Snapshot): string[] {
-  const waiting = [...next];
-  const ended: string[] = [];
-  for (const { id, name, error, interrupts = [], result } of tasks) {
-    const place = waiting.indexOf(name);
-    // `next` lists the nodes without writes. A task may also end without a result.
-    const wrote = result !== undefined || place < 0;
-    if (place >= 0 && result === undefined) waiting.splice(place, 1);
-    if (wrote && error == null && interrupts.length === 0) ended.push(id);
-  }
-  return ended;
-}

@@ -1,9 +1,10 @@
 /** Reads and edits the state of a thread and reads its history (docs/specification.md#threads). */
 import { unknownNode } from "../graphs/breakpoints.js";
 import { assertPlainData, coerceValues, messageRules } from "../graphs/coerce.js";
-import type { GraphConfig, Snapshot } from "../graphs/graph.js";
+import type { GraphConfig, Snapshot, SnapshotTask } from "../graphs/graph.js";
 import { filterAt, keysOnly, PASS_ALL, type OutputFilter } from "../graphs/output-filter.js";
-import { checkpointRefOf, endedTasks, readState, threadStateOf, writeState } from "../graphs/snapshot.js";
+import { hasWrites } from "../graphs/open-tasks.js";
+import { checkpointRefOf, readState, threadStateOf, writeState } from "../graphs/snapshot.js";
 import { previewOfState } from "../graphs/thread-preview.js";
 import { DEFAULT_LIMIT, isRecord, type JsonObject } from "../models/common.js";
 import {
@@ -66,8 +67,7 @@ export class States {
     if (checkpoint_id !== undefined && snapshot.createdAt === undefined) {
       throw new NotFoundError("checkpoint", checkpoint_id);
     }
-    const step = checkpoint_id === undefined ? unfinishedStep : unfinishedStepAt;
-    const unfinished_step = await step(this.#context, row.thread_id, snapshot);
+    const unfinished_step = await unfinishedStep(this.#context, row.thread_id, snapshot);
     const filter = await this.#filterAt(reader, configurable.checkpoint_ns);
     return { ...threadStateOf(snapshot, filter), ...(unfinished_step && { unfinished_step }) };
   }
@@ -224,7 +224,7 @@ export class States {
       filter ??= await this.#filterAt(reader, namespace);
       const { thread_id } = snapshot.config.configurable ?? {};
       const unfinished_step = isNewest
-        ? await unfinishedStepAt(this.#context, String(thread_id), snapshot)
+        ? await unfinishedStep(this.#context, String(thread_id), snapshot)
         : undefined;
       yield {
         ...threadStateOf(snapshot, filter),
@@ -265,31 +265,29 @@ function selectorOf(like: CheckpointLike): CheckpointSelector {
 /** Number of newest runs searched for the one that executed the superstep. */
 const MAX_RUNS = 10;
 
-/** The superstep after a thread's latest checkpoint, if it is unfinished and some of its tasks have ended. */
+/**
+ * The superstep after a checkpoint, if some of its tasks have ended and it has not. A task whose edge failed after its
+ * node wrote has ended too: LangGraph does not run it again, and its writes are part of the state.
+ */
 async function unfinishedStep(
   context: OpsContext,
   threadId: string,
-  snapshot: Snapshot,
+  { config, metadata, tasks }: Snapshot,
 ): Promise<UnfinishedStep | undefined> {
-  const tasks = endedTasks(snapshot);
-  if (tasks.length === 0) return undefined;
-  return { run_id: await runOf(context, threadId, snapshot.metadata?.run_id), tasks };
-}
-
-/** Like `unfinishedStep`, for a checkpoint that may not be the latest. */
-async function unfinishedStepAt(
-  context: OpsContext,
-  threadId: string,
-  snapshot: Snapshot,
-): Promise<UnfinishedStep | undefined> {
-  const { checkpoint_ns, checkpoint_id } = snapshot.config.configurable ?? {};
-  if (endedTasks(snapshot).length === 0) return undefined;
+  // Most states with tasks are those of one open interrupt. They need no second read.
+  if (tasks.length === 0 || (tasks.length === 1 && isWaiting(tasks[0]))) return undefined;
+  const { checkpoint_ns, checkpoint_id } = config.configurable ?? {};
   const latest = await context.storage.checkpointer.getTuple({
     configurable: { thread_id: threadId, checkpoint_ns },
   });
   // The superstep after an older checkpoint has ended or was abandoned.
-  return latest?.checkpoint.id === checkpoint_id ? unfinishedStep(context, threadId, snapshot) : undefined;
+  if (!latest || latest.checkpoint.id !== checkpoint_id) return undefined;
+  const ended = tasks.filter((task) => hasWrites(latest, task)).map(({ id }) => id);
+  if (ended.length === 0) return undefined;
+  return { run_id: await runOf(context, threadId, metadata?.run_id), tasks: ended };
 }
+
+const isWaiting = (task: SnapshotTask | undefined): boolean => (task?.interrupts ?? []).length > 0;
 
 /**
  * The run that wrote the checkpoint, or a later run that resumed from it. A run with new input does not resume: it starts

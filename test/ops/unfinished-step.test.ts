@@ -125,6 +125,29 @@ it("an unfinished superstep includes tasks without writes", async () => {
   const { run_id } = run.body as Run;
   const { body } = await request("GET", `/threads/${thread_id}/state`);
   expect(unfinished(body as ThreadState)).toEqual({ run_id, tasks: ["silent"] });
+  const history = (await request("GET", `/threads/${thread_id}/history`)).body as ThreadState[];
+  expect(history.slice(0, 1).map(unfinished)).toEqual([{ run_id, tasks: ["silent"] }]);
+});
+
+it("an unfinished superstep includes a task whose edge failed after its node wrote", async () => {
+  const graph = new StateGraph(Annotation.Root({ a: Annotation<number>() }))
+    .addNode("writes", () => ({ a: 2 }))
+    .addEdge("__start__", "writes")
+    .addConditionalEdges("writes", () => {
+      throw new Error("no route");
+    })
+    .compile();
+  const { request } = await startTestServer({ graphs: { graph } });
+  const { thread_id } = (await request("POST", "/threads", {})).body as { thread_id: string };
+  const run = await request("POST", `/threads/${thread_id}/runs`, { assistant_id: "graph", input: { a: 1 } });
+  const { run_id } = run.body as Run;
+  const state = (await request("GET", `/threads/${thread_id}/state`)).body as ThreadState;
+  // What LangGraph says: the write is applied, and the node is not executed again.
+  expect(state).toMatchObject({ values: { a: 2 }, next: [] });
+  expect(state.tasks[0]?.error).toContain("no route");
+  expect(unfinished(state)).toEqual({ run_id, tasks: ["writes"] });
+  const history = (await request("GET", `/threads/${thread_id}/history`)).body as ThreadState[];
+  expect(history.map(unfinished).slice(0, 2)).toEqual([{ run_id, tasks: ["writes"] }, undefined]);
 });
 
 it("an unfinished superstep of a copied thread has no run id", async () => {
