@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
 import { withOwnSchema } from "../helpers/postgres.js";
 import { isInRange, nodeCheck, queueChecks, tracingCheck } from "../../src/cli/doctor/check.js";
 import type { LoadedConfig } from "../../src/config/load.js";
+import { Database } from "../helpers/sqlite-database.js";
 import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
 
 interface Check {
@@ -30,6 +33,10 @@ async function checks(
     items.find(({ check }) => check === name) ?? { check: "", status: "", detail: "" };
   return { code, items, of };
 }
+
+/** A stored database of another release. */
+const storedSql = (fixture: string): Promise<string> =>
+  readFile(join(import.meta.dirname, "../fixtures/storage", fixture), "utf8");
 
 describe("a healthy project", () => {
   itSqlite("every check passes", async () => {
@@ -197,17 +204,71 @@ describe("problems in the project", () => {
     });
   });
 
-  withOwnSchema("an empty database", (postgres) => {
-    it("passes, because a server creates its tables", async () => {
+  withOwnSchema("on PostgreSQL", (postgres) => {
+    const storageOf = async () => {
       const { checkpointer_scheme, checkpointer_uri, checkpointer_options } = postgres.options();
       const storage = { checkpointer_scheme, checkpointer_uri, checkpointer_options };
       await project.put("graph-server.config.json", { graphs: { agent: "./graph.ts:graph" }, ...storage });
       const { code, of } = await checks();
-      expect(of("storage")).toMatchObject({ status: "ok" });
-      expect(of("storage").detail).toMatch(
-        /^postgres postgresql:\/\/.*: no tables yet, graph-serve start or the first run creates them$/,
-      );
-      expect(code).toBe(0);
+      return { code, ...of("storage") };
+    };
+
+    it("an empty database passes, because a server creates its tables", async () => {
+      expect(await storageOf()).toMatchObject({
+        code: 0,
+        status: "ok",
+        detail: expect.stringMatching(
+          /^postgres postgresql:\/\/.*: no tables yet, graph-serve start or the first run creates them$/,
+        ) as string,
+      });
+    });
+
+    it("a database of an earlier release without the tables of checkpoints is a warning", async () => {
+      const stored = (await storedSql("postgres-2.sql")).replaceAll("stored.", `"${postgres.schema}".`);
+      await postgres.sql(stored.replace("SCHEMA stored", `SCHEMA "${postgres.schema}"`));
+      expect(await storageOf()).toMatchObject({
+        code: 0,
+        status: "warn",
+        detail: expect.stringContaining("tables of an earlier release") as string,
+      });
+    });
+  });
+
+  describe("a database of another release", () => {
+    async function storageCheck(fixture: string, more = "") {
+      const db = new Database(join(project.dir, "threads.db"));
+      db.exec(await storedSql(fixture));
+      db.exec(more);
+      db.close();
+      const { code, of } = await checks("--db", "./threads.db");
+      return { code, ...of("storage") };
+    }
+
+    itSqlite.each(["threads-0.1.0.sql", "sqlite-8.sql"])(
+      "passes with a warning if a server migrates it: %s",
+      async (fixture) => {
+        expect(await storageCheck(fixture)).toEqual({
+          code: 0,
+          check: "storage",
+          status: "warn",
+          detail: expect.stringMatching(
+            /^sqlite .*threads\.db: tables of an earlier release, which graph-serve start migrates$/,
+          ) as string,
+          fix: expect.stringContaining("graph-serve migrate up") as string,
+        });
+        const { code } = await cli(["migrate", "up", "--db", "./threads.db"], { cwd: project.dir });
+        expect(code).toBe(0);
+        expect((await checks("--db", "./threads.db")).of("storage").status).toBe("ok");
+      },
+    );
+
+    itSqlite("fails if a later release wrote it", async () => {
+      expect(await storageCheck("sqlite-8.sql", "UPDATE gs_schema SET version = 9999")).toMatchObject({
+        code: 1,
+        status: "fail",
+        detail: expect.stringContaining("a later graph-serve") as string,
+        fix: "upgrade graph-serve",
+      });
     });
   });
 

@@ -264,9 +264,8 @@ export async function storageChecks(config: DevConfig): Promise<Check[]> {
       await service.close(0);
     }
   } catch (error) {
-    const missing = await missingStorage(config, error);
-    if (missing) return [ok("storage", missing)];
-    return [failure("storage", error, "check checkpointer_scheme and checkpointer_uri")];
+    const check = await startable(config, error);
+    return [check ?? failure("storage", error, "check checkpointer_scheme and checkpointer_uri")];
   }
 }
 
@@ -325,15 +324,23 @@ async function ttlCheck(service: Service): Promise<Check> {
   );
 }
 
-/** Describes a storage without a file or tables, which is not an error: a server creates them. Otherwise undefined. */
-async function missingStorage(config: DevConfig, error: unknown): Promise<string | undefined> {
+/** The check of a storage that cannot be read yet, because its tables are missing or old: a server creates or migrates them. */
+async function startable(config: DevConfig, error: unknown): Promise<Check | undefined> {
   if (!(error instanceof StorageUnavailableError)) return undefined;
   const { storageSchema } = await import("../../service/migration.js");
   const place = configuredStorage(config);
-  const state = await storageSchema(place).catch(() => undefined);
-  if (!state?.parts.some(({ version }) => version === 0)) return undefined;
-  const created = state.parts.some(({ name }) => name === "documents") ? "collections" : "tables";
-  return `${place.checkpointer_scheme} ${state.location ?? ""}: no ${created} yet, graph-serve start or the first run creates them`;
+  const { location = "", parts = [] } = (await storageSchema(place).catch(() => undefined)) ?? {};
+  const tables = parts.some(({ name }) => name === "documents") ? "collections" : "tables";
+  const storage = `${place.checkpointer_scheme} ${location}`;
+  if (parts.some(({ version, wanted }) => version > wanted)) return undefined;
+  if (parts.some(({ version, wanted }) => version > 0 && version < wanted))
+    return warn(
+      "storage",
+      `${storage}: ${tables} of an earlier release, which graph-serve start migrates`,
+      "stop the servers of the earlier release, then start a server or run graph-serve migrate up; other commands cannot read the storage before",
+    );
+  if (!parts.some(({ version }) => version === 0)) return undefined;
+  return ok("storage", `${storage}: no ${tables} yet, graph-serve start or the first run creates them`);
 }
 
 /** Parses versions as far as the ranges in our package.json need it. */
