@@ -30,6 +30,8 @@ export interface Capabilities {
   takesOver?: boolean;
   /** A checkpoint is rejected if its writer has not seen the newest one; "later" if check and write are not atomic. */
   comparesHead?: boolean | "later";
+  /** Keeps values of channels that the writing graph does not know. */
+  keepsOtherChannels?: boolean;
 }
 
 /** The contract of every backend. `open` returns an empty storage, which is closed after each test. */
@@ -44,6 +46,7 @@ export function storageContract(
     recordings = durable,
     takesOver = durable,
     comparesHead = true,
+    keepsOtherChannels = true,
   }: Capabilities,
 ): void {
   describe(`${scheme} storage`, () => {
@@ -64,7 +67,7 @@ export function storageContract(
     if (takesOver) takeoverTests(() => storage);
     if (takesOver) deadRunTests(() => storage);
     lockTests(() => storage);
-    checkpointTests(() => storage, { inDatabase: durable });
+    checkpointTests(() => storage, { inDatabase: durable, keepsOtherChannels });
     if (comparesHead) headTests(() => storage, { isAtomic: comparesHead === true });
     forkTests(() => storage);
     if (items) itemTests(() => storage);

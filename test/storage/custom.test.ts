@@ -20,6 +20,7 @@ storageContract("maps", async () => openMaps({ ...options, checkpointer_scheme: 
   timers: false,
   usage: false,
   comparesHead: false,
+  keepsOtherChannels: false,
 });
 
 function moduleOf(name: string, text: string): string {

@@ -1,4 +1,5 @@
 import type {
+  ChannelVersions,
   Checkpoint,
   CheckpointMetadata,
   PendingWrite,
@@ -19,6 +20,7 @@ import {
 } from "../saver/saver-parts.js";
 import { RunTakenError } from "../../support/errors.js";
 import { claimHead, deleteHeads } from "./heads.js";
+import { OtherChannels } from "./other-channels.js";
 import { collectionsOf } from "./rows.js";
 import type { MongodbDriver } from "./schema.js";
 import { tooLarge, VALUE_LIMIT } from "./errors.js";
@@ -54,17 +56,26 @@ export async function setUp(saver: MongoDBSaver): Promise<void> {
  * A saver that makes only scalar metadata with plain names searchable. The official saver stores all metadata as fields,
  * but servers reject names that start with "$" and read names with a full stop as paths. The metadata itself is stored in
  * full. Writes are numbered as in all our savers: the official saver loses writes to a channel named "constructor".
+ * Channels of other graphs on the thread keep their values (./other-channels.ts).
  */
 function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): typeof MongoDBSaver {
   return class extends Saver {
     protected override db = withReadOptions(db);
+    #others: OtherChannels | undefined;
 
     override async put(
       config: RunnableConfig,
-      checkpoint: Checkpoint,
+      known: Checkpoint,
       metadata: CheckpointMetadata,
+      newVersions: ChannelVersions = {},
     ): Promise<RunnableConfig> {
       const { checkpoint_id: parent, ...ref } = checkpointRef(config);
+      const others = (this.#others ??= new OtherChannels(this.db.collection(CHECKPOINTS), this.serde));
+      const checkpoint =
+        parent === undefined
+          ? known
+          : await others.added(known, newVersions, { ...ref, checkpoint_id: parent });
+      const channels = Object.keys(checkpoint.channel_values);
       const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
         this.serde.dumpsTyped(checkpoint),
         this.serde.dumpsTyped(metadata),
@@ -73,6 +84,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
         parent_checkpoint_id: parent,
         type,
         checkpoint: checkpointBytes,
+        channels,
         metadata: metadataBytes,
         metadata_search: searchable(metadata),
       };
@@ -89,6 +101,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       }
       if (claim.status === "rejected") throw claim.reason;
       await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
+      others.remember(key, channels);
       return configOf(ref, checkpoint.id);
     }
 
@@ -97,19 +110,28 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
     }
 
     override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-      const ref = requiredCheckpointRef(config);
-      const { writes: own, replace } = numbered(writes);
-      const serialized = own.map(async ({ idx, channel, value }) => {
-        const [type, bytes] = await this.serde.dumpsTyped(value);
-        const fields = { channel, type, value: bytes };
-        const update = replace ? { $set: fields } : { $setOnInsert: fields };
-        return { updateOne: { filter: { ...ref, task_id: taskId, idx }, update, upsert: true } };
-      });
-      const operations = await Promise.all(serialized);
+      const operations = await writeOperations(this.serde, config, writes, taskId);
       await requireHeld(db, heldRun(held, config));
       if (operations.length > 0) await this.db.collection(WRITES).bulkWrite(operations);
     }
   };
+}
+
+async function writeOperations(
+  serde: SerializerProtocol,
+  config: RunnableConfig,
+  writes: PendingWrite[],
+  taskId: string,
+) {
+  const ref = requiredCheckpointRef(config);
+  const { writes: own, replace } = numbered(writes);
+  const operations = own.map(async ({ idx, channel, value }) => {
+    const [type, bytes] = await serde.dumpsTyped(value);
+    const fields = { channel, type, value: bytes };
+    const update = replace ? { $set: fields } : { $setOnInsert: fields };
+    return { updateOne: { filter: { ...ref, task_id: taskId, idx }, update, upsert: true } };
+  });
+  return Promise.all(operations);
 }
 
 /**

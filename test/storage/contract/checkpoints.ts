@@ -17,7 +17,10 @@ const at = (thread_id: string, more: object = {}): RunnableConfig => ({
 });
 
 /** Databases return writes sorted by task and index; memory returns them in order of arrival. */
-export function checkpointTests(storage: () => Storage, { inDatabase }: { inDatabase: boolean }): void {
+export function checkpointTests(
+  storage: () => Storage,
+  { inDatabase, keepsOtherChannels }: { inDatabase: boolean; keepsOtherChannels: boolean },
+): void {
   const saver = () => storage().checkpointer;
 
   async function put(config: RunnableConfig, metadata: object = {}, values: Record<string, unknown> = {}) {
@@ -50,6 +53,32 @@ export function checkpointTests(storage: () => Storage, { inDatabase }: { inData
     expect(await saver().namespaces(thread_id)).toEqual(["", "child:1", "child:1|leaf:2"]);
     expect(await saver().namespaces(newId())).toEqual([]);
   });
+
+  it.runIf(keepsOtherChannels)(
+    "values of channels that a graph does not know are kept until they change",
+    async () => {
+      const thread_id = newId();
+      let config = await put(at(thread_id), {}, { messages: ["hi"], trigger: 1, own: 0 });
+      /** As a graph without the channel `messages`; `trigger` is a channel that it has cleared. */
+      const next = async (values: object, versions: Record<string, number>, newVersions: string[]) => {
+        const checkpoint = { ...emptyCheckpoint(), id: uuid6(clock++), channel_values: { ...values } };
+        config = await saver().put(
+          config,
+          { ...checkpoint, channel_versions: versions },
+          LOOP,
+          Object.fromEntries(newVersions.map((channel) => [channel, versions[channel]!])),
+        );
+        return (await saver().getTuple(config))?.checkpoint.channel_values;
+      };
+      const versions = { messages: 1, trigger: 2, own: 2 };
+      expect(await next({ own: 1 }, versions, ["trigger", "own"])).toEqual({ messages: ["hi"], own: 1 });
+      expect(await next({ own: 1 }, versions, [])).toEqual({ messages: ["hi"], own: 1 });
+      const third = { ...versions, own: 3 };
+      expect(await next({ own: 2 }, third, ["own"])).toEqual({ messages: ["hi"], own: 2 });
+      expect(await next({ own: 2 }, { ...third, messages: 4 }, ["messages"])).toEqual({ own: 2 });
+      expect(await next({ own: 2 }, { ...third, messages: 4 }, [])).toEqual({ own: 2 });
+    },
+  );
 
   it.runIf(inDatabase)("pending writes are sorted by task and index", async () => {
     const config = await put(at(newId()));
