@@ -50,6 +50,13 @@ export function assertTimers(
   });
 }
 
+/**
+ * A due time after the time of a round. Earlier timers of the round, or the receiver of a webhook, may have taken a while,
+ * so `at` can be in the past.
+ */
+export const dueAfter = (at: string, ms: number): string =>
+  new Date(Math.max(Date.parse(at), Date.now()) + ms).toISOString();
+
 /** Maps all rows of a kind or thread with `read`, and omits rows for which it returns undefined. */
 export async function timersWhere<T>(
   { table }: Pick<Timers, "table">,

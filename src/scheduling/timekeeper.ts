@@ -7,7 +7,7 @@ import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { fireCron } from "./crons.js";
 import { fireDelayedRun } from "./delayed-runs.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import type { Timers } from "../context/timers.js";
+import { dueAfter, type Timers } from "../context/timers.js";
 import { fireWebhook } from "../webhooks/webhooks.js";
 
 /** After this time another server may claim a timer, because its owner has crashed. In milliseconds. */
@@ -188,8 +188,7 @@ async function fireEach(
 
 /** Claims the timer by compare-and-set on its version. Undefined if another server was faster. */
 async function claim({ table }: Timers, row: TimerRow, at: string): Promise<TimerRow | undefined> {
-  // Earlier timers of the group may have taken a while, so `at` can be in the past.
-  const due_at = new Date(Math.max(Date.parse(at), Date.now()) + LEASE_MS).toISOString();
+  const due_at = dueAfter(at, LEASE_MS);
   const isClaimed = await table.replace({ ...row, due_at });
   return isClaimed ? { ...row, due_at, version: row.version + 1 } : undefined;
 }

@@ -11,7 +11,7 @@ import { post, OutboundPolicy } from "../support/outbound.js";
 import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
 import { VERSION } from "../support/own-package.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import type { WebhookSettings } from "../context/timers.js";
+import { dueAfter, type WebhookSettings } from "../context/timers.js";
 
 /** How long a receiver may take to respond, in milliseconds. */
 const ANSWER_MS = 10_000;
@@ -74,7 +74,8 @@ class WebhookSender {
     if (isOver) context.logger.error(fields, "a webhook could not be delivered, and is not retried any more");
     else context.logger.warn(fields, "a webhook could not be delivered, and will be retried");
     const pause = isOver ? KEEP_FAILED_DAYS * 24 * 60 * 60 * 1000 : pauseAfter(sendings);
-    const due_at = new Date(Date.parse(at) + pause).toISOString();
+    // The pause starts with the failure: a receiver that does not respond takes longer than the first pause.
+    const due_at = dueAfter(at, pause);
     const failed_at = isOver ? now() : null;
     await table.replace({
       ...row,

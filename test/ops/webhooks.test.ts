@@ -246,6 +246,24 @@ onEveryBackend("a webhook", (backend) => {
     expect(await unsent(service, receiver)).toEqual([]);
   });
 
+  it("is retried five seconds after a failed attempt, regardless of how long the receiver took", async () => {
+    if (skip()) return;
+    const { service, thread_id, receiver } = await open();
+    const answered = deferred<void>();
+    receiver.hold = answered.promise;
+    receiver.answers.push(500);
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { run_id } = await service.runs.create(thread_id, request);
+    await receiver.next();
+    const received = Date.now();
+    await expect.poll(() => Date.now()).toBeGreaterThan(received);
+    const failed = Date.now();
+    answered.resolve();
+    await expect.poll(() => stateOf(service, run_id)).toMatchObject({ sendings: 1 });
+    const { next_sending_at } = (await stateOf(service, run_id))!;
+    expect(Date.parse(next_sending_at!) - failed).toBeGreaterThanOrEqual(5_000);
+  });
+
   it("fails after eight attempts, can be sent again, and is deleted after a week", async () => {
     if (skip()) return;
     const { service, thread_id, receiver } = await open();
