@@ -19,6 +19,7 @@ import { errorMessage, errorName } from "../../support/errors/thrown.js";
 import { callSafely } from "../../support/call-safely.js";
 import { dueYield } from "../../support/event-loop.js";
 import { findUnserializable, UnserializableError } from "../../support/unserializable.js";
+import { withAppliedResults, type Edit } from "./applied-results.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import { containing } from "../rows/rows.js";
@@ -159,11 +160,20 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
       const { channel_values: values } = checkpoint;
       const stamps = stamped(config, metadata);
       assertData(Object.keys(newVersions).map((channel) => [channel, values[channel]]));
-      const write = () => this.#saver.put(withNamespace(config), checkpoint, stamps, newVersions);
+      const place = withNamespace(config);
+      const write = () =>
+        metadata.source === "update"
+          ? this.#putEdit(place, { checkpoint, newVersions }, stamps)
+          : this.#saver.put(place, checkpoint, stamps, newVersions);
       return callSafely(write).catch((error: unknown) =>
         this.#failed(error, [...Object.entries(values), [METADATA, stamps]]),
       );
     });
+  }
+
+  async #putEdit(place: RunnableConfig, edit: Edit, stamps: CheckpointMetadata): Promise<RunnableConfig> {
+    const { checkpoint, newVersions } = await withAppliedResults(this.#saver, place, edit);
+    return this.#saver.put(place, checkpoint, stamps, newVersions);
   }
 
   putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {

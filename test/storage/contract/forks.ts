@@ -4,7 +4,7 @@ import { type CheckpointMetadata, uuid6 } from "@langchain/langgraph-checkpoint"
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
-import { askingGraph, deltaGraph, nestedGraph } from "./graphs.js";
+import { askingGraph, deltaGraph, nestedGraph, parallelGraph } from "./graphs.js";
 
 const at = (thread_id: string, run_id?: string) => ({
   configurable: { thread_id, ...(run_id && { run_id }) },
@@ -114,6 +114,22 @@ export function forkTests(storage: () => Storage): void {
       expect((await graph.getState(at(source))).values).toMatchObject({
         log: ["in", "planned", "answer first", "done"],
       });
+    });
+
+    it("an edit keeps the results of tasks that finished beside an interrupted one", async () => {
+      const graph = parallelGraph(saver());
+      const thread = at(newId());
+      await graph.invoke({ n: 1, log: ["in"] }, thread);
+      const edited = await graph.updateState(thread, { n: 2 }, "__start__");
+      expect((await graph.getState(thread)).values).toEqual({ n: 2, log: ["in", "noted"] });
+      await graph.updateState(thread, { log: ["edited"] }, "__start__");
+      expect((await graph.getState(thread)).values).toEqual({ n: 2, log: ["in", "noted", "edited"] });
+      // The checkpoints before the second edit keep their own values.
+      expect((await graph.getState(edited)).values).toEqual({ n: 2, log: ["in", "noted"] });
+      const asked = (await historyOf(thread.configurable.thread_id)).find(
+        ({ metadata }) => metadata?.source === "loop",
+      );
+      expect(asked?.checkpoint.channel_values).toMatchObject({ n: 1, log: ["in"] });
     });
 
     it("a fork beside a checkpoint has its values and next node", async () => {

@@ -18,6 +18,23 @@ export function askingGraph(checkpointer: Checkpointer) {
     .compile({ checkpointer });
 }
 
+/** note and ask (interrupts) run in the same superstep, then done. */
+export function parallelGraph(checkpointer: Checkpointer) {
+  const State = Annotation.Root({
+    n: Annotation<number>(),
+    log: Annotation<string[]>({ reducer: append, default: () => [] }),
+  });
+  return new StateGraph(State)
+    .addNode("note", () => ({ log: ["noted"] }))
+    .addNode("ask", ({ n }) => ({ log: [`answer ${String(interrupt("really?"))} ${n}`] }))
+    .addNode("done", () => ({ log: ["done"] }))
+    .addEdge(START, "note")
+    .addEdge(START, "ask")
+    .addEdge("ask", "done")
+    .addEdge("done", END)
+    .compile({ checkpointer });
+}
+
 /** A log in a delta channel: checkpoints store its writes, and its full value only occasionally. */
 export function deltaGraph(checkpointer: Checkpointer) {
   const log = () =>

@@ -1,0 +1,45 @@
+/**
+ * `updateState` of LangGraph applies the results of tasks that finished beside an interrupted one, but names no new
+ * versions of their channels. Savers that store each version of a value once would keep the value before these results.
+ */
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  maxChannelVersion,
+  type BaseCheckpointSaver,
+  type ChannelVersions,
+  type Checkpoint,
+} from "@langchain/langgraph-checkpoint";
+import { isStateChannel } from "../../models/channels.js";
+import { withReading } from "./saver-parts.js";
+
+const RESULTS = { channels: { own: false, results: true, keys: [] } };
+
+export interface Edit {
+  checkpoint: Checkpoint;
+  newVersions: ChannelVersions;
+}
+
+/** The edit, with new versions of the channels that results of the edited checkpoint's tasks were applied to. */
+export async function withAppliedResults(
+  saver: BaseCheckpointSaver,
+  { configurable = {} }: RunnableConfig,
+  edit: Edit,
+): Promise<Edit> {
+  if (configurable.checkpoint_id === undefined) return edit;
+  const edited = await saver.getTuple({ configurable: withReading(configurable, RESULTS) });
+  const { channel_values, channel_versions } = edit.checkpoint;
+  const applied = (edited?.pendingWrites ?? []).flatMap(([, channel]) =>
+    isStateChannel(channel) &&
+    Object.hasOwn(channel_values, channel) &&
+    !Object.hasOwn(edit.newVersions, channel)
+      ? [channel]
+      : [],
+  );
+  if (applied.length === 0) return edit;
+  const version = saver.getNextVersion(maxChannelVersion(...Object.values(channel_versions)) as number);
+  const versions = Object.fromEntries(applied.map((channel) => [channel, version]));
+  return {
+    checkpoint: { ...edit.checkpoint, channel_versions: { ...channel_versions, ...versions } },
+    newVersions: { ...edit.newVersions, ...versions },
+  };
+}
