@@ -67,6 +67,8 @@ it("the list command reads the same storage", async () => {
   const { error, command } = await failure(`inspect thread ${thread} --db ./other.db`);
   expect(error).toMatch(/does not exist in sqlite .*other\.db$/);
   expect(command).toBe("threads list --db ./other.db");
+  const { stderr } = await call("inspect thread nonsense --db ./other.db");
+  expect(stderr).toMatch(/list the threads: .*graph-serve threads list --db \.\/other\.db$/m);
 });
 
 it("a server is named by its address", async () => {

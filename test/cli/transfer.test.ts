@@ -129,7 +129,10 @@ describe("import", () => {
       5,
       {
         code: "thread_exists",
-        hint: expect.stringContaining("graph-serve import thread.json --as new") as string,
+        // The same storage, which `project` names with flags.
+        hint: expect.stringMatching(
+          /graph-serve import thread\.json --as new --checkpointer-scheme sqlite --checkpointer-uri \S+$/,
+        ) as string,
       },
     ]);
     const again = await project.json<Thread>(["import", "thread.json", "--as", "new"]);

@@ -15,6 +15,7 @@ import {
   addClientOptions,
   addStorageOptions,
   listOption,
+  placeWords,
   quoted,
   clientOptions,
   type StorageFlags,
@@ -136,7 +137,15 @@ async function importThread(session: Session, file: string, flags: ImportFlags):
   }
   const service = await openStorageOf(config, "edit");
   try {
-    const thread = await restored(service, content, { file, as: flags.as });
+    const thread = await restored(service, content, {
+      as: flags.as,
+      asNew: [
+        "graph-serve import",
+        quoted(file),
+        "--as new",
+        ...placeWords({ ...session.flags, ...flags }),
+      ].join(" "),
+    });
     warnOfLostPayloads(print, content);
     if (print.isJson) print.json(thread);
     else print.data(thread.thread_id);
@@ -162,14 +171,14 @@ async function importThread(session: Session, file: string, flags: ImportFlags):
 async function restored(
   { threads }: Service,
   content: ThreadFile,
-  { file, as }: { file: string; as: string | undefined },
+  { as, asNew }: { as: string | undefined; asNew: string },
 ): Promise<Thread> {
   try {
     return await threads.restore(content, as === "new" ? newId() : as);
   } catch (error) {
     if (!(error instanceof ThreadExistsError)) throw error;
     throw new GraphServeError("thread_exists", error.message, {
-      hint: `import it under a new id: graph-serve import ${quoted(file)} --as new`,
+      hint: `import it under a new id: ${asNew}`,
       cause: error,
     });
   }

@@ -7,7 +7,7 @@ import type { Client } from "../../client/client.js";
 import type { RowsClient } from "../../client/rows.js";
 import { walkRuns, walkStates, walkThreads } from "../../client/walk.js";
 import { findNamespace } from "./namespace.js";
-import { missingCheckpoint } from "./not-found.js";
+import { type IdKind, missingCheckpoint, NotAnId } from "./not-found.js";
 
 /** Minimum length of an abbreviated id, in characters. */
 const SHORTEST = 4;
@@ -214,23 +214,10 @@ async function stateOfStart(
   throw await missingCheckpoint(client, threadId, at, ns.checkpoint.checkpoint_ns);
 }
 
-const STARTS = {
-  thread: "list the threads: graph-serve threads list",
-  run: "list the runs: graph-serve runs list",
-  cron: "list the crons: graph-serve crons list",
-  assistant: "list the assistants: graph-serve assistants list",
-  webhook: "list the webhooks: graph-serve webhooks list",
-  checkpoint: "name a step, -1 for the latest, or an id that graph-serve history prints",
-};
-
-function startOfId(what: keyof typeof STARTS, text: string): string {
+function startOfId(what: IdKind, text: string): string {
   const start = text.toLowerCase().replace(/(…|\.\.\.)$/, "");
   if (start.length >= SHORTEST && /^[0-9a-f-]+$/.test(start)) return start;
-  throw new InvalidRequestError(
-    `${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`,
-    undefined,
-    { hint: `use an id, at least its first ${SHORTEST} characters, or ${LAST}; ${STARTS[what]}` },
-  );
+  throw new NotAnId(what, text, `use an id, at least its first ${SHORTEST} characters, or ${LAST}`);
 }
 
 /**

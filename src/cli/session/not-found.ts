@@ -1,6 +1,6 @@
 /** Errors for objects that do not exist: what was read, and the command that lists what exists. */
 import type { ThreadState } from "../../models/state.js";
-import { GraphServeError } from "../../support/errors.js";
+import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
 import type { Client } from "../../client/client.js";
 import { walkStates } from "../../client/walk.js";
@@ -13,19 +13,45 @@ const LISTS: Partial<Record<ErrorCode, string>> = {
   webhook_not_found: "webhooks list",
 };
 
-/** Adds the storage or server, and the list command, to an error for a missing object; returns other errors as they are. */
+/**
+ * Adds the storage or server, and the command that lists what it has, to an error for an object that does not exist.
+ * Returns other errors as they are.
+ */
 export function locatedNotFound(
   error: unknown,
   { place, url }: { place: string; url?: string },
   flags: GlobalFlags & PlaceFlags,
 ): unknown {
   if (!(error instanceof GraphServeError)) return error;
+  if (error instanceof NotAnId) return error.at(placeWords(flags));
   const list = error instanceof MissingCheckpoint ? `history ${error.threadId}` : LISTS[error.code];
   if (list === undefined) return error;
   const where = url === undefined ? `in ${place}` : `on ${place}`;
   const command = ["graph-serve", list, ...placeWords(flags)].join(" ");
   const hint = error.hint ?? command;
   return new GraphServeError(error.code, `${error.message} ${where}`, { hint, cause: error });
+}
+
+export type IdKind = "thread" | "run" | "cron" | "assistant" | "webhook" | "checkpoint";
+
+/** The error for a text that cannot be an id, with the command that lists the ids of this storage or server. */
+export class NotAnId extends InvalidRequestError {
+  readonly #of: readonly [what: IdKind, text: string, use: string];
+
+  constructor(what: IdKind, text: string, use: string, places: readonly string[] = []) {
+    const list =
+      what === "checkpoint"
+        ? "name a step, -1 for the latest, or an id that graph-serve history prints"
+        : `list the ${what}s: ${["graph-serve", `${what}s list`, ...places].join(" ")}`;
+    super(`${what} ${JSON.stringify(text)} is neither an id nor the beginning of one`, undefined, {
+      hint: `${use}; ${list}`,
+    });
+    this.#of = [what, text, use];
+  }
+
+  at(places: readonly string[]): NotAnId {
+    return new NotAnId(...this.#of, places);
+  }
 }
 
 class MissingCheckpoint extends GraphServeError {
