@@ -18,10 +18,11 @@ async function logged(end: string): Promise<string[]> {
     const log = pino({ base: undefined }, logOutput({ stderr: process.stderr }));
     for (let index = 0; index < ${LINES}; index += 1) log.info({ index }, "line");
     ${end}`;
+  // Its stdin stays open and empty: a program that reads it runs until it is ended.
   const child = spawn(
     process.execPath,
     ["--import", import.meta.resolve("tsx"), "--input-type=module", "--eval", program],
-    { stdio: ["ignore", "ignore", "pipe"] },
+    { stdio: ["pipe", "ignore", "pipe"] },
   );
   const [stderr] = await Promise.all([text(child.stderr), once(child, "exit")]);
   return stderr.split("\n").filter((line) => line.includes('"msg":"line"'));
@@ -35,7 +36,7 @@ describe("a log that is not on a terminal", () => {
     ["on an uncaught error of a timer", "setTimeout(() => { throw new Error('crash'); });"],
     [
       "on a handled signal",
-      "process.on('SIGTERM', () => process.exit(0)); process.kill(process.pid, 'SIGTERM'); setTimeout(() => {}, 5000);",
+      "process.on('SIGTERM', () => process.exit(0)); process.kill(process.pid, 'SIGTERM'); process.stdin.resume();",
     ],
     ["before a kill that follows an error line", "log.error('line'); process.kill(process.pid, 'SIGKILL');"],
     ["before a kill that follows a pause", "setTimeout(() => process.kill(process.pid, 'SIGKILL'), 400);"],
