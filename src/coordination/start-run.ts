@@ -102,15 +102,16 @@ export async function prepareRun(
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may throw between storing the row and creating the execution that settles it.
-  const preview = row.preview ? undefined : previewOf(input, bound.filter);
+  const { preview: stored } = row;
+  const preview = stored?.key ? stored : previewOf(input, bound.filter, { step: stored?.steps });
   const busy = () => ({
     ...busyThread(context, checked.request, stamp, origin.graphs),
-    ...(preview && { preview }),
+    ...(preview && preview !== stored && { preview }),
     ...(context.settings.ttl && renewedTtl(context, row)),
   });
   const isBegun = await store(refusal ? { updated_at: now() } : busy());
   const own = { run, request, origin, holder, earlier, isBegun };
-  return new Execution(context, { ...own, lease, log, watch, refusal });
+  return new Execution(context, { ...own, lease, log, watch, refusal, preview });
 }
 
 /** The command that resumes the graph. `asked` is whether a budget question is pending; undefined if that is unknown. */

@@ -10,42 +10,51 @@ const TEXT_LENGTH = 200;
 /** Maximum number of tool names. */
 const NAMED_TOOLS = 10;
 
+/** Of a thread of which only the number of its steps is known. */
+const UNTITLED: StoredPreview = { title: null, messages: 0, last: null };
+
 /**
  * The preview of a state: of its messages, or of its first text if it has no messages. Contains visible values only.
  * @param values state values, or the input of a run, as the graph receives them
- * @param step number of the latest superstep
- * @returns undefined if nothing can be shown
+ * @param at.step number of the latest superstep
+ * @param at.before the stored preview, whose texts stay if the state contains none
+ * @returns undefined if the stored one stays
  */
-export function previewOf(values: unknown, filter: OutputFilter, step?: number): StoredPreview | undefined {
-  if (!isRecord(values)) return undefined;
-  const steps = step === undefined ? {} : { steps: Math.max(0, step) };
+export function previewOf(
+  values: unknown,
+  filter: OutputFilter,
+  { step, before }: { step?: number | undefined; before?: StoredPreview | undefined },
+): StoredPreview | undefined {
+  const steps = step === undefined ? undefined : { steps: Math.max(0, step) };
+  const state = isRecord(values) ? values : {};
   if (filter.shows(MESSAGES)) {
-    const messages = Array.isArray(values.messages) ? (values.messages as unknown[]) : [];
+    const messages = Array.isArray(state.messages) ? (state.messages as unknown[]) : [];
     if (messages.length > 0) return { key: MESSAGES, ...ofMessages(messages), ...steps };
   }
-  for (const key of Object.keys(values)) {
-    const text = values[key];
+  for (const key of Object.keys(state)) {
+    const text = state[key];
     if (typeof text === "string" && text.trim() !== "" && filter.shows(key))
-      return { key, title: cut(text), messages: 0, last: null, ...steps };
+      return { ...UNTITLED, key, title: cut(text), ...steps };
   }
-  return undefined;
+  return steps && { ...(before ?? UNTITLED), ...steps };
 }
 
-/** The preview of a stored state, with its superstep. */
+/** The preview of a stored state, with its superstep. `before` is the one stored earlier. */
 export function previewOfState(
   { values, metadata }: { values: unknown; metadata?: JsonObject | null },
   filter: OutputFilter,
+  before?: StoredPreview,
 ): StoredPreview | undefined {
   const step = metadata?.step;
-  return previewOf(values, filter, typeof step === "number" ? step : undefined);
+  return previewOf(values, filter, { step: typeof step === "number" ? step : undefined, before });
 }
 
-/** The preview for clients: null if they may not see the key that it comes from. */
+/** The preview for clients: null if there is none, or if they may not see the key that it comes from. */
 export function visiblePreview(
   stored: StoredPreview | null | undefined,
   filter: OutputFilter,
 ): ThreadPreview | null {
-  if (!stored || !filter.shows(stored.key)) return null;
+  if (!stored || (stored.key !== undefined && !filter.shows(stored.key))) return null;
   const { key: _, steps = null, ...preview } = stored;
   return { ...preview, steps };
 }

@@ -68,7 +68,10 @@ export type ThreadPreview = Static<typeof ThreadPreviewModel>;
 
 /** A preview as stored in a thread's row. */
 export interface StoredPreview extends Omit<ThreadPreview, "steps"> {
-  /** State key that it was taken from: clients see the preview only if they may see this key. */
-  key: string;
+  /**
+   * State key that its texts were taken from: clients see the preview only if they may see this key. Without one, it has
+   * no texts.
+   */
+  key?: string;
   steps?: number;
 }

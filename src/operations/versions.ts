@@ -221,7 +221,8 @@ export class Versions {
       if (lease === "dry") return { ...planned, outcome: "pending" };
       if (lease === "busy") return { ...planned, outcome: "busy" };
       await storeMigration(this.#context, row, plan, { lease, writers });
-      const preview = previewOfState(await latestSnapshot(reader, thread_id), await reader.filter());
+      const snapshot = await latestSnapshot(reader, thread_id);
+      const preview = previewOfState(snapshot, await reader.filter(), row.preview);
       await this.#context.storage.threads.update(thread_id, {
         // The thread keeps its place in lists.
         updated_at: row.updated_at,

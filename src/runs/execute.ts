@@ -52,6 +52,8 @@ interface ExecutionOptions {
   log: RunLog | undefined;
   /** Observes the graph; undefined if there is no observer. */
   watch: RunWatch | undefined;
+  /** What lists show of the thread while the run is active. */
+  preview: StoredPreview | undefined;
 }
 
 /** How long a graph may ignore its abort signal, in milliseconds. Then it is abandoned and its writes are rejected. */
@@ -162,7 +164,8 @@ export class Execution {
 
   /** What lists show of the thread; undefined if it stays the same. */
   preview(): StoredPreview | undefined {
-    return previewOf(this.#frames.lastValues, this.#options.request.bound.filter, this.#step);
+    const { request, preview: before } = this.#options;
+    return previewOf(this.#frames.lastValues, request.bound.filter, { step: this.#step, before });
   }
 
   tasks(): RunTasks {

@@ -119,7 +119,7 @@ export class States {
       throw refusedUpdate(error, ["body"]);
     }
     const snapshot = await latestSnapshot(reader, thread_id);
-    const preview = previewOfState(snapshot, await reader.filter());
+    const preview = previewOfState(snapshot, await reader.filter(), row.preview);
     const at = now();
     await this.#context.storage.threads.update(thread_id, {
       updated_at: at,

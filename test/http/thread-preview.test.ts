@@ -24,7 +24,16 @@ const shy = new StateGraph({ stateSchema: Hidden, output: Annotation.Root({ topi
   .addEdge(START, "answer")
   .compile();
 
-const graphs = { talk, shy };
+const Counts = Annotation.Root({ n: Annotation<number>, name: Annotation<string | null> });
+/** Its state contains no text after a run. */
+const counts = new StateGraph(Counts)
+  .addNode("one", ({ n }) => ({ n: n + 1, name: null }))
+  .addNode("two", ({ n }) => ({ n: n + 1 }))
+  .addEdge(START, "one")
+  .addEdge("one", "two")
+  .compile();
+
+const graphs = { talk, shy, counts };
 const PATIENT = { timeout: 20_000 };
 
 async function previews(server: TestServer, body: object = {}, headers = {}) {
@@ -71,6 +80,20 @@ onEveryBackend("a thread's preview", (backend) => {
     ]);
     const whole = await server.request("POST", "/threads/search", { ids });
     expect((whole.body as Thread[])[0]).not.toHaveProperty("preview");
+  });
+
+  it("counts the steps of a state without texts, and keeps a title that the input had", PATIENT, async () => {
+    const server = await startTestServer({ graphs, storage: await keptStorage(backend()) });
+    const { runs, threads } = server.service;
+    const { thread_id } = await threads.create({});
+    const ids = [thread_id];
+    const untitled = { title: null, messages: 0, last: null };
+    await runs.create(thread_id, { assistant_id: "counts", input: { n: 1 } });
+    expect(await previews(server, { ids })).toEqual([{ ...untitled, steps: 2 }]);
+    await runs.create(thread_id, { assistant_id: "counts", input: { n: 1, name: "Ada" } });
+    expect(await previews(server, { ids })).toEqual([{ ...untitled, title: "Ada", steps: 6 }]);
+    await server.request("POST", `/threads/${thread_id}/state`, { values: { n: 7 }, as_node: "two" });
+    expect(await previews(server, { ids })).toEqual([{ ...untitled, title: "Ada", steps: 7 }]);
   });
 });
 
