@@ -1,4 +1,5 @@
 /** Focus after navigation. */
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { graph as agent } from "../fixtures/graphs/agent.js";
@@ -8,14 +9,24 @@ import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { ranThread, useBrowser, useServer } from "./open.js";
 
+const fails = new StateGraph(MessagesAnnotation)
+  .addNode("work", () => {
+    throw new Error("no lines");
+  })
+  .addEdge(START, "work")
+  .compile({ name: "fails" });
+
 const focused = (page: Page) =>
   page.evaluate<string>("document.activeElement.id || document.activeElement.tagName.toLowerCase()");
+/** The border of the focused node. */
+const BORDER = `(({ strokeWidth, stroke }) => strokeWidth + " " + stroke)(
+  getComputedStyle(document.activeElement.querySelector(".node-box")))`;
 const toContent = (page: Page) => expect.poll(() => focused(page)).toBe("content");
 
 describeWithChromium("after navigation, the focus", () => {
   const open = useBrowser();
   const server = useServer({
-    graphs: { agent, hitl, steps, subgraph },
+    graphs: { agent, fails, hitl, steps, subgraph },
     settings: { list_all_assistants: true },
   });
 
@@ -108,6 +119,29 @@ describeWithChromium("after navigation, the focus", () => {
     await page.keyboard.press("Enter");
     await box.waitFor();
     await expect.poll(isExpanded).toBe("true");
+  });
+
+  it("is visible on a node of every status", async () => {
+    const { service, url } = server();
+    const input = { messages: [{ role: "user", content: "two and three" }] };
+    const ran = await ranThread(service, "agent", input);
+    const asks = await ranThread(service, "hitl", { topic: "tea" });
+    const failed = await ranThread(service, "fails", input);
+    const { page, visit } = await open(url);
+    const borders = new Set<string>();
+    for (const [id, mark] of [
+      [asks, "asks"],
+      [failed, "failed"],
+      [ran, "ran"],
+    ] as const) {
+      await visit(`#/run/${id}`);
+      const node = page.locator(`.graph-node.is-${mark} .node-body`).first();
+      await node.waitFor();
+      await page.keyboard.press("Tab");
+      await node.focus();
+      borders.add(await page.evaluate<string>(BORDER));
+    }
+    expect([...borders]).toEqual([expect.stringMatching(/^2.5px /)]);
   });
 
   it("returns to the button of a menu that Escape closes", async () => {
