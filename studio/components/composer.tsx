@@ -172,6 +172,7 @@ function MessageFace() {
     <>
       <textarea
         id="message"
+        dir="auto"
         data-slash
         aria-label={strings.composer.messageHint}
         placeholder={strings.composer.messageHint}

@@ -9,7 +9,12 @@ const DEEPEST = 12;
 
 export function Markdown({ text }: { text: string }) {
   const tokens = useMemo(() => markdownTokens(text), [text]);
-  if (!tokens) return <pre class="text prose">{visible(text)}</pre>;
+  if (!tokens)
+    return (
+      <pre dir="auto" class="text prose">
+        {visible(text)}
+      </pre>
+    );
   return <div class="markdown">{blocks(tokens, 0)}</div>;
 }
 
@@ -24,14 +29,18 @@ function Block({ token, depth }: { token: MarkedToken; depth: number }) {
       return null;
     case "heading":
       // Headings of a model's answer must not enter the outline of this page.
-      return <p class={`heading is-${token.depth}`}>{inline(token.tokens, depth)}</p>;
+      return (
+        <p dir="auto" class={`heading is-${token.depth}`}>
+          {inline(token.tokens, depth)}
+        </p>
+      );
     case "paragraph":
-      return <p>{inline(token.tokens, depth)}</p>;
+      return <p dir="auto">{inline(token.tokens, depth)}</p>;
     case "blockquote":
-      return <blockquote>{blocks(token.tokens, depth + 1)}</blockquote>;
+      return <blockquote dir="auto">{blocks(token.tokens, depth + 1)}</blockquote>;
     case "code":
       return (
-        <pre class="text code" tabIndex={0}>
+        <pre dir="ltr" class="text code" tabIndex={0}>
           {visible(token.text)}
         </pre>
       );
@@ -50,7 +59,13 @@ function Block({ token, depth }: { token: MarkedToken; depth: number }) {
 
 function List({ token, depth }: { token: Tokens.List; depth: number }) {
   const items = token.items.map((item, index) => <li key={index}>{blocks(item.tokens, depth + 1)}</li>);
-  return token.ordered ? <ol start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>;
+  return token.ordered ? (
+    <ol dir="auto" start={token.start === "" ? 1 : token.start}>
+      {items}
+    </ol>
+  ) : (
+    <ul dir="auto">{items}</ul>
+  );
 }
 
 const sideOf = ({ align }: Tokens.TableCell): string | undefined => (align ? `is-${align}` : undefined);
@@ -58,7 +73,7 @@ const sideOf = ({ align }: Tokens.TableCell): string | undefined => (align ? `is
 function Table({ token, depth }: { token: Tokens.Table; depth: number }) {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="table">
-      <table>
+      <table dir="auto">
         <thead>
           <tr>
             {token.header.map((cell, index) => (
@@ -97,7 +112,7 @@ function Inline({ token, depth }: { token: MarkedToken; depth: number }) {
     case "del":
       return <del>{inline(token.tokens, depth)}</del>;
     case "codespan":
-      return <code>{visible(token.text)}</code>;
+      return <code dir="auto">{visible(token.text)}</code>;
     case "br":
       return <br />;
     case "link":

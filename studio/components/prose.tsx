@@ -16,7 +16,15 @@ export function Prose({ text, most = Infinity }: { text: string; most?: number }
   const { value: Markdown } = markdown;
   return (
     <Cut text={text} most={most}>
-      {(shown) => (Markdown ? <Markdown text={shown} /> : <pre class="text prose">{visible(shown)}</pre>)}
+      {(shown) =>
+        Markdown ? (
+          <Markdown text={shown} />
+        ) : (
+          <pre dir="auto" class="text prose">
+            {visible(shown)}
+          </pre>
+        )
+      }
     </Cut>
   );
 }

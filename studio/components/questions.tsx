@@ -199,6 +199,7 @@ function FreeAnswer({ id, given: { text, value } }: AskedProps) {
       <label for={id}>{strings.questions.answer}</label>
       <textarea
         id={id}
+        dir="auto"
         rows={Math.min(12, Math.max(2, text.value.split("\n").length))}
         placeholder={strings.composer.any}
         value={text.value}

@@ -227,6 +227,21 @@ describeWithChromium("the thread page", () => {
     await page.locator(".message.is-tool").getByText("**5**", { exact: true }).waitFor();
   });
 
+  it("shows messages in the direction of their script, and code from left to right", async () => {
+    const { service, url } = server();
+    const text = "ما هو الطقس `اليوم` في Paris؟\n\n- بند\n\n```\nconst a = 1;\n```\n\nIn English: مرحبا";
+    const id = await ranThread(service, "agent", ask(text));
+    const { page, visit } = await open(url);
+    await visit(`#/run/${id}`);
+    const words = page.locator(".chat .markdown").first();
+    await words.locator("li").waitFor();
+    const directions = await page.evaluate<string[]>(
+      `[...document.querySelector(".chat .markdown").querySelectorAll("p, ul, pre")]
+        .map((each) => getComputedStyle(each).direction)`,
+    );
+    expect(directions).toEqual(["rtl", "rtl", "ltr", "ltr"]);
+  });
+
   it("matches messages by their content in the changes if they got new ids", async () => {
     const { service, url } = server();
     const messages = ["one", "two", "three"].map((content, index) => ({
