@@ -13,6 +13,7 @@ import { go, href, place } from "../router.js";
 import { runAction, type RunWish } from "../state/copy-as.js";
 import { GO_ON, placesText } from "../state/breakpoints.js";
 import { onChange, throttled } from "../state/changes.js";
+import { isStacked } from "../state/layout.js";
 import { load, loading } from "../state/loading.js";
 import { RunView } from "../state/run-view.js";
 import { graphOf, type ListedThread, previewOf, readRow, SELECT, titleOf } from "../state/threads.js";
@@ -102,9 +103,10 @@ function List() {
     );
   const named = place.value.path[1];
   const byId = (id: string | undefined) => threads.find(({ thread_id }) => thread_id === id);
-  // Wide screens show the first one beside the list.
-  const chosen = named === undefined ? (byId(kept.current) ?? threads[0]) : byId(named);
-  const id = chosen?.thread_id ?? named ?? "";
+  // Wide screens show the first one beside the list. Others show the list alone.
+  const first = isStacked.value ? undefined : (byId(kept.current) ?? threads[0]);
+  const chosen = named === undefined ? first : byId(named);
+  const id = chosen?.thread_id ?? named;
   kept.current = id;
   return (
     <div class={`inbox-panes ${named === undefined ? "" : "is-chosen"}`}>
@@ -125,7 +127,7 @@ function List() {
           text={strings.questions.waiting(threads.length, total)}
         />
       </div>
-      <Chosen key={id} id={id} listed={chosen} list={threads} />
+      {id !== undefined && <Chosen key={id} id={id} listed={chosen} list={threads} />}
     </div>
   );
 }
@@ -213,7 +215,6 @@ function Asker({ thread }: { thread: ListedThread }) {
   const reread = () => void load(state, readState);
   // A change of the thread keeps what was entered, unless it asks something else.
   useEffect(reread, [updated_at]);
-  useEffect(() => onChange(() => state.error.peek() && reread()), []);
   const answer = async (wish: RunWish): Promise<boolean> => {
     setBusy(true);
     setFault(undefined);

@@ -34,7 +34,7 @@ import {
   readGraph,
 } from "../state/graphs.js";
 import { concerns, onChange } from "../state/changes.js";
-import { conversation } from "../state/layout.js";
+import { conversation, isStacked } from "../state/layout.js";
 import type { Loading } from "../state/loading.js";
 import { chosenNode } from "../state/node-run.js";
 import { factsOf, marksOf, pollRunFacts, progressOf, readRunFacts, storedRun } from "../state/run-facts.js";
@@ -162,7 +162,7 @@ function RunMap() {
   if (!shown) return <Waiting />;
   const run = storedRun.value?.threadId === id ? storedRun.value : undefined;
   return (
-    <details class="run-map" open={matchMedia("(min-width: 900px)").matches}>
+    <details class="run-map" open={!isStacked.peek()}>
       <summary>{strings.runs.drawing}</summary>
       <GraphView
         diagram={shown}

@@ -58,10 +58,18 @@ export function hideColumn(table: string, index: number, isHidden: boolean): Rea
   return hiddenColumns(table);
 }
 
-const narrow = matchMedia("(max-width: 720px)");
+/** Whether the window is at most so wide, in pixels. */
+function isWithin(width: number): Signal<boolean> {
+  const query = matchMedia(`(max-width: ${width}px)`);
+  const matches = signal(query.matches);
+  query.addEventListener("change", () => (matches.value = query.matches));
+  return matches;
+}
+
 /** Phones: secondary actions are in a menu. */
-export const isNarrow = signal(narrow.matches);
-narrow.addEventListener("change", () => (isNarrow.value = narrow.matches));
+export const isNarrow = isWithin(720);
+/** Panes are shown below or instead of each other, as in the styles. */
+export const isStacked = isWithin(899);
 
 /** Below this width, the sidebar starts folded. */
 const FOLDED_BELOW = 1360;

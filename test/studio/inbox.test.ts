@@ -171,6 +171,42 @@ describeWithChromium("the inbox", () => {
     expect(box?.width).toBeGreaterThan((around?.width ?? 0) * 0.85);
   });
 
+  it("selects no thread on phones until one is chosen", async () => {
+    const { url } = server();
+    const id = await asked("tea");
+    const { page, visit } = await open(url, { width: 390 });
+    const states: string[] = [];
+    page.on("request", (request) => /\/state$/.test(request.url()) && states.push(request.url()));
+    await visit("#/inbox");
+    const row = rowsOf(page).filter({ hasText: id.slice(0, 13) });
+    await row.waitFor();
+    expect(await page.locator(".inbox-row[aria-current]").count()).toBe(0);
+    expect(states).toEqual([]);
+    await row.click();
+    await field(page).waitFor();
+    // The same page on a screen that is turned.
+    await page.goBack();
+    await row.waitFor();
+    await page.setViewportSize({ width: 1000, height: 390 });
+    await expect.poll(() => page.locator(".inbox-row[aria-current]").count()).toBe(1);
+    await field(page).waitFor();
+  });
+
+  it("wraps a title without spaces inside its pane", async () => {
+    const { service, url } = server();
+    const title = "x".repeat(190);
+    const id = await ranThread(service, "asks", { messages: [{ role: "user", content: title }] });
+    for (const width of [1280, 390]) {
+      const { page, visit } = await open(url, { width });
+      await visit(`#/inbox/${id}`);
+      await asker(page).getByRole("heading", { name: title }).waitFor();
+      const isWithin = await page.evaluate<boolean>(
+        `(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector(".asker"))`,
+      );
+      expect(isWithin, `${width} pixels`).toBe(true);
+    }
+  });
+
   it("nodes before which a thread stopped are counted instead of repeated", async () => {
     const { service, url } = server();
     const { thread_id } = await service.threads.create({});

@@ -45,7 +45,7 @@ export const SCREENS: readonly Screen[] = [
   { name: "failed-step", place: `/threads/${failed}`, ready: ".fault-file" },
   { name: "threads", place: "/threads", ready: "tbody tr >> nth=7", isInDocs: true },
   { name: "runs", place: "/runs", ready: "tbody tr >> nth=8" },
-  { name: "inbox", place: "/inbox", ready: ".asker .questions", isInDocs: true },
+  { name: "inbox", place: "/inbox", ready: ".inbox-row", isInDocs: true },
   { name: "inbox-thread", place: `/inbox/${waiting}`, ready: ".asker .questions" },
   { name: "usage", place: "/usage?since=week", ready: ".usage-table", isInDocs: true },
   {
