@@ -53,8 +53,9 @@ export async function readStream({
 }: StreamOptions): Promise<number> {
   let last = after;
   for (let tries = 0; ; tries += 1) {
+    const offline = whenOffline();
     try {
-      const response = await connect(last, signal);
+      const response = await connect(last, AbortSignal.any([signal, offline.signal]));
       onLine?.(true);
       tries = 0;
       if (response.status === 204) return last;
@@ -65,15 +66,28 @@ export async function readStream({
       }
     } catch (error) {
       if (signal.aborted || !isBroken(error)) throw error;
+    } finally {
+      offline.forget();
     }
     onLine?.(false);
     await pause(WAITS_MS[Math.min(tries, WAITS_MS.length - 1)] ?? 0, signal);
   }
 }
 
-/** Network and gateway errors, after which the stream reconnects. */
-const isBroken = (error: unknown): boolean =>
+/** Network and gateway errors, which a later request may not have. */
+export const isBroken = (error: unknown): boolean =>
   !(error instanceof ApiError) || [0, 502, 503, 504].includes(error.status);
+
+/**
+ * Aborts when the browser goes offline: a connection that is lost is silent, not closed. Another one shows whether the
+ * server can be reached, which one on this machine still can.
+ */
+function whenOffline(): { signal: AbortSignal; forget: () => void } {
+  const offline = new AbortController();
+  const abort = () => offline.abort();
+  addEventListener("offline", abort);
+  return { signal: offline.signal, forget: () => removeEventListener("offline", abort) };
+}
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

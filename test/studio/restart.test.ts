@@ -100,4 +100,27 @@ describeWithChromium("a run that ends while the server cannot be reached", () =>
     await page.locator(".facts .status.is-idle").waitFor();
     expect(await message.inputValue()).toBe("what comes next");
   });
+
+  it("says so while the browser is offline, and loses and doubles nothing", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/run?graph=chat");
+    const message = page.getByRole("textbox", { name: "Message to the graph" });
+    await message.fill("gate offline");
+    await message.press("Enter");
+    await page.getByText("first words").waitFor();
+    await page.context().setOffline(true);
+    await page.getByText("The page reconnects when it is back").first().waitFor();
+    gateOf("offline").open();
+    await page.context().setOffline(false);
+    await page.getByText(/^done/).waitFor();
+    expect(await page.getByText("first words of an answer").count()).toBe(1);
+    await page.context().setOffline(true);
+    const screens = page.getByRole("navigation", { name: "Screens" });
+    await screens.getByRole("link", { name: "Threads" }).click();
+    await page.getByRole("alert").getByText("The server is not reachable").waitFor();
+    await expect.poll(() => page.getByText("Live", { exact: true }).count()).toBe(0);
+    await page.context().setOffline(false);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+  });
 });
