@@ -6,11 +6,11 @@ import type {
   StudioReplay,
   StudioShadow,
 } from "../../src/models/studio.js";
-import { ApiError, ask, isReadOnly, open, storedKey } from "../api.js";
+import { ask, isReadOnly, open, storedKey } from "../api.js";
 import type { Action } from "./copy-as.js";
 import { readGraph } from "./graphs.js";
 import { hello } from "./hello.js";
-import { framesOf } from "./stream.js";
+import { framesOf, isBroken } from "./stream.js";
 
 const TOKEN = "graph-serve.token";
 const LOCK = "graph-serve.events";
@@ -68,13 +68,9 @@ async function connect(): Promise<void> {
   listening?.abort();
   const leaving = new AbortController();
   listening = leaving;
-  try {
-    hello.value = await readHello();
-  } catch (error) {
-    // The token belongs to an earlier process, or the server has no helpers.
-    if (error instanceof ApiError && error.status !== 0) sessionStorage.removeItem(TOKEN);
-    return;
-  }
+  const first = await firstHello(leaving.signal);
+  if (!first || leaving.signal.aborted) return;
+  hello.value = first;
   // All tabs share one connection: the tab with the lock holds it.
   await navigator.locks
     .request(LOCK, { signal: leaving.signal }, () => readEvents(leaving.signal))
@@ -82,6 +78,24 @@ async function connect(): Promise<void> {
 }
 
 const AGAIN_MS = 2000;
+const again = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+
+/** Undefined if the token is not of this server, or if another one is used meanwhile. */
+async function firstHello(signal: AbortSignal): Promise<StudioHello | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await readHello();
+    } catch (error) {
+      if (!isBroken(error)) {
+        // The token belongs to an earlier process, or the server has no helpers.
+        if (!signal.aborted) sessionStorage.removeItem(TOKEN);
+        return undefined;
+      }
+    }
+    await again();
+  }
+  return undefined;
+}
 
 async function readEvents(signal: AbortSignal): Promise<void> {
   const share = (next: StudioHello) => {
@@ -95,9 +109,9 @@ async function readEvents(signal: AbortSignal): Promise<void> {
       share(await readHello());
       for await (const { data } of framesOf(response)) share(data as StudioHello);
     } catch (error) {
-      if (error instanceof ApiError && error.status !== 0) return;
+      if (!isBroken(error)) return;
     }
-    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    await again();
   }
 }
 

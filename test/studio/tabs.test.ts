@@ -49,6 +49,23 @@ describeWithChromium("tabs of the Studio of dev", () => {
     expect(readers).toHaveLength(2);
   });
 
+  it("ask the server again that did not answer at first", async () => {
+    const { url, token } = await dev.start();
+    const { page, visit } = await open(url);
+    let count = 0;
+    await page.route("**/studio/api/hello", (route) => {
+      count += 1;
+      if (count === 1) return route.abort();
+      return count === 2 ? route.fulfill({ status: 503 }) : route.continue();
+    });
+    const events = page.waitForRequest("**/studio/api/events");
+    await visit(`#token=${token}`);
+    await events;
+    await dev.project.put("graph.ts", `${echoGraph()}\nexport const more = ;\n`);
+    await problemsOf(page).getByText("agent failed to load").waitFor();
+    expect(await page.evaluate(`sessionStorage.getItem("graph-serve.token")`)).toBe(token);
+  });
+
   it("report a file that was saved while the connection was being made", async () => {
     const { url, token } = await dev.start();
     const { page, visit } = await open(url);
