@@ -769,6 +769,7 @@ export const strings = {
   fault: {
     network: "The server is not reachable.",
     hint: "Is it still running? The page reconnects when it is back.",
+    unsent: "Is it still running? Try again when it is back.",
     request: "request",
   },
   missing: "Page not found",

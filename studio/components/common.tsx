@@ -1,8 +1,10 @@
 /** Components shared by all screens: status, errors, empty states, commands to copy. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { ThreadStatus } from "../../src/models/thread-fields.js";
 import type { ApiError } from "../api.js";
 import { useFocusKept } from "../focus.js";
+import { onReconnect } from "../state/changes.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
 
@@ -23,15 +25,19 @@ export function Status({ status }: { status: ThreadStatus }) {
   );
 }
 
+/** `retry` reads again what could not be read. Without an answer of the server, it is called once the page reconnects. */
 export function Fault({ error, retry }: { error: ApiError; retry?: () => void }) {
   const isLost = error.status === 0;
   const box = useFocusKept<HTMLDivElement>();
+  const again = useRef(retry);
+  again.current = retry;
+  useEffect(() => (isLost ? onReconnect(() => again.current?.()) : undefined), [isLost]);
   return (
     <div ref={box} class="fault" role="alert">
       <p>
         <strong>{isLost ? strings.fault.network : visible(error.message)}</strong>
       </p>
-      {isLost && <p>{strings.fault.hint}</p>}
+      {isLost && <p>{retry ? strings.fault.hint : strings.fault.unsent}</p>}
       {error.requestId && (
         <p class="dim">
           {strings.fault.request} <code>{error.requestId}</code>

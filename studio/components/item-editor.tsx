@@ -24,9 +24,9 @@ import { Ago, jsonText, visible } from "./text.js";
 /** `itemKey` is undefined for a new item. */
 export function ItemEditor({ itemKey }: { itemKey: string | undefined }) {
   const [read] = useState(() => loading<{ item: StoreItem | null }>());
+  const readIt = (key: string) => load(read, async () => ({ item: await readItem(namespace.value, key) }));
   useEffect(() => {
-    if (itemKey === undefined) return;
-    void load(read, async () => ({ item: await readItem(namespace.value, itemKey) }));
+    if (itemKey !== undefined) void readIt(itemKey);
   }, []);
   const found = read.value.value;
   const back = withQuery({ key: undefined, edit: undefined });
@@ -38,7 +38,7 @@ export function ItemEditor({ itemKey }: { itemKey: string | undefined }) {
       {itemKey === undefined ? (
         <Form item={undefined} />
       ) : read.error.value ? (
-        <Fault error={read.error.value} />
+        <Fault error={read.error.value} retry={() => void readIt(itemKey)} />
       ) : !found ? (
         <Waiting />
       ) : found.item ? (

@@ -22,7 +22,8 @@ export function Scene() {
   const [most, setMost] = useState(Chat.most);
   const seen = view.picture.value;
   const error = view.state.error.value;
-  if (view.id !== "" && !seen) return error ? <Fault error={error} /> : <Waiting />;
+  if (view.id !== "" && !seen)
+    return error ? <Fault error={error} retry={() => void view.open()} /> : <Waiting />;
   // An error or the end of a run is shown even without a conversation.
   const hasEnded = seen?.end !== undefined || view.row.value.value?.status === "error";
   const isBlank = !isRecord(seen?.values) || Object.keys(seen.values).length === 0;

@@ -2,7 +2,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ThreadState } from "../../src/models/state.js";
 import { changesInSteps } from "../../src/view/changes.js";
-import { ApiError } from "../api.js";
 import type { Pair } from "../components/aligned.js";
 import { Differences } from "../components/changes.js";
 import { Empty, Fault, Waiting } from "../components/common.js";
@@ -20,6 +19,7 @@ import {
   named,
   stateOf,
 } from "../state/compare.js";
+import { load, loading } from "../state/loading.js";
 import { fileRef, openFile } from "../state/opened-files.js";
 import { strings } from "../strings.js";
 
@@ -201,24 +201,28 @@ interface Read {
   isSame: boolean;
 }
 
+async function readPair(left: ComparedStep, right: ComparedStep, isGone: () => boolean): Promise<Read> {
+  const [before, after] = await Promise.all([stateOf(left), stateOf(right)]);
+  const changes = await inSlices(changesInSteps(before.values, after.values), isGone);
+  return { left: before, right: after, isSame: changes?.length === 0 };
+}
+
 function PairRow({ pair: { left, right }, isRead }: { pair: Pair<ComparedStep>; isRead: boolean }) {
-  const [read, setRead] = useState<Read | ApiError | undefined>(undefined);
+  const [read] = useState(() => loading<Read>());
   const [isWanted, setWanted] = useState(isRead);
-  useEffect(() => {
-    if (!left || !right || !isWanted) return;
-    let isGone = false;
-    Promise.all([stateOf(left), stateOf(right)])
-      .then(async ([before, after]): Promise<Read> => {
-        const changes = await inSlices(changesInSteps(before.values, after.values), () => isGone);
-        return { left: before, right: after, isSame: changes?.length === 0 };
-      })
-      .catch((error: unknown) => error as ApiError)
-      .then((result) => !isGone && setRead(result))
-      .catch(() => undefined);
-    return () => void (isGone = true);
-  }, [left?.id, right?.id, isWanted]);
+  const isGone = useRef(false);
+  const readBoth = () => {
+    if (left && right)
+      void load(
+        read,
+        () => readPair(left, right, () => isGone.current),
+        () => isGone.current,
+      );
+  };
+  useEffect(() => void (isWanted && readBoth()), [isWanted]);
+  useEffect(() => () => void (isGone.current = true), []);
   const isAlone = !left || !right;
-  const state = read instanceof ApiError ? undefined : read;
+  const { value: state } = read.value;
   return (
     <li class="pair">
       <div class="pair-head">
@@ -234,7 +238,7 @@ function PairRow({ pair: { left, right }, isRead }: { pair: Pair<ComparedStep>; 
               : "…"}
         </span>
       </div>
-      {read instanceof ApiError && <Fault error={read} />}
+      {read.error.value && <Fault error={read.error.value} retry={readBoth} />}
       {!isAlone && !isWanted && (
         <button type="button" class="link" onClick={() => setWanted(true)}>
           {strings.compare.open}

@@ -1,5 +1,5 @@
 /** Served graphs with their drawing and schemas. */
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Assistant, GraphDrawing, GraphSchema } from "../../src/models/assistant.js";
 import { diagramOf } from "../../src/view/diagram.js";
 import { ask } from "../api.js";
@@ -67,15 +67,19 @@ function GraphList() {
 
 export function Graph() {
   const id = place.value.path[1] ?? "";
-  useEffect(() => {
-    let isGone = false;
+  const isGone = useRef(false);
+  const read = () => {
     const path = `/assistants/${encodeURIComponent(id)}`;
-    const isStale = () => isGone;
-    for (const part of [drawing, schemas]) part.value.value = undefined;
+    const isStale = () => isGone.current;
     void load(drawing, async () => (await ask<GraphDrawing>("GET", `${path}/graph?xray=true`)).body, isStale);
     void load(schemas, async () => (await ask<GraphSchema>("GET", `${path}/schemas`)).body, isStale);
-    return () => (isGone = true);
-  }, [id]);
+  };
+  // The page shows another graph with another component.
+  useEffect(() => {
+    for (const { value, error } of [drawing, schemas]) value.value = error.value = undefined;
+    read();
+    return () => (isGone.current = true);
+  }, []);
   const { value: drawn } = drawing.value;
   const shown = useMemo(() => drawn && withoutInnerEnds(diagramOf(drawn)), [drawn]);
   return (
@@ -87,7 +91,7 @@ export function Graph() {
         <h1>{visible(id)}</h1>
       </header>
       {drawing.error.value ? (
-        <Fault error={drawing.error.value} />
+        <Fault error={drawing.error.value} retry={read} />
       ) : drawn && shown ? (
         <>
           <p class="drawing-head dim">

@@ -16,7 +16,17 @@ import { findStep } from "../components/step-finder.js";
 import { Tree } from "../components/tree.js";
 import { go, href, place, withQuery } from "../router.js";
 import { conditionText } from "../state/condition.js";
-import { chosenId, chosenStep, looked, namespace, row, stepHref, steps, threadId } from "../state/thread.js";
+import {
+  chosenId,
+  chosenStep,
+  lookAgain,
+  looked,
+  namespace,
+  row,
+  stepHref,
+  steps,
+  threadId,
+} from "../state/thread.js";
 import type { Looked } from "../state/steps-view.js";
 import { hello } from "../state/hello.js";
 import { graphOf } from "../state/threads.js";
@@ -80,7 +90,13 @@ export function Inspector() {
         {content && !isForking.value && <StepAgain {...content} isOffered={view === "changes"} />}
         {content && isForking.value && <Fork state={content.state} />}
         {tab === "run" && <Tabs of={RUN_VIEWS} chosen={view} label={strings.thread.run} />}
-        {error ? <Fault error={error} /> : content ? <Panel view={view} looked={content} /> : <Waiting />}
+        {error ? (
+          <Fault error={error} retry={lookAgain} />
+        ) : content ? (
+          <Panel view={view} looked={content} />
+        ) : (
+          <Waiting />
+        )}
       </div>
     </section>
   );

@@ -13,9 +13,8 @@ import { strings } from "../strings.js";
 
 export function StepDrawing({ state, parent }: Looked) {
   useSignalEffect(drawThread);
-  if (drawingError.value) return <Fault error={drawingError.value} />;
-  const drawn = drawing.value;
-  if (!drawn) return <Waiting />;
+  const [drawn, error] = [drawing.value, drawingError.value];
+  if (!drawn) return error ? <Fault error={error} retry={drawThread} /> : <Waiting />;
   const { diagram, isSeen } = drawn;
   if (diagram.nodes.length === 0) return <p class="dim">{strings.drawing.none}</p>;
   const ran = state.metadata.source === "loop" ? (parent?.tasks ?? []) : [];

@@ -16,7 +16,7 @@ export function Waterfall() {
   useSignalEffect(readTimes);
   const run = chosenRun.value;
   if (run === undefined) return <p class="dim">{strings.times.noRun}</p>;
-  if (times.error.value) return <Fault error={times.error.value} />;
+  if (times.error.value) return <Fault error={times.error.value} retry={readTimes} />;
   const told = times.value.value;
   if (told?.of !== run) return <Waiting />;
   return (

@@ -23,6 +23,10 @@ export function onChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Called when lost requests may succeed again, such as after a restart of the server. */
+export const onReconnect = (listener: () => void): (() => void) =>
+  onChange((changes) => void (changes === undefined && listener()));
+
 /** Called if the usage of models may have changed, also by stateless runs, which no list shows. */
 export function onUsage(listener: () => void): () => void {
   usageListeners.add(listener);

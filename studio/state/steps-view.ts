@@ -175,7 +175,7 @@ export class StepsView {
     // The head's task results and interrupts may have changed since it was loaded.
     const [head] = fresh;
     if (head && known.has(head.id)) this.#states.delete(this.#stateKey(head.id));
-    this.#stateVersion.value += 1;
+    this.lookAgain();
   }
 
   /** Like `refresh`, debounced. */
@@ -205,6 +205,11 @@ export class StepsView {
       },
       () => this.#isLeft || mine !== this.#looks,
     );
+  }
+
+  /** Load the selected state again after an error. */
+  lookAgain(): void {
+    this.#stateVersion.value += 1;
   }
 
   #load<T>(target: Parameters<typeof load<T>>[0], work: () => Promise<T>): Promise<void> {

@@ -94,6 +94,9 @@ export const refreshSoon = (): Promise<void> => view.peek().refreshSoon(() => is
 /** Load the selected state and the previous one. Call it in an effect. */
 export const look = (): void => view.value.look(chosenId.value);
 
+/** Load the selected state again after an error. */
+export const lookAgain = (): void => view.peek().lookAgain();
+
 /** Address of a step that keeps the current tab and namespace. */
 export function stepHref(id: string | undefined, query: Record<string, string | undefined> = {}): string {
   const path = ["threads", threadId.value, ...(id === undefined ? [] : ["at", id])];

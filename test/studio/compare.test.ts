@@ -159,6 +159,25 @@ describeWithChromium("comparing two branches", () => {
     expect(await page.locator(".compared-totals thead").innerText()).toMatch(/\btokens\s*$/);
   });
 
+  it("is read again once the page reconnects, and so are its values", async () => {
+    const { service, url } = server();
+    const one = await ranThread(service, "agent", ask("two and three"));
+    const other = await ranThread(service, "agent", ask("hello"));
+    const { page, visit } = await open(url);
+    const fault = page.getByText("The server is not reachable");
+    for (const address of ["**/threads/*/history", "**/threads/*/state/checkpoint"]) {
+      await page.route(address, (route) => route.abort());
+      await visit("#/threads");
+      await visit(`#/compare/${one}@-1/${other}@-1`);
+      await fault.first().waitFor();
+      await page.getByText("The page reconnects when it is back").first().waitFor();
+      await page.unroute(address);
+      await page.evaluate(`dispatchEvent(new Event("online"))`);
+      await page.getByText("differs").first().waitFor();
+      await expect.poll(() => fault.count()).toBe(0);
+    }
+  });
+
   it("is not shown while another one loads, and asks nothing before both steps are named", async () => {
     const { service, url } = server();
     const [one, other] = [
