@@ -53,7 +53,7 @@ export function withPgvector(
 }
 
 async function startPgvector(extensions: Extensions) {
-  const db = await PGlite.create({ extensions });
+  const db = await newDatabase(extensions);
   const port = await freePort();
   const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port, maxConnections: 20 });
   await server.start();
@@ -65,6 +65,16 @@ async function startPgvector(extensions: Extensions) {
       await db.close();
     },
   };
+}
+
+/** The files of an empty database. To load them takes a third of the CPU time that initializing a database takes. */
+let initialized: Blob | undefined;
+
+async function newDatabase(extensions: Extensions): Promise<PGlite> {
+  if (initialized) return PGlite.create({ extensions, loadDataDir: initialized });
+  const db = await PGlite.create({ extensions });
+  initialized = await db.dumpDataDir("none");
+  return db;
 }
 
 /** The storage without the vector search of its database. */
