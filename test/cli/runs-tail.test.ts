@@ -148,17 +148,24 @@ it("while a server reports no changes, tail does not search its runs, and a chan
 it("runs of one millisecond are shown in the order in which they were accepted", async () => {
   const { url } = await startDev("-p", "0", "--db", "memory");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
-  const accepted: string[] = [];
+  const accepted: { run_id: string; thread_id: string }[] = [];
   for (const n of [1, 2, 3]) {
     const body = { assistant_id: "stay", input: { n } };
     const response = await fetch(`${url}/runs`, { method: "POST", body: JSON.stringify(body) });
-    accepted.push(((await response.json()) as { run_id: string }).run_id);
+    accepted.push((await response.json()) as (typeof accepted)[number]);
   }
   vi.useRealTimers();
   const tail = await startTail("--url", url);
   await tail.stdout.until(/(stay  thread[^]+){3}/);
   const shown = [...tail.stdout.text.matchAll(/^ {2}(\S+) {2}stay {2}thread/gm)].map(([, id]) => id);
-  expect(shown).toEqual(accepted);
+  expect(shown).toEqual(accepted.map(({ run_id }) => run_id));
+  // A server that is stopped waits ten seconds for its runs.
+  for (const { run_id, thread_id } of accepted) {
+    const cancelled = await fetch(`${url}/threads/${thread_id}/runs/${run_id}/cancel?wait=1`, {
+      method: "POST",
+    });
+    expect(cancelled.ok).toBe(true);
+  }
 });
 
 it("nodes of one millisecond are shown in the order of their steps", async () => {
