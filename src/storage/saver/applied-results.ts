@@ -2,6 +2,7 @@
  * `updateState` of LangGraph applies the results of tasks that finished beside an interrupted one, but names no new
  * versions of their channels. Savers that store each version of a value once would keep the value before these results.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   maxChannelVersion,
@@ -10,9 +11,9 @@ import {
   type Checkpoint,
 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../../models/channels.js";
-import { withReading } from "./saver-parts.js";
+import { withReading, type NeededChannels } from "./saver-parts.js";
 
-const RESULTS = { channels: { own: false, results: true, keys: [] } };
+const ONLY_RESULTS: NeededChannels = { own: false, results: true, keys: [] };
 
 export interface Edit {
   checkpoint: Checkpoint;
@@ -26,15 +27,20 @@ export async function withAppliedResults(
   edit: Edit,
 ): Promise<Edit> {
   if (configurable.checkpoint_id === undefined) return edit;
-  const edited = await saver.getTuple({ configurable: withReading(configurable, RESULTS) });
+  const before = (channels: NeededChannels) =>
+    saver.getTuple({ configurable: withReading(configurable, { channels }) });
   const { channel_values, channel_versions } = edit.checkpoint;
-  const applied = (edited?.pendingWrites ?? []).flatMap(([, channel]) =>
+  const written = ((await before(ONLY_RESULTS))?.pendingWrites ?? []).flatMap(([, channel]) =>
     isStateChannel(channel) &&
     Object.hasOwn(channel_values, channel) &&
     !Object.hasOwn(edit.newVersions, channel)
       ? [channel]
       : [],
   );
+  if (written.length === 0) return edit;
+  // An edit of an earlier checkpoint leaves its results out.
+  const values = (await before({ ...ONLY_RESULTS, keys: written }))?.checkpoint.channel_values ?? {};
+  const applied = written.filter((channel) => !isDeepStrictEqual(values[channel], channel_values[channel]));
   if (applied.length === 0) return edit;
   const version = saver.getNextVersion(maxChannelVersion(...Object.values(channel_versions)) as number);
   const versions = Object.fromEntries(applied.map((channel) => [channel, version]));
