@@ -1,9 +1,9 @@
 /** Builds the OpenAPI 3.1 document from the same route table and schemas that serve the requests. */
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { ErrorResponse, type JsonObject } from "../models/common.js";
-import { ERROR_CODES, type ErrorCode } from "../support/errors/codes.js";
+import { ERROR_CODES } from "../support/errors/codes.js";
 import { VERSION } from "../support/own-package.js";
-import { PATH_PARAMETERS, pathParameters, type Route, type Tag } from "./core/route.js";
+import { PATH_PARAMETERS, pathParameters, type Route, type ServedErrorCode, type Tag } from "./core/route.js";
 import type { ResponseSpec } from "./core/reply.js";
 
 interface OpenApiDocument {
@@ -54,12 +54,15 @@ const TAGS: Record<Tag, string> = {
   Store: "Long-term memory shared by graphs across threads.",
 };
 
-const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
+/** When a server returns each error code. */
+export const ERROR_TEXTS: Record<ServedErrorCode, string> = {
   invalid_request: "the path, the query or the body is invalid; `detail` lists each error",
   unsupported_option: "an option is not supported by this version",
   unauthorized: "missing or invalid API key or identity",
   route_not_found: "the route is not served",
   read_only: "the server is read-only, as with `graph-serve studio`",
+  forbidden: "the auth handler or a scope of the user does not allow the request",
+  method_not_allowed: "the path does not support this method; `Allow` lists the supported methods",
   forbidden_origin: "the Host header or the origin of the calling web page is not allowed",
   thread_not_found: "the thread does not exist",
   run_not_found: "the run does not exist on the thread",
@@ -68,6 +71,7 @@ const ERROR_TEXTS: Partial<Record<ErrorCode, string>> = {
   cron_not_found: "the cron does not exist",
   webhook_not_found: "the run has no webhook, or it has been delivered",
   thread_exists: "a thread with this id already exists",
+  assistant_exists: "an assistant with this id already exists",
   thread_busy: "the thread has an active run, or too many callers wait for it",
   thread_changed: "another writer changed the thread concurrently",
   run_not_redrivable:
@@ -115,7 +119,7 @@ export function buildOpenApi(routes: readonly Route[], keys?: KeySecurity): Open
   };
 }
 
-function operation(route: Route, components: Components, errors: readonly ErrorCode[]): JsonObject {
+function operation(route: Route, components: Components, errors: readonly ServedErrorCode[]): JsonObject {
   const parameters = [
     ...pathParameters(route.path).map((name) => parameter("path", name, PATH_PARAMETERS[name], components)),
     ...named("query", route.query, components),
@@ -179,8 +183,8 @@ function responseHeaders(headers: Record<string, TSchema>, components: Component
 }
 
 /** Error responses of a route, by status. */
-function errorResponses(codes: readonly ErrorCode[], components: Components): JsonObject {
-  const byStatus = new Map<number, ErrorCode[]>();
+function errorResponses(codes: readonly ServedErrorCode[], components: Components): JsonObject {
+  const byStatus = new Map<number, ServedErrorCode[]>();
   for (const code of codes) {
     const { status } = ERROR_CODES[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
@@ -191,7 +195,7 @@ function errorResponses(codes: readonly ErrorCode[], components: Components): Js
 }
 
 /** The error codes of a route: its own, and those common to routes of its kind. */
-function errorCodes(route: Route): ErrorCode[] {
+function errorCodes(route: Route): ServedErrorCode[] {
   const takesInput = route.body ?? route.query ?? route.path.includes("_id}");
   return [
     ...route.errors,
@@ -203,12 +207,12 @@ function errorCodes(route: Route): ErrorCode[] {
   ];
 }
 
-function errorResponse(status: number, codes: readonly ErrorCode[], schema: JsonObject): JsonObject {
+function errorResponse(status: number, codes: readonly ServedErrorCode[], schema: JsonObject): JsonObject {
   const retry = {
     "Retry-After": { description: "Seconds to wait before retrying.", schema: { type: "integer" } },
   };
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code] ?? code}.`).join(" "),
+    description: codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code]}.`).join(" "),
     ...(status === 503 && { headers: retry }),
     content: { "application/json": { schema } },
   };

@@ -8,7 +8,7 @@ import type { TObject, TSchema } from "@sinclair/typebox";
 import { SETTING_NAMES, variableName } from "../../src/config/environment.js";
 import { SettingsSchema } from "../../src/config/settings.js";
 import { ERROR_CODES, type ErrorCode } from "../../src/support/errors/codes.js";
-import { buildOpenApi } from "../../src/http/openapi.js";
+import { ERROR_TEXTS } from "../../src/http/openapi.js";
 import type { Route, Tag } from "../../src/http/core/route.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { SDK_METHODS } from "../clients/sdk-methods.js";
@@ -221,36 +221,18 @@ function bodies(models: Map<string, TObject>): string {
   return ["## Request bodies", ...sections].join("\n\n");
 }
 
-/** Errors that only the router returns, for paths and methods outside the document. */
-const OF_THE_ROUTER: Partial<Record<ErrorCode, string>> = {
-  route_not_found: "the path does not exist",
-  method_not_allowed: "the path does not support this method; `Allow` lists the supported methods",
-};
-
 function errorTable(): string {
-  const texts = { ...documentedErrors(), ...OF_THE_ROUTER };
-  const rows = Object.entries(ERROR_CODES).flatMap(([name, { status }]) => {
-    const text = texts[name as ErrorCode];
-    return text === undefined ? [] : [[String(status), code(name), text]];
-  });
+  // The document names routes that are not served only where a setting enables them.
+  const texts = { ...ERROR_TEXTS, route_not_found: "the path does not exist" };
+  const rows = Object.entries(texts).map(([name, text]) => [
+    String(ERROR_CODES[name as ErrorCode].status),
+    code(name),
+    text,
+  ]);
   return table(
     ["Status", "`code`", "When"],
     rows.sort(([a = ""], [b = ""]) => (a < b ? -1 : a > b ? 1 : 0)),
   );
-}
-
-/** Descriptions of the error codes in the OpenAPI document. */
-function documentedErrors(): Partial<Record<ErrorCode, string>> {
-  const responses = Object.values(buildOpenApi(ROUTES).paths)
-    .flatMap((methods) => Object.values(methods))
-    .flatMap(({ responses: all }) => Object.values(all as Record<string, { description: string }>));
-  const entries = responses
-    .flatMap(({ description }) => description.split(/(?<=\.) (?=`\w+`: )/))
-    .flatMap((sentence) => {
-      const [, name = "", text = ""] = /^`(\w+)`: (.*)\.$/.exec(sentence) ?? [];
-      return name in ERROR_CODES ? [[name, text] as const] : [];
-    });
-  return Object.fromEntries(entries);
 }
 
 function sdkMethods(): string {

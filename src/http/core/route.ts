@@ -7,6 +7,12 @@ import type { CallerService, CommandService } from "../../service/service.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
 import type { Reply, ResponseSpec } from "./reply.js";
 
+/** The error codes that a server returns; the others are errors of commands and of starting a server. */
+export type ServedErrorCode = Exclude<
+  ErrorCode,
+  "config_invalid" | "graph_load_failed" | "run_failed" | "server_unreachable"
+>;
+
 /** All path parameters. */
 export const PATH_PARAMETERS = {
   assistant_id: Type.String({ description: "A graph id, or the assistant's UUID in any common format." }),
@@ -69,7 +75,7 @@ interface RouteShape {
   requestHeaders?: TObject;
   responses: readonly ResponseSpec[];
   /** Error codes specific to this route; common codes are added by the OpenAPI document. */
-  errors: readonly ErrorCode[];
+  errors: readonly ServedErrorCode[];
 }
 
 export interface Route extends RouteShape {
