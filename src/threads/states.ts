@@ -278,7 +278,7 @@ async function unfinishedStep(
   if (tasks.length === 0 || (tasks.length === 1 && isWaiting(tasks[0]))) return undefined;
   const { checkpoint_ns, checkpoint_id } = config.configurable ?? {};
   const latest = await context.storage.checkpointer.getTuple({
-    configurable: { thread_id: threadId, checkpoint_ns },
+    configurable: withReading({ thread_id: threadId, checkpoint_ns }, ONLY_RESULTS),
   });
   // The superstep after an older checkpoint has ended or was abandoned.
   if (!latest || latest.checkpoint.id !== checkpoint_id) return undefined;
@@ -286,6 +286,8 @@ async function unfinishedStep(
   if (ended.length === 0) return undefined;
   return { run_id: await runOf(context, threadId, metadata?.run_id), tasks: ended };
 }
+
+const ONLY_RESULTS: Reading = { channels: { own: false, results: true, keys: [] } };
 
 const isWaiting = (task: SnapshotTask | undefined): boolean => (task?.interrupts ?? []).length > 0;
 
