@@ -98,6 +98,8 @@ export async function readWhileSeen(path: string, { take, onLine, left, first }:
   const connect = (last: number, signal: AbortSignal) => {
     const response = ready;
     ready = undefined;
+    // The request that started the run has a separate signal.
+    if (response) signal.addEventListener("abort", () => first?.abort(), { once: true });
     const headers = { "Last-Event-ID": String(last), Accept: "text/event-stream" };
     return response ? Promise.resolve(response) : open("GET", path, { headers, signal });
   };
@@ -105,8 +107,6 @@ export async function readWhileSeen(path: string, { take, onLine, left, first }:
     await seen(left);
     const hidden = whenHidden();
     const signal = AbortSignal.any([left, hidden.signal]);
-    // The request that started the run has a separate signal.
-    signal.addEventListener("abort", () => first?.abort(), { once: true });
     try {
       await readStream({
         connect,

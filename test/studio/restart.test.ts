@@ -108,7 +108,9 @@ describeWithChromium("a run that ends while the server cannot be reached", () =>
     await message.fill("gate offline");
     await message.press("Enter");
     await page.getByText("first words").waitFor();
+    const joined = page.waitForRequest((request) => /\/runs\/[^/]+\/stream/.test(request.url()));
     await page.context().setOffline(true);
+    await joined;
     await page.getByText("The page reconnects when it is back").first().waitFor();
     gateOf("offline").open();
     await page.context().setOffline(false);
