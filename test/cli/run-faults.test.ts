@@ -101,6 +101,27 @@ describe("a stored failed run", () => {
     expect((await run("replay", thread_id)).stdout).toContain(line);
   });
 
+  it("history and replay name the node of an error if others were next", async () => {
+    await project.put(
+      "graph.ts",
+      `import { Annotation, START, StateGraph } from "@langchain/langgraph";
+const State = Annotation.Root({ id: Annotation<string>() });
+export const graph = new StateGraph(State)
+  .addNode("shop", () => { throw new Error("no stock"); })
+  .addNode("ship", (_state, { signal }) => new Promise((_, reject) => {
+    signal!.addEventListener("abort", () => reject(new Error("stopped")));
+  }))
+  .addEdge(START, "shop").addEdge(START, "ship").compile();
+`,
+    );
+    const { thread_id } = await failedRun();
+    for (const command of ["history", "replay"]) {
+      const { stdout } = await run(command, thread_id);
+      expect(stdout).toMatch(/next (shop, ship|ship, shop)/);
+      expect(stdout).toContain("shop failed at graph.ts:4:34: Error: no stock");
+    }
+  });
+
   it("history shows two failures from one checkpoint, each with its own location", async () => {
     const { thread_id } = await failedRun();
     await project.put("helper.ts", 'export const totalOf = () => { throw new Error("other"); };');

@@ -37,6 +37,8 @@ export interface HistoryEntry {
   interrupts: number;
   /** Errors that stopped the superstep after this checkpoint, as JSON text. */
   errors: string[];
+  /** The node of each error. */
+  failed: string[];
   /** Stored details of each error, with its location; undefined if nothing is stored. */
   faults: (RunFault | undefined)[];
 }
@@ -75,7 +77,7 @@ export async function entryOf(
   const parent = await parentOf(client, threadId, state, following);
   const { metadata, created_at, next, tasks } = state;
   const runId = textOf(metadata.run_id);
-  const errors = tasks.flatMap(({ error }) => (error === null ? [] : [error]));
+  const failures = tasks.flatMap(({ name, error }) => (error === null ? [] : [{ name, error }]));
   const kind = textOf(metadata.source) ?? "";
   const start =
     parent && textOf(parent.metadata.run_id) === runId ? parent.created_at : await runs.startOf(runId);
@@ -96,8 +98,9 @@ export async function entryOf(
     changed: parent ? changedKeys(parent.values, state.values) : [],
     ms: kind === "loop" ? msBetween(start, created_at) : undefined,
     interrupts: state.interrupts.length,
-    errors,
-    faults: await Promise.all(errors.map((error) => runs.faults.find(runId, error))),
+    errors: failures.map(({ error }) => error),
+    failed: failures.map(({ name }) => name),
+    faults: await Promise.all(failures.map(({ error }) => runs.faults.find(runId, error))),
   };
 }
 
@@ -211,11 +214,18 @@ export function facts(entry: HistoryEntry, cwd: string): string[] {
   ].filter(Boolean);
 }
 
-/** Errors after the checkpoint; the location comes first, because messages can be long. */
-export function failures({ errors, faults }: Pick<HistoryEntry, "errors" | "faults">, cwd: string): string[] {
+/**
+ * Errors after the checkpoint, each with its node if several were next. The location comes first, because messages can be
+ * long.
+ */
+export function failures(
+  { next, errors, failed, faults }: Pick<HistoryEntry, "next" | "errors" | "failed" | "faults">,
+  cwd: string,
+): string[] {
   return errors.map((error, index) => {
     const place = faults[index] && faultLocation(faults[index], cwd);
-    return `failed${place === undefined ? "" : ` at ${place}`}: ${errorLine(error)}`;
+    const node = next.length > 1 ? `${failed[index] ?? ""} ` : "";
+    return `${node}failed${place === undefined ? "" : ` at ${place}`}: ${errorLine(error)}`;
   });
 }
 
