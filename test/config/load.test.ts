@@ -334,6 +334,14 @@ describe("invalid configurations", () => {
     expect(error.location?.frame).toContain('> 3 |   "prot": 3000');
   });
 
+  it("without a similar setting, it names the command that prints all", async () => {
+    await put("graph-server.config.json", '{ "zzzzzz": 1 }');
+    expect(await failure()).toMatchObject({
+      message: 'unknown setting "zzzzzz"',
+      hint: "graph-serve config schema prints all settings",
+    });
+  });
+
   it.each([
     ['{ "port": "abc" }', 'port must be an integer, it is "abc"'],
     ['{ "port": 70000 }', "port must be <= 65535, it is 70000"],
