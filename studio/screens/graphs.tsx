@@ -107,16 +107,23 @@ export function Graph() {
       ) : (
         <Waiting />
       )}
-      <Schemas />
+      <Schemas retry={read} />
     </main>
   );
 }
 
 const KINDS = ["input", "output", "state", "config", "context"] as const;
 
-function Schemas() {
-  const { value: all } = schemas.value;
-  if (!all) return null;
+function Schemas({ retry }: { retry: () => void }) {
+  const [{ value: all }, error] = [schemas.value, schemas.error.value];
+  // An error of both requests is shown once, in place of the drawing.
+  if (!all && (!error || drawing.error.value)) return null;
+  if (!all)
+    return (
+      <Section title={strings.graph.schemas} level={2}>
+        {error && <Fault error={error} retry={retry} />}
+      </Section>
+    );
   return (
     <Section title={strings.graph.schemas} level={2}>
       {KINDS.map((kind) => {

@@ -419,4 +419,17 @@ describeWithChromium("the graph page", () => {
     await page.getByRole("region", { name: "Graph hitl" }).waitFor();
     await expect.poll(() => page.getByText("Dashed lines are").count()).toBe(0);
   });
+
+  it("says so if the schemas cannot be read, and reads them again", async () => {
+    const { page, visit } = await open(server().url);
+    await page.route("**/schemas", (route) => route.fulfill({ status: 500, json: { detail: "broken" } }));
+    await visit("#/graphs/agent");
+    await page.getByRole("region", { name: "Graph agent" }).waitFor();
+    const failed = page.getByRole("alert");
+    await failed.getByText("broken").waitFor();
+    await page.unroute("**/schemas");
+    await failed.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("input", { exact: true }).waitFor();
+    expect(await failed.count()).toBe(0);
+  });
 });
