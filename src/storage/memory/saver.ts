@@ -192,10 +192,13 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { channel_values, ...rest } = checkpoint;
     const before = this.#at(place)?.byId.get(parent ?? "")?.values ?? [];
-    // Includes channels unknown to this graph, which belong to another graph on the same thread.
+    // Includes channels unknown to this graph, which belong to another graph on the same thread. A channel without a version
+    // has its default value.
     const kept = before.filter(
       ({ channel, version }) =>
-        version === checkpoint.channel_versions[channel] && !Object.hasOwn(newVersions, channel),
+        version !== undefined &&
+        version === checkpoint.channel_versions[channel] &&
+        !Object.hasOwn(newVersions, channel),
     );
     const isKept = new Set(kept.map(({ channel }) => channel));
     const written = Object.entries(channel_values).filter(([channel]) => !isKept.has(channel));

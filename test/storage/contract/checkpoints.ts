@@ -80,6 +80,14 @@ export function checkpointTests(
     },
   );
 
+  it("a value without a version is not kept", async () => {
+    const config = at(newId());
+    const defaults = { ...emptyCheckpoint(), id: uuid6(clock++), channel_values: { messages: [] } };
+    const first = await saver().put(config, defaults, LOOP, {});
+    await saver().put(first, { ...emptyCheckpoint(), id: uuid6(clock++), channel_values: {} }, LOOP, {});
+    expect((await saver().getTuple(config))?.checkpoint.channel_values).toEqual({});
+  });
+
   it.runIf(inDatabase)("pending writes are sorted by task and index", async () => {
     const config = await put(at(newId()));
     await saver().putWrites(
