@@ -50,7 +50,7 @@ const withoutPlace = (result: CliResult): CliResult => ({
   ...result,
   stdout: result.stdout
     .replace(/ (in (sqlite|postgres|mongodb)|on http:)[^"]*/, "")
-    .replace(/("hint": "graph-serve [^"]*?) --(url|config|db) [^" ]+/, "$1"),
+    .replace(/("hint": "[^"]*?graph-serve [^"]*?) --(url|config|db) [^" ]+/, "$1"),
 });
 
 /** The result without the checkpoints in an exported file, which a server does not return. */
