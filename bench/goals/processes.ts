@@ -1,7 +1,7 @@
 /**
- * processes: `start --processes 2` on PostgreSQL compared with one process, and with two servers of one process each,
- * which share nothing. Client and database use the same cores. Once these are busy, all CPU time counts for less work,
- * so two processes are compared with one at few clients, and at many clients with the two servers.
+ * processes: `start --processes 2` on PostgreSQL compared with two servers of one process each, which share nothing and
+ * serve half of the clients each. Two processes on two cores that also run the clients and the database take more CPU time
+ * for the same work than one, whether they belong together or not; the comparisons with one process show how much.
  */
 import { join } from "node:path";
 import type { FloorUnit } from "../floor-process.js";
@@ -19,11 +19,8 @@ const FOLDER = join(import.meta.dirname, "../ready");
 const WARM_UP_PHASES = 4;
 const UNIT = { graph: "agent", input: QUESTION };
 
-/** Leaves the cores time to spare. */
-const FEW_CLIENTS = 4;
-
-const FIGURES = { cpuPerRun: "CPU per run", perSecond: "throughput" };
-const FLOORS = { one: "one process", apart: "two servers that share nothing" };
+const FIGURES = { cpuPerRun: "CPU per run", perSecond: `throughput at ${CLIENTS} clients` };
+const SIDES = { one: "one process", two: "two processes", apart: "two servers that share nothing" };
 
 interface Started {
   count: number;
@@ -43,53 +40,33 @@ export async function processes(goal: string, stage: Stage): Promise<Row[]> {
     const [one, other, two] = started as [Started, Started, Started];
     const client = stage.client();
     for (const server of started)
-      await roundOf([server], client, {
-        ms: stage.options.phaseMs * WARM_UP_PHASES * server.count,
-        clients: CLIENTS,
-      });
-    const few = await measure(stage, { one, other, two }, FEW_CLIENTS);
-    const many = await measure(stage, { one, other, two }, CLIENTS);
+      await roundOf([server], client, stage.options.phaseMs * WARM_UP_PHASES * server.count);
+    const rounds = await measureRounds(stage, {
+      one: (ms) => roundOf([one], client, ms),
+      apart: (ms) => roundOf([one, other], client, ms),
+      two: (ms) => roundOf([two], client, ms),
+    });
+    const row = (
+      figure: keyof Round,
+      side: keyof typeof SIDES,
+      floor: keyof typeof SIDES,
+      target: Target = {},
+    ) =>
+      ratioRow(
+        [goal, `one node on PostgreSQL: ${FIGURES[figure]} of ${SIDES[side]}, against ${SIDES[floor]}`],
+        compared(figure, rounds[side], rounds[floor]),
+        target,
+      );
     return [
-      row(goal, few, ["cpuPerRun", "one"], { atMost: 1.1 }),
-      row(goal, many, ["cpuPerRun", "one"]),
-      row(goal, many, ["cpuPerRun", "apart"], { atMost: 1.1 }),
-      row(goal, many, ["perSecond", "one"]),
-      row(goal, many, ["perSecond", "apart"], { atLeast: 0.9 }),
+      row("cpuPerRun", "two", "apart", { atMost: 1.1 }),
+      row("cpuPerRun", "two", "one"),
+      row("cpuPerRun", "apart", "one"),
+      row("perSecond", "two", "apart", { atLeast: 0.9 }),
+      row("perSecond", "two", "one"),
     ];
   } finally {
     for (const { close } of started) await close();
   }
-}
-
-interface Measured extends Record<"two" | keyof typeof FLOORS, Round[]> {
-  clients: number;
-}
-
-async function measure(
-  stage: Stage,
-  { one, other, two }: Record<"one" | "other" | "two", Started>,
-  clients: number,
-): Promise<Measured> {
-  const client = stage.client();
-  const rounds = await measureRounds(stage, {
-    one: (ms) => roundOf([one], client, { ms, clients }),
-    apart: (ms) => roundOf([one, other], client, { ms, clients }),
-    two: (ms) => roundOf([two], client, { ms, clients }),
-  });
-  return { ...rounds, clients };
-}
-
-function row(
-  goal: string,
-  { clients, two, ...floors }: Measured,
-  [figure, floor]: [keyof Round, keyof typeof FLOORS],
-  target: Target = {},
-): Row {
-  return ratioRow(
-    [goal, `${FIGURES[figure]} at ${clients} clients of two processes, against ${FLOORS[floor]}`],
-    compared(figure, two, floors[floor]),
-    target,
-  );
 }
 
 async function start(dist: string, count: number): Promise<Started | undefined> {
@@ -118,16 +95,12 @@ async function start(dist: string, count: number): Promise<Started | undefined> 
 }
 
 /** Shares the clients out among the servers, which are loaded at the same time. */
-async function roundOf(
-  servers: readonly Started[],
-  client: Client,
-  load: { ms: number; clients: number },
-): Promise<Round> {
+async function roundOf(servers: readonly Started[], client: Client, ms: number): Promise<Round> {
   const cpuMs = () => servers.reduce((sum, { group }) => sum + group.cpuMs(), 0);
-  const clients = load.clients / servers.length;
+  const clients = CLIENTS / servers.length;
   const before = cpuMs();
   const done = await Promise.all(
-    servers.map(({ url }) => client.call("load", { ...(UNIT as FloorUnit), url, clients, ms: load.ms })),
+    servers.map(({ url }) => client.call("load", { ...(UNIT as FloorUnit), url, clients, ms })),
   );
   const units = done.reduce((sum, load) => sum + load.units, 0);
   return {
