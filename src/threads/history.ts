@@ -6,7 +6,7 @@ import type { OutputFilter } from "../graphs/output-filter.js";
 import { isStateChannel } from "../models/channels.js";
 import type { JsonObject } from "../models/common.js";
 import type { ChangedMessages, SelectedState, ThreadStateSearchRequest } from "../models/state.js";
-import { type NeededChannels, withReading } from "../storage/saver/saver-parts.js";
+import { type NeededChannels, NO_CHANNELS, withReading } from "../storage/saver/saver-parts.js";
 import type { Checkpointer } from "../storage/contract/checkpointer.js";
 
 type Select = NonNullable<ThreadStateSearchRequest["select"]>;
@@ -19,7 +19,7 @@ export function neededChannels(
 ): NeededChannels | undefined {
   if (select.includes("values")) return undefined;
   const needTriggers = ["next", "tasks", "interrupts", "unfinished_step"] as const;
-  if (!needTriggers.some((field) => select.includes(field))) return { own: false, results: false, keys: [] };
+  if (!needTriggers.some((field) => select.includes(field))) return NO_CHANNELS;
   // The triggers of a subgraph's nodes are not known here.
   if (namespace !== "") return undefined;
   const triggers = Object.values(nodes).flatMap((node) => (node as { triggers?: string[] }).triggers ?? []);
@@ -79,9 +79,8 @@ export class StepChanges {
   async #versionsAt(configurable: JsonObject): Promise<Checkpoint["channel_versions"] | undefined> {
     const known = this.#versions.get(idOf(configurable));
     if (known) return known;
-    const channels = { own: false, results: false, keys: [] };
     const parent = await this.#checkpointer.getTuple({
-      configurable: withReading(configurable, { channels }),
+      configurable: withReading(configurable, { channels: NO_CHANNELS }),
     });
     if (parent) this.note(parent);
     return parent?.checkpoint.channel_versions;

@@ -25,7 +25,7 @@ import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { now } from "../storage/rows/rows.js";
-import { type Reading, withReading } from "../storage/saver/saver-parts.js";
+import { ONLY_RESULTS, type Reading, withReading } from "../storage/saver/saver-parts.js";
 import type { OpsContext } from "../context/context.js";
 import { assertFilter } from "../context/request-limits.js";
 import {
@@ -278,7 +278,7 @@ async function unfinishedStep(
   if (tasks.length === 0 || (tasks.length === 1 && isWaiting(tasks[0]))) return undefined;
   const { checkpoint_ns, checkpoint_id } = config.configurable ?? {};
   const latest = await context.storage.checkpointer.getTuple({
-    configurable: withReading({ thread_id: threadId, checkpoint_ns }, ONLY_RESULTS),
+    configurable: withReading({ thread_id: threadId, checkpoint_ns }, { channels: ONLY_RESULTS }),
   });
   // The superstep after an older checkpoint has ended or was abandoned.
   if (!latest || latest.checkpoint.id !== checkpoint_id) return undefined;
@@ -286,8 +286,6 @@ async function unfinishedStep(
   if (ended.length === 0) return undefined;
   return { run_id: await runOf(context, threadId, metadata?.run_id), tasks: ended };
 }
-
-const ONLY_RESULTS: Reading = { channels: { own: false, results: true, keys: [] } };
 
 const isWaiting = (task: SnapshotTask | undefined): boolean => (task?.interrupts ?? []).length > 0;
 

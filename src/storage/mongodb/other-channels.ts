@@ -3,7 +3,7 @@
  * LangGraph's checkpoint has their versions only. The other savers store each value once and refer to it; here a
  * checkpoint is one document, so these values are copied from its parent.
  */
-import type { ChannelVersions, Checkpoint, SerializerProtocol } from "@langchain/langgraph-checkpoint";
+import type { BaseCheckpointSaver, ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
 import type { Binary, Collection } from "mongodb";
 
 interface StoredCheckpoint {
@@ -15,18 +15,20 @@ interface StoredCheckpoint {
 
 type CheckpointDocumentKey = Record<"thread_id" | "checkpoint_ns" | "checkpoint_id", string>;
 
+type Saver = Pick<BaseCheckpointSaver, "serde">;
+
 /** Checkpoints whose channels are remembered, so that only the first superstep of a run reads its parent. */
 const REMEMBERED = 1_000;
 
 export class OtherChannels {
   readonly #checkpoints: Collection<StoredCheckpoint>;
-  readonly #serde: SerializerProtocol;
+  readonly #saver: Saver;
   /** Channels that have a value, by checkpoint. */
   readonly #remembered = new Map<string, readonly string[]>();
 
-  constructor(checkpoints: Collection, serde: SerializerProtocol) {
+  constructor(checkpoints: Collection, saver: Saver) {
     this.#checkpoints = checkpoints as unknown as Collection<StoredCheckpoint>;
-    this.#serde = serde;
+    this.#saver = saver;
   }
 
   /** The checkpoint with the values that it shares with its parent. */
@@ -45,7 +47,7 @@ export class OtherChannels {
     if (valued && !valueless.some((channel) => valued.includes(channel))) return checkpoint;
     const stored = await this.#checkpoints.findOne(parent);
     if (!stored) return checkpoint;
-    const before = (await this.#serde.loadsTyped(
+    const before = (await this.#saver.serde.loadsTyped(
       stored.type,
       stored.checkpoint.toString("utf8"),
     )) as Checkpoint;

@@ -61,7 +61,7 @@ export async function setUp(saver: MongoDBSaver): Promise<void> {
 function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): typeof MongoDBSaver {
   return class extends Saver {
     protected override db = withReadOptions(db);
-    #others: OtherChannels | undefined;
+    readonly #others = new OtherChannels(this.db.collection(CHECKPOINTS), this);
 
     override async put(
       config: RunnableConfig,
@@ -70,11 +70,10 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       newVersions: ChannelVersions = {},
     ): Promise<RunnableConfig> {
       const { checkpoint_id: parent, ...ref } = checkpointRef(config);
-      const others = (this.#others ??= new OtherChannels(this.db.collection(CHECKPOINTS), this.serde));
       const checkpoint =
         parent === undefined
           ? known
-          : await others.added(known, newVersions, { ...ref, checkpoint_id: parent });
+          : await this.#others.added(known, newVersions, { ...ref, checkpoint_id: parent });
       const channels = Object.keys(checkpoint.channel_values);
       const [[type, checkpointBytes], [, metadataBytes]] = await Promise.all([
         this.serde.dumpsTyped(checkpoint),
@@ -101,7 +100,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       }
       if (claim.status === "rejected") throw claim.reason;
       await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
-      others.remember(key, channels);
+      this.#others.remember(key, channels);
       return configOf(ref, checkpoint.id);
     }
 

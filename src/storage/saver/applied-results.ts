@@ -11,9 +11,7 @@ import {
   type Checkpoint,
 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../../models/channels.js";
-import { withReading, type NeededChannels } from "./saver-parts.js";
-
-const ONLY_RESULTS: NeededChannels = { own: false, results: true, keys: [] };
+import { ONLY_RESULTS, withReading, type NeededChannels } from "./saver-parts.js";
 
 export interface Edit {
   checkpoint: Checkpoint;

@@ -23,7 +23,7 @@ import { withAppliedResults, type Edit } from "./applied-results.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import { containing } from "../rows/rows.js";
-import { type HeldRuns, ORIGIN_KEY, strictSerializer, withReading } from "./saver-parts.js";
+import { type HeldRuns, NO_CHANNELS, ORIGIN_KEY, strictSerializer, withReading } from "./saver-parts.js";
 import type { RunHolder } from "../contract/runs.js";
 import type { Checkpointer } from "../contract/checkpointer.js";
 
@@ -251,7 +251,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
         const isKept = namespaces.includes(checkpoint_ns);
         const tuples = isKept
           ? await lineage(this.#saver, { configurable: place })
-          : [await this.#saver.getTuple({ configurable: withReading(place, WITHOUT_VALUES) })];
+          : [await this.#saver.getTuple({ configurable: withReading(place, { channels: NO_CHANNELS }) })];
         const keys = tuples.flatMap((tuple) =>
           tuple ? [{ checkpoint_ns, checkpoint_id: tuple.checkpoint.id }] : [],
         );
@@ -292,8 +292,6 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     }
   }
 }
-
-const WITHOUT_VALUES = { channels: { own: false, results: false, keys: [] } };
 
 /** Without a namespace, savers list all namespaces. */
 async function listedNamespaces(saver: BaseCheckpointSaver, threadId: string): Promise<string[]> {

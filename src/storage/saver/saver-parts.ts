@@ -118,6 +118,9 @@ export interface NeededChannels {
   keys: readonly string[];
 }
 
+export const NO_CHANNELS: NeededChannels = { own: false, results: false, keys: [] };
+export const ONLY_RESULTS: NeededChannels = { ...NO_CHANNELS, results: true };
+
 /** Read options, passed to the saver through LangGraph inside the config. */
 export interface Reading {
   channels?: NeededChannels;
