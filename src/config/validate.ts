@@ -9,7 +9,6 @@ import {
   unknownKeyOf,
   withoutBranches,
 } from "../support/schema/schema-errors.js";
-import { didYouMean } from "../support/nearest.js";
 import { WEBHOOKS_HINT } from "../support/webhook-hint.js";
 import { PROCESSES_HINT } from "./process-settings.js";
 import { isSurelyValid } from "./surely-valid.js";
@@ -97,10 +96,8 @@ function unknownKey(error: ErrorObject, path: SettingPath): SettingError {
     return { path: [...path, key], message: `unknown key "${key}" in ${path.join(".")}`, hint };
   }
   // The validated schema has the given settings only.
-  const { additionalProperty: key } = error.params as { additionalProperty: string };
-  const hint =
-    didYouMean(key, Object.keys(SettingsSchema.properties)) ??
-    "graph-serve config schema prints all settings";
+  const full = { ...error, parentSchema: SettingsSchema };
+  const { key, hint } = unknownKeyOf(full, "graph-serve config schema prints all settings");
   return { path: [key], message: `unknown setting "${key}"`, hint };
 }
 

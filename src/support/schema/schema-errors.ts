@@ -34,11 +34,14 @@ export function requirement({ keyword, params, message }: ErrorObject): string {
   return message ?? "is not valid";
 }
 
-/** The key that a schema does not have, and the keys that it has. */
-export function unknownKeyOf({ params, parentSchema }: ErrorObject): { key: string; hint: string } {
+/** The key that a schema does not have, and a hint: a similar key, `otherwise`, or the keys that it has. */
+export function unknownKeyOf(
+  { params, parentSchema }: ErrorObject,
+  otherwise?: string,
+): { key: string; hint: string } {
   const { additionalProperty: key } = params as { additionalProperty: string };
   const known = Object.keys((parentSchema as { properties?: object }).properties ?? {});
-  return { key, hint: didYouMean(key, known) ?? `known keys: ${known.join(", ")}` };
+  return { key, hint: didYouMean(key, known) ?? otherwise ?? `known keys: ${known.join(", ")}` };
 }
 
 /** A value for a message, cut off if long. */
