@@ -66,6 +66,8 @@ const LABELS = {
 
 type Measured = Record<keyof typeof LABELS, number>;
 
+const NAMES = Object.keys(LABELS) as (keyof Measured)[];
+
 function rowsOf(
   goal: string,
   { what, most }: Case,
@@ -76,7 +78,7 @@ function rowsOf(
       .filter(Boolean)
       .join(", ");
   // Without memory if garbage was collected in each round, and without system calls where they cannot be counted.
-  const names = (Object.keys(LABELS) as (keyof Measured)[]).filter((name) => Number.isFinite(ours[name]));
+  const names = NAMES.filter((name) => Number.isFinite(ours[name]));
   return names.map((name) => ({
     ...valueRow([goal, `${what}: ${LABELS[name]} per run`], ours[name], "", { atMost: most[name] }),
     floor: shown(name),
@@ -104,12 +106,7 @@ async function leastOf(round: () => Promise<Counts>): Promise<Measured> {
   const rounds: Measured[] = [];
   for (let count = 0; count < ROUNDS; count += 1) rounds.push(perUnit(await round()));
   const least = (name: keyof Measured) => Math.min(...rounds.map((one) => one[name]));
-  return {
-    promises: least("promises"),
-    sends: least("sends"),
-    systemCalls: least("systemCalls"),
-    kilobytes: least("kilobytes"),
-  };
+  return Object.fromEntries(NAMES.map((name) => [name, least(name)])) as Measured;
 }
 
 const perUnit = ({
