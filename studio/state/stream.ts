@@ -2,6 +2,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { ApiError } from "../api.js";
 import type { Frame } from "./frame.js";
+import { whenOffline } from "./visible.js";
 
 interface StreamOptions {
   /** Opens a connection that starts after this frame; -1 starts at the beginning. */
@@ -77,17 +78,6 @@ export async function readStream({
 /** Network and gateway errors, which a later request may not have. */
 export const isBroken = (error: unknown): boolean =>
   !(error instanceof ApiError) || [0, 502, 503, 504].includes(error.status);
-
-/**
- * Aborts when the browser goes offline: a connection that is lost is silent, not closed. Another one shows whether the
- * server can be reached, which one on this machine still can.
- */
-function whenOffline(): { signal: AbortSignal; forget: () => void } {
-  const offline = new AbortController();
-  const abort = () => offline.abort();
-  addEventListener("offline", abort);
-  return { signal: offline.signal, forget: () => removeEventListener("offline", abort) };
-}
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

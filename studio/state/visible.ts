@@ -1,3 +1,4 @@
+/** When this tab keeps its connections: while it is visible and online. */
 /** Browsers limit connections per server to six: a hidden tab closes its own. */
 const isSeen = (): boolean => document.visibilityState === "visible";
 
@@ -15,10 +16,23 @@ export function seen(left: AbortSignal): Promise<void> {
   });
 }
 
-/** A signal that aborts when the tab is hidden. */
-export function whenHidden(): { signal: AbortSignal; forget: () => void } {
-  const hidden = new AbortController();
-  const look = () => !isSeen() && hidden.abort();
-  document.addEventListener("visibilitychange", look);
-  return { signal: hidden.signal, forget: () => document.removeEventListener("visibilitychange", look) };
+interface Watch {
+  signal: AbortSignal;
+  forget: () => void;
+}
+
+/** Aborts when the tab is hidden. */
+export const whenHidden = (): Watch => abortOn(document, "visibilitychange", () => !isSeen());
+
+/**
+ * Aborts when the browser goes offline: a connection that is lost is silent, not closed. Another one shows whether the
+ * server can be reached, which one on this machine still can.
+ */
+export const whenOffline = (): Watch => abortOn(window, "offline", () => true);
+
+function abortOn(target: EventTarget, event: string, isDue: () => boolean): Watch {
+  const due = new AbortController();
+  const look = () => isDue() && due.abort();
+  target.addEventListener(event, look);
+  return { signal: due.signal, forget: () => target.removeEventListener(event, look) };
 }

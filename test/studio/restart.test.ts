@@ -78,13 +78,19 @@ describeWithChromium("a run that ends while the server cannot be reached", () =>
   const open = useBrowser();
   const server = useServer({ graphs: { chat: gatedChat } });
 
-  it("keeps the conversation and what was entered, and is read once the browser is online", async () => {
+  /** The page of a conversation whose answer has begun. */
+  async function asked(text: string) {
     const { page, visit } = await open(server().url);
     await visit("#/run?graph=chat");
     const message = page.getByRole("textbox", { name: "Message to the graph" });
-    await message.fill("gate unreachable");
+    await message.fill(text);
     await message.press("Enter");
     await page.getByText("first words").waitFor();
+    return { page, message };
+  }
+
+  it("keeps the conversation and what was entered, and is read once the browser is online", async () => {
+    const { page, message } = await asked("gate unreachable");
     await message.fill("what comes next");
     const thread = /\/threads\/[\w-]+(\/state)?$/;
     const failed = page.waitForEvent("requestfailed", (request) => /\/state$/.test(request.url()));
@@ -102,12 +108,7 @@ describeWithChromium("a run that ends while the server cannot be reached", () =>
   });
 
   it("says so while the browser is offline, and loses and doubles nothing", async () => {
-    const { page, visit } = await open(server().url);
-    await visit("#/run?graph=chat");
-    const message = page.getByRole("textbox", { name: "Message to the graph" });
-    await message.fill("gate offline");
-    await message.press("Enter");
-    await page.getByText("first words").waitFor();
+    const { page } = await asked("gate offline");
     const joined = page.waitForRequest((request) => /\/runs\/[^/]+\/stream/.test(request.url()));
     await page.context().setOffline(true);
     await joined;
