@@ -193,6 +193,10 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const run = this.#runOf(config);
     const { thread_id, checkpoint_ns = "", checkpoint_id } = (config.configurable ?? {}) as JsonObject;
     const edit = run ? undefined : this.#edits.get(String(thread_id));
+    const dropped = () => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } });
+    // With durability exit, LangGraph stores the checkpoint that a run started from again if no superstep has ended: as its
+    // own parent, with the id of this run, and with updates that are stored as its writes too.
+    if (run && checkpoint_id === checkpoint.id) return Promise.resolve(dropped());
     if (run && checkpoint_ns === "") run.step = metadata.step;
     const { origin, heads, messages } = run ?? edit ?? {};
     const counts = messages?.next(String(checkpoint_ns), checkpoint_id, checkpoint);
@@ -207,7 +211,6 @@ export class RunCheckpointer extends BaseCheckpointSaver {
         return written;
       });
     };
-    const dropped = () => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } });
     return this.#write(config, write, dropped);
   }
 
