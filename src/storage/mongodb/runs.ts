@@ -279,11 +279,13 @@ export class MongodbRuns implements RunTable {
     }
   }
 
-  /** Whether a later run has the thread, so that the outcome must not change the thread. */
+  /** Whether a later run has started, so that the outcome must not change the thread. */
   async #isSuperseded(runId: string, { _id, opened }: ThreadDocument): Promise<boolean> {
     if (opened === null || opened === runId) return false;
     const latest = await this.get(_id, opened);
-    return latest !== undefined && !isFinished(latest) && latest.state !== "delayed";
+    if (latest === undefined || isFinished(latest)) return false;
+    const { status, state } = latest;
+    return !(status === "pending" && (state === "delayed" || state === "queued"));
   }
 
   /** Idempotent: a run that has ended is not changed. */

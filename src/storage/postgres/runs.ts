@@ -61,7 +61,7 @@ export class PostgresRuns implements RunTable {
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
     const owners = tableIn(schema, "gs_owners");
-    // If a later run has the thread, the outcome does not change the thread.
+    // If a later run has started, the outcome does not change the thread.
     const settle = `WITH run AS (
           UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
           WHERE run_id = $1 AND thread_id = $2 AND ${IS_UNFINISHED} AND ${isHeldBy(5)} RETURNING seq
@@ -69,7 +69,7 @@ export class PostgresRuns implements RunTable {
         WHERE t.thread_id = $2 AND NOT EXISTS (
           SELECT 1 FROM ${runs} AS later
           WHERE later.thread_id = $2 AND later.seq > run.seq AND later.${IS_UNFINISHED}
-            AND later.state <> 'delayed')`;
+            AND NOT (later.status = 'pending' AND later.state IN ('delayed', 'queued')))`;
     this.#pool = pool;
     this.#sql = {
       insert: `WITH thread AS (

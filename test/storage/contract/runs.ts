@@ -223,6 +223,17 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().threads.get(run.thread_id)).toMatchObject({ status: "idle" });
     });
 
+    it("changes the thread while other runs wait for it", async () => {
+      const { thread_id } = await seedThread();
+      const run = await seedRun(thread_id);
+      await seedRun(thread_id, { state: "queued", attempt: 0 });
+      const ended = outcome(run);
+      const state_updated_at = tick();
+      ended.thread = { ...ended.thread, state_updated_at };
+      await storage().runs.settle([ended]);
+      expect(await storage().threads.get(thread_id)).toMatchObject({ status: "idle", state_updated_at });
+    });
+
     it("ignores outcomes of deleted threads", async () => {
       const [gone, kept] = [
         await seedRun((await seedThread()).thread_id),
