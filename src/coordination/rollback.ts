@@ -4,6 +4,7 @@
  * run behind it waits until a process that holds the thread has reverted the run: the process that executes it, the
  * caller's, or one that recovers the thread.
  */
+import { previewOfState, UNTITLED } from "../graphs/thread-preview.js";
 import { now } from "../storage/rows/rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
@@ -66,7 +67,7 @@ export async function rollBack(context: EngineContext, { thread_id, run_id }: Ru
 }
 
 /**
- * Deletes the run and its checkpoints, under the lease of its thread. The status of the thread follows from the remaining
+ * Deletes the run and its checkpoints, under the lease of its thread. The row of the thread follows from the remaining
  * checkpoints. The row is deleted last: until then, another process completes what this one leaves.
  */
 export async function revert(context: EngineContext, run: RunKey): Promise<void> {
@@ -76,8 +77,16 @@ export async function revert(context: EngineContext, run: RunKey): Promise<void>
   await storage.checkpointer.deleteRun(thread_id, run_id);
   const row = await storage.threads.get(thread_id);
   if (row) {
-    const status = restingStatus(await latestSnapshot(await readerOf(context, row), thread_id));
-    await storage.threads.update(thread_id, { updated_at: now(), status, error: null });
+    const reader = await readerOf(context, row);
+    const snapshot = await latestSnapshot(reader, thread_id);
+    const at = now();
+    await storage.threads.update(thread_id, {
+      updated_at: at,
+      state_updated_at: snapshot.createdAt === undefined ? null : at,
+      status: restingStatus(snapshot),
+      error: null,
+      preview: previewOfState(snapshot, await reader.filter()) ?? UNTITLED,
+    });
   }
   await deleteRow(context, run);
 }

@@ -10,8 +10,8 @@ const TEXT_LENGTH = 200;
 /** Maximum number of tool names. */
 const NAMED_TOOLS = 10;
 
-/** Of a thread of which only the number of its steps is known. */
-const UNTITLED: StoredPreview = { title: null, messages: 0, last: null };
+/** The preview of a thread without visible texts. */
+export const UNTITLED: StoredPreview = { title: null, messages: 0, last: null };
 
 /**
  * The preview of a state: of its messages, or of its first text if it has no messages. Contains visible values only.

@@ -3,7 +3,9 @@ import { AIMessage } from "@langchain/core/messages";
 import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import type { Thread } from "../../src/models/thread.js";
+import { newId } from "../../src/support/ids.js";
 import { observeStorage } from "../../src/storage/observed.js";
+import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { keptStorage, MEMORY, onEveryBackend } from "../helpers/backends.js";
 import { deferred } from "../helpers/deferred.js";
@@ -115,6 +117,29 @@ describe("a thread's preview", () => {
     expect(await previews(server, { ids: [thread_id] })).toMatchObject([{ title: "Compare tents" }]);
     gate.resolve();
     await run;
+  });
+
+  it("follows rollbacks", async () => {
+    const slow = new StateGraph(MessagesAnnotation)
+      .addNode("wait", async ({ messages }, { signal }) => {
+        await gateOf(messages.at(-1)?.text ?? "").wait(signal, false);
+        return {};
+      })
+      .addEdge(START, "wait")
+      .compile();
+    const server = await startTestServer({ graphs: { slow, talk } });
+    const { runs, threads } = server.service;
+    const [{ thread_id: empty }, { thread_id }] = [await threads.create({}), await threads.create({})];
+    await runs.create(thread_id, said("Where is my order?"));
+    const before = await previews(server, { ids: [thread_id] });
+    for (const id of [empty, thread_id]) {
+      const reverted = newId();
+      const { run_id } = await runs.background(id, said(reverted, "slow"));
+      await gateOf(reverted).entered;
+      await runs.cancel(id, run_id, { action: "rollback" });
+    }
+    expect(await previews(server, { ids: [empty] })).toMatchObject([{ title: null, messages: 0 }]);
+    expect(await previews(server, { ids: [thread_id] })).toEqual(before);
   });
 
   it("follows edits, copies and imports", async () => {
