@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withCommandPrefix, COMMAND_NAMES } from "../../src/cli/terminal/called-as.js";
 import { COMMAND_GROUPS } from "../../src/cli/commands.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 // Environment variables as observed from each package manager.
 const npm = { npm_config_user_agent: "npm/11.19.1 node/v20.20.2 linux x64 workspaces/false" };
@@ -85,7 +86,7 @@ describe("messages under pnpm", () => {
   });
   afterAll(() => project.remove());
 
-  it("next steps, fixes, notes and examples start with pnpm", async () => {
+  itSqlite("next steps, fixes, notes and examples start with pnpm", async () => {
     expect((await run("run", "./graph.ts", "--message", "hi")).stderr).toContain(
       "next    pnpm exec graph-serve run",
     );

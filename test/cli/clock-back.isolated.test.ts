@@ -1,7 +1,8 @@
 /** Ids do not go back when the clock of the machine does. Isolated: the ids of this process stay ahead of its clock. */
-import { expect, it, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { cli, createProject, echoGraph } from "./harness.js";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 
 const HOUR_MS = 3_600_000;
 

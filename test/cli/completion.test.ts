@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installedCli } from "../helpers/compiled.js";
 import { cli, createProject, echoGraph, type Project } from "./harness.js";
+import { describeSqlite } from "../helpers/with-sqlite.js";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 const scripts: Record<string, string> = {};
@@ -76,7 +77,7 @@ describe("bash completion", () => {
   });
 });
 
-describe("completion of project names and ids", () => {
+describeSqlite("completion of project names and ids", () => {
   let project: Project;
   let thread: string;
   beforeAll(async () => {

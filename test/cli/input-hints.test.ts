@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inputFlag } from "../../src/cli/session/graph-keys.js";
 import { askingGraph, cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 let project: Project;
 const run = (...argv: string[]) => cli(argv, { cwd: project.dir });
@@ -28,7 +29,7 @@ describe("a graph without messages", () => {
     expect(await run("run", "./typed.ts", "--input", input)).toMatchObject({ code: 0 });
   });
 
-  it("the next command suggests the keys of the graph", async () => {
+  itSqlite("the next command suggests the keys of the graph", async () => {
     const ended = await run("run", "./typed.ts", "--input", '{"topic":"cats"}');
     expect(ended.stderr).toContain(`--input '{"topic":"...","count":1,"style":"short"}'`);
     const { thread_id } = JSON.parse(
@@ -45,7 +46,7 @@ describe("a graph without messages", () => {
   });
 });
 
-it("the next command for a graph with messages suggests --message", async () => {
+itSqlite("the next command for a graph with messages suggests --message", async () => {
   expect((await run("run", "./chat.ts", "--message", "hi")).stderr).toContain('--message "..."');
 });
 

@@ -11,6 +11,7 @@ import {
   type Project,
   type RunningCli,
 } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 let project: Project;
 let running: RunningCli | undefined;
@@ -145,7 +146,7 @@ describe("commands that do not serve the project", () => {
     );
   });
 
-  it("an interrupted run can be saved as a test case that passes", async () => {
+  itSqlite("an interrupted run can be saved as a test case that passes", async () => {
     await put({});
     await project.put("graph.ts", askingGraph);
     const at = { cwd: project.dir };
@@ -163,7 +164,7 @@ describe("commands that do not serve the project", () => {
     expect(code).toBe(0);
   });
 
-  it("commands work in a project with unsupported settings", async () => {
+  itSqlite("commands work in a project with unsupported settings", async () => {
     await put({ ...ENCRYPTION, http: { app: "./nowhere.ts:app" } });
     for (const argv of [["graph"], ["run", "--input", '{"messages":["hi"]}', "--json"], ["threads", "list"]])
       expect(await cli(argv, { cwd: project.dir })).toMatchObject({ code: 0, stderr: "" });

@@ -35,8 +35,8 @@ describe("a graph that never loads", () => {
   it.each([
     [["graph", "--json"], /^the import of \.\/import\.ts has not finished after 5 s.+top-level await/],
     [
-      ["run", "--input", "{}", "--json"],
-      /^the import of \.\/import\.ts has not finished after 5 s.+top-level await/,
+      ["run", "--db", "memory", "--input", "{}", "--json"],
+      /^the import of \.\/import\.ts has not finished after 5 s.+top-level await/m,
     ],
     [
       ["graph", "./promise.ts", "--json"],
@@ -47,8 +47,8 @@ describe("a graph that never loads", () => {
       /^the factory \.\/factory\.ts:graph has not finished after 5 s.+an await in the factory/,
     ],
     [
-      ["run", "./factory.ts", "--input", "{}", "--json"],
-      /^the factory \.\/factory\.ts:graph has not finished after 5 s.+an await in the factory/,
+      ["run", "./factory.ts", "--db", "memory", "--input", "{}", "--json"],
+      /^the factory \.\/factory\.ts:graph has not finished after 5 s.+an await in the factory/m,
     ],
   ])("%j names the file on stderr before it fails", async (argv, line) => {
     const { stdout, stderr, exit } = await waiting(argv);

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { main } from "../../src/cli/main.js";
 import { VERSION } from "../../src/support/own-package.js";
 import { Capture, cli, createProject, echoGraph, startCli } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 const COMMANDS = ["dev", "start", "run", "validate", "init", "config", "config print", "openapi"];
 
@@ -141,7 +142,7 @@ describe("the error boundary", () => {
     expect(stderr.text).toBe("");
   });
 
-  it("a file that cannot be written is an error of the user, with a fix", async () => {
+  itSqlite("a file that cannot be written is an error of the user, with a fix", async () => {
     const project = await createProject({ "echo.ts": echoGraph(), ".graph-serve": "a file" });
     onTestFinished(() => project.remove());
     const blocked = await cli(["run", "./echo.ts", "--message", "hi"], { cwd: project.dir });

@@ -1,9 +1,10 @@
 /** Graphs loaded from a file without a configuration: later commands in the same folder find the file. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import { Client } from "@langchain/langgraph-sdk";
 import { askingGraph, cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 
 let project: Project;
 beforeEach(async () => {

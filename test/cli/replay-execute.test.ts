@@ -1,8 +1,9 @@
 /** `replay --execute` starts where the original run started, with the answer it received. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import { cli, createProject, startCli, type Project } from "./harness.js";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 
 const GRAPH = `
 import { Annotation, Command, DeltaChannel, interrupt, START, StateGraph } from "@langchain/langgraph";

@@ -1,6 +1,7 @@
 /** A configuration with a queue and roles: commands that load graphs in memory, or use another storage, ignore both. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { cli, createProject, echoGraph, type Project, startCli } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 /** Nothing listens on port 1, so a command that opens the configured storage or stream fails. */
 const ROLES = {
@@ -38,15 +39,20 @@ const COMMANDS = [
   ["test", "cases", "--server"],
   ["doctor", "--db", "memory"],
   ["run", "--db", "memory", "--message", "hi"],
-  ["run", "--db", "./threads.db", "--message", "hi"],
-  ["threads", "list", "--db", "./threads.db"],
   ["openapi"],
 ];
+const STORED = [
+  ["run", "--db", "./threads.db", "--message", "hi"],
+  ["threads", "list", "--db", "./threads.db"],
+];
 
-it.each(COMMANDS.map((argv) => [argv.join(" "), argv] as const))("%s succeeds", async (_, argv) => {
+const succeeds = async (_: string, argv: string[]): Promise<void> => {
   const { code, stderr } = await cli(argv, { cwd: project.dir });
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining("queue") as string });
-});
+};
+const titled = (commands: string[][]) => commands.map((argv) => [argv.join(" "), argv] as const);
+it.each(titled(COMMANDS))("%s succeeds", succeeds);
+itSqlite.each(titled(STORED))("%s succeeds", succeeds);
 
 it("test without case files succeeds", async () => {
   await project.put("none/.keep", "");

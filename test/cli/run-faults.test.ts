@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RunFault } from "../../src/support/run-fault.js";
 import { client } from "../helpers/app.js";
 import { cli, createProject, startCli, type CliResult, type Project } from "./harness.js";
+import { describeSqlite, itSqlite } from "../helpers/with-sqlite.js";
 
 const HELPER = `export interface Order { id: string; total?: { amount: number } }
 
@@ -61,7 +62,7 @@ async function failedRun(): Promise<{ thread_id: string; run_id: string }> {
   return JSON.parse(stdout) as { thread_id: string; run_id: string };
 }
 
-describe("a stored failed run", () => {
+describeSqlite("a stored failed run", () => {
   it("inspect run shows the location, even if the graph does not load", async () => {
     const { run_id } = await failedRun();
     await project.put("helper.ts", "this does not parse(");
@@ -181,7 +182,7 @@ describe("a failing run", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ error: { message: "Error: could not bill" } });
   });
 
-  it("run ends with the commands that find the cause, which work as printed", async () => {
+  itSqlite("run ends with the commands that find the cause, which work as printed", async () => {
     const { stderr } = await run("run", ...INPUT, "--db", "./threads.db");
     const [, thread = ""] = /thread ([0-9a-f-]{36})\n {2}next/.exec(stderr) ?? [];
     const next = stderr.slice(stderr.indexOf("  next"));
@@ -216,7 +217,7 @@ describe("a failing run", () => {
     }
   });
 
-  it("dev prints the commands that find the cause, except for a stateless run", async () => {
+  itSqlite("dev prints the commands that find the cause, except for a stateless run", async () => {
     const dev = startCli(["dev", "-p", "0", "--db", "./threads.db"], { cwd: project.dir });
     try {
       const [, url = ""] = await dev.stderr.until(/at (http:\S+)/);

@@ -1,7 +1,8 @@
 /** On a terminal, `run` shows a conversation; otherwise it prints the state as data. */
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import { askingGraph, cli, createProject, echoGraph, type Project } from "./harness.js";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 
 const AGENT = join(process.cwd(), "test/fixtures/graphs/agent.ts");
 

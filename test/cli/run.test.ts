@@ -13,6 +13,7 @@ import {
   type CliOptions,
   type Project,
 } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 /** Two nodes interrupt in parallel, one of them twice. */
 const severalQuestions = `
@@ -60,7 +61,7 @@ describe("run in this process", () => {
     expect(stderr).toMatch(/success in \d+ ms, 0 tokens, thread [0-9a-f-]{36}/);
   });
 
-  it("the printed next command continues the thread", async () => {
+  itSqlite("the printed next command continues the thread", async () => {
     const { stderr } = await run(["--message", "one"]);
     const [, thread = ""] =
       /next +graph-serve run --thread ([0-9a-f-]{36}) --message "\.\.\."/.exec(stderr) ?? [];
@@ -71,7 +72,7 @@ describe("run in this process", () => {
     expect((await run(["--thread", "ffffffff", "--message", "four"])).code).toBe(4);
   });
 
-  it("a thread continues with its own graph", async () => {
+  itSqlite("a thread continues with its own graph", async () => {
     const asked = await run(["ask", "-i", '{"topic":"cats"}', "--json"]);
     const { thread_id, interrupts } = outcomeOf(asked.stdout);
     expect(interrupts).toHaveLength(1);
@@ -79,7 +80,7 @@ describe("run in this process", () => {
     expect(outcomeOf(stdout)).toMatchObject({ status: "success", interrupts: [] });
   });
 
-  it("--json prints one document", async () => {
+  itSqlite("--json prints one document", async () => {
     const { code, stdout, stderr } = await run(["--message", "hello", "--json"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(outcomeOf(stdout)).toMatchObject({ status: "success", interrupts: [], error: null });
@@ -126,7 +127,7 @@ describe("run in this process", () => {
     });
   });
 
-  it("an interrupt prints the command that answers it", async () => {
+  itSqlite("an interrupt prints the command that answers it", async () => {
     const first = await run(["ask", "-i", '{"topic":"cats"}']);
     expect(first.code).toBe(0);
     expect(first.stderr).toContain('{"question":"about cats?"}');
@@ -135,7 +136,7 @@ describe("run in this process", () => {
     expect(outcomeOf(stdout)).toMatchObject({ status: "success", values: { topic: "cats", answer: "true" } });
   });
 
-  it("all questions of a run are shown, and each can be answered", async () => {
+  itSqlite("all questions of a run are shown, and each can be answered", async () => {
     await project.put("several.ts", severalQuestions);
     const first = outcomeOf((await run(["./several.ts", "-i", '{"log":[]}', "--json"])).stdout);
     expect(first.interrupts.map(({ value }) => value).sort()).toEqual(["one", "two"]);

@@ -1,8 +1,9 @@
 /** Commands show the steps of subgraphs under the node that ran them, and `--ns` takes the name of that node. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
 import { openService } from "../../src/service/open.js";
 import { serve } from "../helpers/app.js";
 import { cli, createProject, type CliOptions, type Project } from "./harness.js";
+import { itSqlite as it } from "../helpers/with-sqlite.js";
 
 /** `pricing` runs `lookup`, and then the subgraph `tax`, which asks a question above 100 and fails above 1000. */
 const GRAPH = `

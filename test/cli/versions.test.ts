@@ -1,9 +1,10 @@
 /** A deploy that would lose what threads wait for is found before it is made. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { GraphVersion, ThreadCheck, ThreadMigration } from "../../src/models/version.js";
 import { cli, createProject, type Project } from "./harness.js";
+import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 
 interface Shape {
   ask?: string;

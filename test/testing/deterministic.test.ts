@@ -6,6 +6,7 @@ import { cli, createProject, type Project } from "../cli/harness.js";
 import { graph as custom } from "../fixtures/graphs/custom.js";
 import { serve } from "../helpers/app.js";
 import { openTestService } from "../helpers/service.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 const graphOf = (extra = "") => `
 import { randomUUID } from "node:crypto";
@@ -63,7 +64,7 @@ describe("deterministic mode", () => {
     expect(randomUUID()).not.toBe(crypto.randomUUID());
   });
 
-  it("is off by default, and does not change the times of the server", async () => {
+  itSqlite("is off by default, and does not change the times of the server", async () => {
     const started = Date.now();
     const [first] = await drawn();
     expect(first?.[0]).toBeGreaterThanOrEqual(started);

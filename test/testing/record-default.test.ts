@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cli, createProject, failingGraph, type Project } from "../cli/harness.js";
+import { describeSqlite } from "../helpers/with-sqlite.js";
 
 /** A model that counts its calls in a file, as a provider would bill them. */
 const GRAPH = `
@@ -129,7 +130,7 @@ describe("--ci", () => {
   });
 });
 
-describe("--from-run of a failed run", () => {
+describeSqlite("--from-run of a failed run", () => {
   beforeEach(async () => {
     await project.put("graph.ts", failingGraph);
     await cli(["run", "./graph.ts", "--input", '{"n":1}'], { cwd: project.dir });

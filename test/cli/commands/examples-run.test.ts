@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readHelp } from "../../helpers/cli-help.js";
 import { cli, createProject, startCli, type Project } from "../harness.js";
+import { itSqlite } from "../../helpers/with-sqlite.js";
 
 let project: Project;
 beforeEach(async () => {
@@ -52,7 +53,7 @@ it("the examples of run work, except --resume and --url", async () => {
   }
 });
 
-it.each(["dev", "start"])("the examples of %s work on a free port", async (name) => {
+itSqlite.each(["dev", "start"])("the examples of %s work on a free port", async (name) => {
   // Several processes need a database: test/processes/primary.test.ts.
   for (const example of (await examplesOf(name)).filter((each) => !each.includes("postgresql:"))) {
     const argv = wordsOf(example).filter((word, place, words) => word !== "-p" && words[place - 1] !== "-p");

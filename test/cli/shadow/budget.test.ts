@@ -1,9 +1,10 @@
 /** `shadow --models live --budget`: no model is called once the budget is used up, and the report says what is missing. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { JudgedResult } from "../../../src/cli/shadow/report.js";
 import { cli, createProject, type Project } from "../harness.js";
+import { itSqlite as it } from "../../helpers/with-sqlite.js";
 
 const MODEL = new URL("../../fixtures/billing-model.ts", import.meta.url).pathname;
 

@@ -1,10 +1,11 @@
 /** Repeated runs get the recorded responses of models and tools, and call nothing else. */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { JudgedResult as ShadowResult } from "../../../src/cli/shadow/report.js";
 import { httpGraph, type ModelServer, startModelServer } from "../../testing/model-server.js";
 import { cli, createProject, startCli, type Project } from "../harness.js";
+import { describeSqlite as describe, itSqlite as it } from "../../helpers/with-sqlite.js";
 
 const SECRET = "not-for-your-eyes-42";
 

@@ -1,10 +1,11 @@
 /** What a deploy would do to stored runs is shown before it is made, and the storage is not changed. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect } from "vitest";
 import type { JudgedResult as ShadowResult } from "../../../src/cli/shadow/report.js";
 import { withOwnSchema } from "../../helpers/postgres.js";
 import { cli, createProject, startCli, type Project } from "../harness.js";
+import { describeSqlite as describe, itSqlite as it } from "../../helpers/with-sqlite.js";
 
 /** Source of a graph: asks if the order is large, ships it, and greets. `changes` replaces parts of the text. */
 function graphOf(changes: Record<string, string> = {}): string {
