@@ -15,6 +15,9 @@ const BROWSER = ["test/studio/**/*.test.ts", "test/**/*.browser.test.ts"];
 /** Vitest applies the flag --exclude to no project that excludes files of its own. */
 const NEVER = [...configDefaults.exclude, "test/fixtures/**", ...(options.exclude ?? [])];
 
+/** Makes `createProject` in test/cli/harness.ts check that files with tests that need SQLite declare it. */
+const env = { MARKS_SQLITE: "true" };
+
 const quick = {
   extends: true as const,
   // Importing the program takes longer than the tests of most files, so files share a process and its loaded
@@ -24,9 +27,13 @@ const quick = {
     include: ["test/**/*.test.ts"],
     exclude: [...NEVER, ...SLOW, ...ISOLATED, ...BROWSER],
     isolate: false,
+    env,
   },
 };
-const isolated = { extends: true as const, test: { name: "isolated", include: ISOLATED, exclude: NEVER } };
+const isolated = {
+  extends: true as const,
+  test: { name: "isolated", include: ISOLATED, exclude: NEVER, env },
+};
 
 const cores = Math.max(2, availableParallelism());
 /** Slow and browser tests start after all others. Their files share modules, the schema of PostgreSQL and the browser. */

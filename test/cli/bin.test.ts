@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERSION } from "../../src/support/own-package.js";
 import { installPackage } from "../helpers/compiled.js";
 import { createProject, echoGraph, type Project } from "./harness.js";
+import { itSqlite } from "../helpers/with-sqlite.js";
 
 let installed: string;
 let project: Project;
@@ -101,14 +102,14 @@ describe("the executable", () => {
     expect(stderr).toContain("did you mean start?");
   });
 
-  it("the process exits even if the graph leaves a timer running", async () => {
+  itSqlite("the process exits even if the graph leaves a timer running", async () => {
     await project.put("timer.ts", `${echoGraph()}\nsetInterval(() => undefined, 1000);\n`);
     const { code, stdout } = await finish(graphServe("run", "./timer.ts", "--message", "hi", "--json"));
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ status: "success" });
   });
 
-  it.each(["dev", "start"])("%s serves requests and exits with code 0 on SIGTERM", async (command) => {
+  itSqlite.each(["dev", "start"])("%s serves requests and exits with code 0 on SIGTERM", async (command) => {
     const child = graphServe(command, "./graph.ts", "-p", "0");
     const url = await untilListening(child);
     expect(await (await fetch(`${url}/ok`)).json()).toEqual({ ok: true });

@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 function start(...flags: string[]) {
-  const args = [program, "dev", "-p", "0", ...flags];
+  const args = [program, "dev", "--db", "memory", "-p", "0", ...flags];
   child = spawn(process.execPath, args, { cwd: project.dir, stdio: ["ignore", "pipe", "pipe"] });
   const stderr = new Capture();
   child.stderr?.on("data", (text: Buffer) => stderr.write(String(text)));

@@ -53,7 +53,11 @@ async function startDev(...flags: string[]): Promise<Dev> {
 
 async function startDevWith(options: { isTTY?: boolean }, ...flags: string[]): Promise<Dev> {
   const env: Record<string, string> = options.isTTY ? { FORCE_COLOR: "1" } : {};
-  const running = startCli(["dev", "-p", "0", ...flags], { cwd: project.dir, env, ...options });
+  const running = startCli(["dev", "--db", "memory", "-p", "0", ...flags], {
+    cwd: project.dir,
+    env,
+    ...options,
+  });
   dev = running;
   const [, url = ""] = await running.stderr.until(/(http:\/\/127\.0\.0\.1:\d+)[\s\S]*(storage|Storage)/);
   const post: Dev["post"] = async (path, body) => {
@@ -137,7 +141,7 @@ it("a terminal shows short run ids, with a colour per run", async () => {
 });
 
 it.each([[["--log-level", "warn"]], [["--quiet"]]])("runs are not shown with %j", async (flags) => {
-  const running = startCli(["dev", "-p", "0", "--json", ...flags], { cwd: project.dir });
+  const running = startCli(["dev", "--db", "memory", "-p", "0", "--json", ...flags], { cwd: project.dir });
   dev = running;
   const [, url = ""] = await running.stdout.until(/"url": "(http.+?)"[\s\S]*\}\n$/);
   const wait = { assistant_id: "team", input: sum };

@@ -20,7 +20,7 @@ const call = (line: string) => cli(line.split(" "), { cwd: project.dir });
 const config = () => join(project.dir, "graph-server.config.json");
 
 it("dev lists and serves the compiled graphs of the project", async () => {
-  const dev = startCli(["dev", "-p", "0"], { cwd: project.dir });
+  const dev = startCli(["dev", "--db", "memory", "-p", "0"], { cwd: project.dir });
   const [, url = ""] = await dev.stderr.until(/at (http:\S+)[\s\S]*--yes/);
   expect(dev.stderr.text).toContain(
     "found agent (./graph.ts:graph), agent-2 (./src/agent.ts:graph), pricing (./src/pricing/graph.ts:graph)\n",
@@ -38,7 +38,11 @@ it("dev lists and serves the compiled graphs of the project", async () => {
 });
 
 it("the w key writes the configuration, and does not change an existing one", async () => {
-  const dev = startCli(["dev", "-p", "0"], { cwd: project.dir, isTTY: true, env: { NO_COLOR: "1" } });
+  const dev = startCli(["dev", "--db", "memory", "-p", "0"], {
+    cwd: project.dir,
+    isTTY: true,
+    env: { NO_COLOR: "1" },
+  });
   await dev.stderr.until(
     /try {3}graph-serve run \.\/graph\.ts:graph [\s\S]*w write configuration {3}q quit\n/,
   );

@@ -1,4 +1,5 @@
 /** Runs the command line in this process: takes arguments, returns the exit code and captured streams. */
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -117,7 +118,24 @@ export async function createProject(files: Record<string, Content> = {}): Promis
     return file;
   };
   for (const [name, content] of Object.entries(files)) await put(name, content);
-  return { dir, put, remove: () => rm(dir, { recursive: true, force: true }) };
+  const remove = async (): Promise<void> => {
+    const stored = existsSync(join(dir, ".graph-serve/dev.db"));
+    await rm(dir, { recursive: true, force: true });
+    if (stored && process.env.MARKS_SQLITE === "true") await assertMarked();
+  };
+  return { dir, put, remove };
+}
+
+/** Without a driver of SQLite, commands fail or run in memory, and such a test with them. */
+async function assertMarked(): Promise<void> {
+  // Imported here, because processes outside of Vitest also load this file.
+  const { expect } = await import("vitest");
+  const { testPath } = expect.getState();
+  if (testPath === undefined || (await readFile(testPath, "utf8")).includes("with-sqlite.js")) return;
+  throw new Error(
+    "a command stored threads in SQLite: declare tests that need them with itSqlite of test/helpers/with-sqlite.ts, " +
+      "and pass --db memory in all others",
+  );
 }
 
 /** Projects with the same threads: `fill` runs on the first project, the others are copies of it. */

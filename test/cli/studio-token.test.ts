@@ -14,7 +14,7 @@ const file = () => join(project.dir, ".graph-serve/studio-token");
 
 /** Starts `dev`, reads the token from its Studio address, asks its helpers, and stops it. */
 async function startOnce(): Promise<{ token: string; stderr: string }> {
-  const dev = startCli(["dev", "./graph.ts", "-p", "0"], { cwd: project.dir });
+  const dev = startCli(["dev", "./graph.ts", "--db", "memory", "-p", "0"], { cwd: project.dir });
   const [, url = "", token = ""] = await dev.stderr.until(/studio (http.+?)\/studio\/#token=(\w+)\n/);
   const hello = (given: string) =>
     fetch(`${url}/studio/api/hello`, {

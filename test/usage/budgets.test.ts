@@ -168,7 +168,7 @@ describe("a budget in a run request", () => {
     const remote = await run("agent", "--url", server.url);
     expect(remote.stderr).toContain(`--resume '{"raise_by":"100 tokens"}'`);
     expect(model.bill).toHaveLength(1);
-    const local = await run("./graph.ts:graph", "--json");
+    const local = await run("./graph.ts:graph", "--db", "memory", "--json");
     expect(JSON.parse(local.stdout)).toMatchObject({
       status: "interrupted",
       interrupts: [{ value: { limit: "100 tokens", spent: "110 tokens" } }],
