@@ -3,7 +3,8 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { isTyping } from "./keys.js";
 
-const CONTENT = "content";
+/** Id of the content of a screen. */
+export const CONTENT = "content";
 
 export const focusContent = (): void => document.getElementById(CONTENT)?.focus({ preventScroll: true });
 

@@ -40,7 +40,6 @@ function back({ target }: KeyboardEvent): void {
   if (isTyping(target)) return target.blur();
   if (place.value.query.fork === undefined || Object.keys(drafts.value).length > 0) return;
   go(withQuery({ fork: undefined }), { replace: true });
-  document.getElementById("steps")?.focus();
 }
 
 function act(key: string): boolean {
@@ -61,8 +60,8 @@ function act(key: string): boolean {
   else if (key === ".") press("[data-step]");
   else if (key === "n") press("[data-newest]");
   else if (/^[1-9]$/.test(key)) return chooseTab(Number(key));
-  else if (key === "j" || key === "ArrowDown") return move(1);
-  else if (key === "k" || key === "ArrowUp") return move(-1);
+  else if (key === "j" || (key === "ArrowDown" && !isElsewhere())) return move(1);
+  else if (key === "k" || (key === "ArrowUp" && !isElsewhere())) return move(-1);
   else return key === "g";
   return true;
 }
@@ -73,6 +72,10 @@ function chooseTab(number: number): boolean {
   go(tabHref(tab), { replace: true });
   return true;
 }
+
+/** Whether the focus is on something outside the list, such as a panel, which the arrow keys scroll. */
+const isElsewhere = (): boolean =>
+  document.activeElement?.matches("body, #content, #steps, [data-list] *") !== true;
 
 /** Moves to another link of the list or, on the thread screen, to another step. */
 function move(by: number): boolean {

@@ -20,6 +20,7 @@ import { RunScreen } from "./screens/run.js";
 import { Thread } from "./screens/thread.js";
 import { Threads } from "./screens/threads.js";
 import { followChanges, isUnreachable } from "./state/changes.js";
+import { isHelloAwaited } from "./state/hello.js";
 import { listenForHelp } from "./state/helper.js";
 import { isFolded, sidebar } from "./state/layout.js";
 import { followRecent, recent, waitingCount } from "./state/recent.js";
@@ -113,6 +114,7 @@ function skip(event: Event): void {
 const SAVED = ["threads", "compare"];
 
 function Screen({ screen, id }: { screen: string; id: string | undefined }) {
+  if (isHelloAwaited.value) return <main id="content" class="screen" tabIndex={-1} aria-busy="true" />;
   if (shared && !SAVED.includes(screen)) return <Missing />;
   if (screen === "run" && !isReadOnly) return <RunScreen />;
   if (screen === "inbox" && !isReadOnly) return <Inbox />;

@@ -26,7 +26,7 @@ export function CaseDialog() {
   const run = wanted.value;
   if (!run) return null;
   return (
-    <Dialog title={strings.cases.title} onClose={() => (wanted.value = undefined)}>
+    <Dialog title={strings.cases.title} onClose={() => (wanted.value = undefined)} isForm>
       <CaseFile run={run} key={run.runId} />
     </Dialog>
   );

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { ThreadStatus } from "../../src/models/thread-fields.js";
 import type { ApiError } from "../api.js";
 import { useFocusKept } from "../focus.js";
+import { href, place } from "../router.js";
 import { onReconnect } from "../state/changes.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
@@ -38,6 +39,7 @@ export function Fault({ error, retry }: { error: ApiError; retry?: () => void })
         <strong>{isLost ? strings.fault.network : visible(error.message)}</strong>
       </p>
       {isLost && <p>{retry ? strings.fault.hint : strings.fault.unsent}</p>}
+      <Advice code={error.code} />
       {error.requestId && (
         <p class="dim">
           {strings.fault.request} <code>{error.requestId}</code>
@@ -49,6 +51,19 @@ export function Fault({ error, retry }: { error: ApiError; retry?: () => void })
         </button>
       )}
     </div>
+  );
+}
+
+/** What may have happened, and what to do. The address of every screen of a thread has the id in the same place. */
+function Advice({ code }: { code: string }) {
+  const [screen = "", id = ""] = place.value.path;
+  if (!["threads", "run", "inbox"].includes(screen)) return null;
+  if (code === "thread_not_found") return <p>{strings.fault.threadGone}</p>;
+  if (code !== "thread_id_incomplete") return null;
+  return (
+    <p>
+      <a href={href(["threads"], { q: id })}>{strings.fault.findId(visible(id))}</a>
+    </p>
   );
 }
 

@@ -1,4 +1,4 @@
-/** Native modal dialog: it keeps the focus, and Escape closes it. */
+/** Native modal dialog: it keeps the focus, and Escape or a press outside closes it. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.js";
@@ -6,10 +6,12 @@ import { strings } from "../strings.js";
 interface DialogProps {
   title: string;
   onClose: () => void;
+  /** A press outside does not close it, because it would discard what was entered. */
+  isForm?: boolean;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, onClose, isForm = false, children }: DialogProps) {
   const box = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     const dialog = box.current;
@@ -20,6 +22,12 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={box}
       aria-labelledby="dialog-title"
+      onMouseDown={(event) => {
+        if (isForm || !box.current || !isOutside(box.current, event)) return;
+        // The focus returns to what opened the dialog, not to what is below the pointer.
+        event.preventDefault();
+        onClose();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -34,4 +42,10 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       {children}
     </dialog>
   );
+}
+
+/** The backdrop belongs to the dialog element. */
+function isOutside(dialog: HTMLElement, { target, clientX: x, clientY: y }: MouseEvent): boolean {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect();
+  return target === dialog && (x < left || x > right || y < top || y > bottom);
 }

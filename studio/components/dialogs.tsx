@@ -14,6 +14,7 @@ export function KeyDialog() {
     <Dialog
       title={keyAsked.value === "wished" ? strings.key.label : strings.key.title}
       onClose={closeKeyDialog}
+      isForm
     >
       <form
         method="dialog"
@@ -30,7 +31,7 @@ export function KeyDialog() {
         )}
         <label>
           <span>{strings.key.label}</span>
-          <input ref={field} type="password" autocomplete="off" required />
+          <input ref={field} type="password" autocomplete="off" autofocus required />
         </label>
         <p class="dim">{strings.key.note}</p>
         <p class="dim">{strings.key.terminal}</p>

@@ -9,15 +9,17 @@ interface ListHeadProps {
   title: string;
   /** Number of objects, if known. */
   count?: number | undefined;
+  /** Of a file: it changes only if it is read again. */
+  isStored?: boolean;
   reload: () => void;
 }
 
-export function ListHead({ title, count, reload }: ListHeadProps) {
+export function ListHead({ title, count, isStored = false, reload }: ListHeadProps) {
   return (
     <header class="screen-head">
       <h1>{title}</h1>
       {count !== undefined && <span class="count">{count.toLocaleString("en")}</span>}
-      {isLive.value && (
+      {!isStored && isLive.value && (
         <span class="live" title={strings.list.liveHint}>
           {strings.list.live}
         </span>

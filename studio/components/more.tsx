@@ -41,12 +41,11 @@ interface MenuProps {
   button: ComponentChildren;
   /** Name of a button without text. */
   label?: string;
-  onToggle?: (isOpen: boolean) => void;
   children: ComponentChildren;
 }
 
 /** Closes on Escape, and when the focus or a press is elsewhere. */
-export function Menu({ class: name, button, label, onToggle, children }: MenuProps) {
+export function Menu({ class: name, button, label, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const close = ({ target: pressed }: PointerEvent) => {
@@ -57,13 +56,7 @@ export function Menu({ class: name, button, label, onToggle, children }: MenuPro
     return () => document.removeEventListener("pointerdown", close);
   }, []);
   return (
-    <details
-      ref={menu}
-      class={name}
-      onKeyDown={onKey}
-      onFocusOut={onLeave}
-      onToggle={({ currentTarget }) => onToggle?.(currentTarget.open)}
-    >
+    <details ref={menu} class={name} onKeyDown={onKey} onFocusOut={onLeave}>
       <summary aria-label={label} title={label}>
         {button}
       </summary>

@@ -101,14 +101,7 @@ function Others({ seen: { values, entries, custom, frames } }: { seen: Picture }
     : [];
   return (
     <>
-      {others.length > 0 && (
-        <details class="block" open={entries.length === 0}>
-          <summary>{strings.runs.output}</summary>
-          <div class="state-box">
-            <Tree root={Object.fromEntries(others)} label={strings.runs.output} />
-          </div>
-        </details>
-      )}
+      {others.length > 0 && <Output values={Object.fromEntries(others)} isOpen={entries.length === 0} />}
       {custom.length > 0 && (
         <details class="block" open>
           <summary>
@@ -127,3 +120,13 @@ function Others({ seen: { values, entries, custom, frames } }: { seen: Picture }
     </>
   );
 }
+
+/** The values of a state as a tree. */
+export const Output = ({ values, isOpen }: { values: object; isOpen: boolean }) => (
+  <details class="block" open={isOpen}>
+    <summary>{strings.runs.output}</summary>
+    <div class="state-box">
+      <Tree root={values} label={strings.runs.output} />
+    </div>
+  </details>
+);

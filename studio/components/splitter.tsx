@@ -1,4 +1,4 @@
-/** The border between two panes: drag it, use the arrow keys, or double-click to reset. */
+/** The border between two panes: drag it, use the arrow keys, Home and End, or double-click to reset. */
 import type { TargetedPointerEvent } from "preact";
 import { type Pane, reset, resize } from "../state/layout.js";
 
@@ -25,11 +25,17 @@ export function Splitter({ pane, side, label }: SplitterProps) {
     });
   };
   const press = (event: KeyboardEvent) => {
-    const by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-    if (by === undefined) return;
+    const { value: width } = pane.width;
+    const to = {
+      ArrowLeft: width - sign * STEP,
+      ArrowRight: width + sign * STEP,
+      Home: pane.min,
+      End: pane.max,
+    }[event.key];
+    if (to === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    resize(pane, pane.width.value + sign * by);
+    resize(pane, to);
   };
   return (
     <div

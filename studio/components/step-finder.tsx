@@ -1,5 +1,6 @@
 /** Finds the step from which on a value of the state holds. */
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { ApiError } from "../api.js";
 import { go } from "../router.js";
 import type { Found } from "../state/bisect.js";
@@ -59,6 +60,7 @@ export function FinderButton() {
       type="button"
       class="small"
       aria-expanded={isOpen}
+      data-find
       onClick={() => (search.value = isOpen ? undefined : { threadId: threadId.value, text: "" })}
     >
       {strings.find.open}
@@ -68,23 +70,35 @@ export function FinderButton() {
 
 export function StepFinder() {
   const mine = search.value;
-  if (mine?.threadId !== threadId.value) return null;
-  const { text, isBusy = false, isInvalid = false, found, error } = mine;
+  return mine?.threadId === threadId.value ? <Finder {...mine} /> : null;
+}
+
+function Finder({ text, isBusy = false, isInvalid = false, found, error }: Search) {
+  const field = useRef<HTMLInputElement>(null);
+  // The button that opens it has no text yet; other searches leave the focus where it is.
+  useEffect(() => void (text === "" && field.current?.focus()), []);
+  useEffect(() => {
+    if (field.current) field.current.value = text;
+  }, [text]);
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    search.value = undefined;
+    document.querySelector<HTMLElement>("[data-find]")?.focus();
+  };
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
-    const field = (event.currentTarget as HTMLFormElement).elements.namedItem("condition");
-    if (field instanceof HTMLInputElement && !isBusy) void findStep(field.value);
+    if (field.current && !isBusy) void findStep(field.current.value);
   };
   return (
-    <form class="step-finder" onSubmit={onSubmit}>
+    <form class="step-finder" onSubmit={onSubmit} onKeyDown={onKey}>
       <label for="condition">{strings.find.label}</label>
       <span class="step-finder-row">
         <input
+          ref={field}
           id="condition"
-          name="condition"
           type="text"
           defaultValue={text}
-          key={text}
           placeholder={strings.find.hint}
           aria-invalid={isInvalid}
           aria-describedby="condition-result"

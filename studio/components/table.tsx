@@ -25,7 +25,6 @@ interface TableProps {
 
 export function Table({ label, columns, sort, children }: TableProps) {
   const [hidden, setHidden] = useState(() => hiddenColumns(label));
-  const [isOpen, setOpen] = useState(false);
   const classes = [...hidden].map((index) => `hides-${index + 1}`);
   return (
     <>
@@ -38,26 +37,24 @@ export function Table({ label, columns, sort, children }: TableProps) {
             ))}
             <th scope="col">
               <span class="visually-hidden">{strings.list.actions}</span>
-              <Menu class="columns" button={strings.list.columns} onToggle={setOpen}>
-                {isOpen && (
-                  <div class="columns-list">
-                    {columns.map(
-                      (column, index) =>
-                        column.class !== "is-main" && (
-                          <label key={column.title} class="check">
-                            <input
-                              type="checkbox"
-                              checked={!hidden.has(index)}
-                              onChange={({ currentTarget: { checked } }) =>
-                                setHidden(hideColumn(label, index, !checked))
-                              }
-                            />
-                            {column.title}
-                          </label>
-                        ),
-                    )}
-                  </div>
-                )}
+              <Menu class="columns" button={strings.list.columns}>
+                <div class="columns-list">
+                  {columns.map(
+                    (column, index) =>
+                      column.class !== "is-main" && (
+                        <label key={column.title} class="check">
+                          <input
+                            type="checkbox"
+                            checked={!hidden.has(index)}
+                            onChange={({ currentTarget: { checked } }) =>
+                              setHidden(hideColumn(label, index, !checked))
+                            }
+                          />
+                          {column.title}
+                        </label>
+                      ),
+                  )}
+                </div>
               </Menu>
             </th>
           </tr>

@@ -215,7 +215,9 @@ function Node(props: NodeProps) {
             role: "button" as const,
             tabindex: 0,
             "aria-label": spokenNode(id, mark, line),
-            ...(count > 0 ? { "aria-expanded": false, "data-box": id } : { "aria-pressed": isChosen }),
+            ...(count > 0
+              ? { "aria-expanded": false, "data-box": id }
+              : { "aria-pressed": isChosen, "data-node": id }),
             onClick: open,
             onDblClick: stopping(() => undefined),
             onKeyDown: (event: KeyboardEvent) => {

@@ -1,5 +1,5 @@
 /** What a node did when it last ran, beside the graph. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { RunTask } from "../../src/models/run.js";
 import { errorLine } from "../../src/view/text.js";
@@ -23,6 +23,13 @@ interface NodePanelProps {
 export function NodePanel({ id, isStop, onStop, onClose }: NodePanelProps) {
   const box = useRef<HTMLElement>(null);
   useEffect(() => box.current?.focus(), [id]);
+  const shown = useRef(id);
+  shown.current = id;
+  // The focus returns to the node that opened the panel.
+  useLayoutEffect(() => {
+    const panel = box.current;
+    return () => void (panel?.contains(document.activeElement) && focusNode(shown.current));
+  }, []);
   const run = nodeRun(id);
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
@@ -61,6 +68,9 @@ export function NodePanel({ id, isStop, onStop, onClose }: NodePanelProps) {
     </aside>
   );
 }
+
+const focusNode = (id: string): void =>
+  document.querySelector<SVGGElement>(`[data-node="${CSS.escape(id)}"]`)?.focus();
 
 function Details({ run }: { run: NodeRun }) {
   const [{ before, task }, setState] = useState<Pick<NodeRun, "before" | "task">>(run);

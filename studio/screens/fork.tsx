@@ -1,6 +1,6 @@
 /** Fork from a step: the values to write per state key, and the next run. */
 import { useSignalEffect } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { messageLine } from "../../src/view/text.js";
@@ -9,7 +9,7 @@ import { CopyAs } from "../components/copy-as.js";
 import { JsonEditor } from "../components/json-editor.js";
 import type { MessageLike } from "../components/message.js";
 import { jsonText, keyText, LongText, visible } from "../components/text.js";
-import { useFocusKept } from "../focus.js";
+import { CONTENT, useFocusKept } from "../focus.js";
 import { href } from "../router.js";
 import { drawing, drawThread } from "../state/drawing.js";
 import {
@@ -19,6 +19,7 @@ import {
   drafts,
   failure,
   faultOf,
+  isForking,
   isSending,
   openDrafts,
   reset,
@@ -38,6 +39,9 @@ import { channels, declaredKeys } from "../state/state-keys.js";
 import { chosenId, chosenStep, namespace, stepHref, threadId } from "../state/thread.js";
 import { strings } from "../strings.js";
 
+/** Id of the list of steps, whose key `f` opens the fork. */
+const LIST = "steps";
+
 export function Fork({ state }: { state: ThreadState }) {
   useSignalEffect(drawThread);
   const step = state.checkpoint?.checkpoint_id;
@@ -47,7 +51,7 @@ export function Fork({ state }: { state: ThreadState }) {
   const isInner = namespace.value !== "";
   const isEmpty = Object.keys(drafts.value).length === 0 && asNode.value === "";
   return (
-    <section class="fork" aria-label={strings.fork.title}>
+    <section class="fork" tabIndex={-1} aria-label={strings.fork.title}>
       <header class="fork-head">
         <h3>{strings.fork.at(chosenStep.value?.number ?? undefined)}</h3>
         <a href={stepHref(chosenId.value, { fork: undefined })} data-close onClick={reset}>
@@ -98,6 +102,25 @@ const isMessages = (value: unknown): value is MessageLike[] =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.every((item) => isRecord(item) && typeof item.type === "string");
+
+/** Moves the focus to the fork when it opens, and back when it closes. */
+export function useForkFocus(): void {
+  const isOpen = isForking.value;
+  const wasOpen = useRef(isOpen);
+  const opener = useRef<Element | null>(null);
+  useEffect(() => {
+    if (wasOpen.current === isOpen) return;
+    wasOpen.current = isOpen;
+    const { activeElement: focused, body: nowhere } = document;
+    if (isOpen) {
+      opener.current = focused?.id === LIST ? focused : null;
+      document.querySelector<HTMLElement>(".fork")?.focus();
+    } else if (focused === nowhere || focused?.id === CONTENT) {
+      const back = opener.current ?? document.querySelector("[data-fork]");
+      if (back instanceof HTMLElement) back.focus();
+    }
+  }, [isOpen]);
+}
 
 /** What a write to the key does. Graphs that are not loaded have no channels: then the value shows messages at most. */
 function effectOf(name: string, isList: boolean): string {

@@ -1,5 +1,6 @@
 /** Threads that wait for an answer, and the selected one with its last messages and a form. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isRecord } from "../../src/models/json.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
 import { usePlaces } from "../components/asking.js";
@@ -7,6 +8,7 @@ import { Chat } from "../components/chat.js";
 import { Empty, Fault, Waiting } from "../components/common.js";
 import { CopyAs } from "../components/copy-as.js";
 import { EndOfList } from "../components/end-of-list.js";
+import { Output } from "../components/scene.js";
 import { Questions } from "../components/questions.js";
 import { Ago, visible } from "../components/text.js";
 import { go, href, place } from "../router.js";
@@ -152,13 +154,16 @@ function Row({ thread, isCurrent }: { thread: ListedThread; isCurrent: boolean }
   );
 }
 
+const hasKeys = (values: unknown): values is object => isRecord(values) && Object.keys(values).length > 0;
+
 /** Messages before the question that are shown at first. */
 const CONTEXT = 3;
 
 function Context({ at }: { at: ThreadState }) {
   const [most, setMost] = useState(CONTEXT);
   const { entries } = useMemo(() => new RunView(at.values, new Set()).picture(), [at]);
-  if (entries.length === 0) return null;
+  // Without a conversation, the values are what the question is about.
+  if (entries.length === 0) return hasKeys(at.values) ? <Output values={at.values} isOpen /> : null;
   return <Chat entries={entries} most={most} showMore={() => setMost(most + Chat.most)} />;
 }
 

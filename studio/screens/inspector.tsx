@@ -35,7 +35,7 @@ import { chosenRun } from "../state/times.js";
 import { isHidden } from "../state/state-keys.js";
 import { strings } from "../strings.js";
 import { isForking } from "../state/fork.js";
-import { Fork, WrittenNote } from "./fork.js";
+import { Fork, useForkFocus, WrittenNote } from "./fork.js";
 import { Messages } from "./messages.js";
 import { StepDrawing } from "./step-drawing.js";
 import { Waterfall } from "./waterfall.js";
@@ -66,6 +66,7 @@ export function Inspector() {
   const tab = isRunView(view) ? "run" : view;
   const { value: content } = looked.value;
   const error = looked.error.value;
+  useForkFocus();
   return (
     <section class="inspector" aria-label={strings.thread.details}>
       <WrittenNote />
@@ -182,10 +183,11 @@ function Tabs({ of, chosen, label }: TabsProps) {
     box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
   }, [chosen]);
   const onKey = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
+    const at = of.indexOf(chosen);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
     event.preventDefault();
-    const next = of[(of.indexOf(chosen) + step + of.length) % of.length] ?? chosen;
+    const next = of.at(to % of.length) ?? chosen;
     go(tabHref(next), { replace: true });
     document.getElementById(`tab-${next}`)?.focus();
   };

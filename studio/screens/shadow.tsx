@@ -1,9 +1,10 @@
 /** The results of the last `shadow --studio`: the runs that differ by class, and what differs. */
 import { useEffect } from "preact/hooks";
 import type { StudioShadow, StudioShadowResult } from "../../src/models/studio.js";
+import { ChangedText, isLong } from "../components/changed-text.js";
 import { Empty, Fault, Waiting } from "../components/common.js";
 import { ListHead } from "../components/list-head.js";
-import { Ago, visible } from "../components/text.js";
+import { Ago, jsonText, visible } from "../components/text.js";
 import { href, place, withQuery } from "../router.js";
 import { hello } from "../state/hello.js";
 import { readShadow } from "../state/helper.js";
@@ -31,7 +32,7 @@ export function Shadow() {
   useEffect(() => void reload(), [of]);
   return (
     <main id="content" class="screen list-screen" tabIndex={-1}>
-      <ListHead title={strings.shadow.title} reload={() => void reload()} />
+      <ListHead title={strings.shadow.title} isStored reload={() => void reload()} />
       <Content />
     </main>
   );
@@ -112,20 +113,48 @@ function Result({
         </a>
         {graph_id !== null && <span class="dim">{visible(graph_id)}</span>}
       </p>
-      {difference && (
-        <dl>
-          <dt class="dim">{visible(difference.place)}</dt>
-          <dd>
-            <span class="visually-hidden">{strings.shadow.before} </span>
-            <del>{visible(difference.before)}</del>
-          </dd>
-          <dd>
-            <span class="visually-hidden">{strings.shadow.now} </span>
-            <ins>{visible(difference.now)}</ins>
-          </dd>
-        </dl>
-      )}
+      {difference && <Difference {...difference} />}
       {reason !== null && <p class="dim">{visible(reason)}</p>}
     </li>
   );
+}
+
+function Difference({ place: at, before, now }: NonNullable<StudioShadowResult["difference"]>) {
+  const [old, next] = [textOf(before), textOf(now)];
+  const sides = (
+    <>
+      <dd>
+        <span class="visually-hidden">{strings.shadow.before} </span>
+        <del>{visible(old)}</del>
+      </dd>
+      <dd>
+        <span class="visually-hidden">{strings.shadow.now} </span>
+        <ins>{visible(next)}</ins>
+      </dd>
+    </>
+  );
+  return (
+    <dl>
+      <dt class="dim">{visible(at)}</dt>
+      {isLong(old) && isLong(next) ? (
+        <dd class="shadow-words">
+          <ChangedText before={old} after={next}>
+            <dl>{sides}</dl>
+          </ChangedText>
+        </dd>
+      ) : (
+        sides
+      )}
+    </dl>
+  );
+}
+
+/** Values are stored as JSON, statuses and nodes as text. */
+function textOf(stored: string): string {
+  try {
+    const value = JSON.parse(stored) as unknown;
+    return typeof value === "string" ? value : jsonText(value);
+  } catch {
+    return stored;
+  }
 }

@@ -174,7 +174,7 @@ function Title({ thread }: { thread: ListedThread }) {
   return (
     <>
       {title === "" ? (
-        <span class="dim">
+        <span class="row-title dim">
           {nothing} <code>{thread_id.slice(0, 13)}</code>
         </span>
       ) : (

@@ -83,7 +83,7 @@ function Prices({ onClose }: { onClose: () => void }) {
   const list = parsePrices(text);
   const fault = "line" in list ? list.line : undefined;
   return (
-    <Dialog title={strings.tokens.prices} onClose={onClose}>
+    <Dialog title={strings.tokens.prices} onClose={onClose} isForm>
       <form
         method="dialog"
         onSubmit={(event) => {
@@ -98,6 +98,7 @@ function Prices({ onClose }: { onClose: () => void }) {
           <textarea
             class="code"
             rows={8}
+            autofocus
             spellcheck={false}
             value={text}
             placeholder={strings.tokens.example}

@@ -1,4 +1,5 @@
 /** Events and helpers of `dev`. They need the token in the address that the terminal printed. */
+import { batch } from "@preact/signals";
 import type {
   FaultLocation,
   StudioCase,
@@ -9,11 +10,13 @@ import type {
 import { ask, isReadOnly, open, storedKey } from "../api.js";
 import type { Action } from "./copy-as.js";
 import { readGraph } from "./graphs.js";
-import { hello } from "./hello.js";
+import { hello, isHelloAwaited } from "./hello.js";
 import { framesOf, isBroken } from "./stream.js";
 
 const TOKEN = "graph-serve.token";
 const LOCK = "graph-serve.events";
+/** Maximum time that the screens wait for the first hello. */
+const HELLO_MS = 500;
 
 interface Message {
   kind: "asks" | "token" | "hello";
@@ -50,6 +53,8 @@ export function listenForHelp(): void {
   if (token() === null && isReadOnly && key !== null) use(key);
   else if (token() === null) post({ kind: "asks" });
   else if (!listening) void connect();
+  isHelloAwaited.value = listening !== undefined && hello.peek() === undefined;
+  setTimeout(() => (isHelloAwaited.value = false), HELLO_MS);
 }
 
 const post = (message: Message): void => tabs.postMessage(message);
@@ -69,8 +74,11 @@ async function connect(): Promise<void> {
   const leaving = new AbortController();
   listening = leaving;
   const first = await firstHello(leaving.signal);
+  batch(() => {
+    if (first && !leaving.signal.aborted) hello.value = first;
+    isHelloAwaited.value = false;
+  });
   if (!first || leaving.signal.aborted) return;
-  hello.value = first;
   // All tabs share one connection: the tab with the lock holds it.
   await navigator.locks
     .request(LOCK, { signal: leaving.signal }, () => readEvents(leaving.signal))
@@ -92,6 +100,7 @@ async function firstHello(signal: AbortSignal): Promise<StudioHello | undefined>
         return undefined;
       }
     }
+    isHelloAwaited.value = false;
     await again();
   }
   return undefined;

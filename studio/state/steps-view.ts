@@ -78,6 +78,7 @@ export class StepsView {
   readonly #stateVersion = signal(0);
   #isLeft = false;
   #seen = { from: 0, to: 0 };
+  #opening: Promise<unknown> | undefined;
   #reading: Promise<void> | undefined;
   /** The last requested step, so that a missing step is requested only once. */
   #sought: string | undefined;
@@ -100,7 +101,7 @@ export class StepsView {
 
   /** Load the row and the newest steps. */
   async open(): Promise<void> {
-    await Promise.all([this.#loadRow(), this.#loadNewest()]);
+    await (this.#opening = Promise.all([this.#loadRow(), this.#loadNewest()]));
     if (!this.#isLeft) void this.#findSubgraphs();
   }
 
@@ -159,6 +160,8 @@ export class StepsView {
 
   /** Load newer steps and the current status of the thread. They are counted as new unless the user follows them. */
   async refresh(isFollowing: boolean): Promise<void> {
+    // What is being loaded is compared, not loaded a second time.
+    await this.#opening;
     if (this.threadId === "" || this.#isLeft) return;
     const before = this.row.value.value?.updated_at;
     await this.#loadRow();

@@ -7,6 +7,7 @@ import { reportedTokens } from "../../src/models/token-counts.js";
 import { messageLine } from "../../src/view/text.js";
 import { type Answer, ApiError, ask } from "../api.js";
 import { place } from "../router.js";
+import { strings } from "../strings.js";
 import { args } from "./copy-as.js";
 import { idle, load, loading } from "./loading.js";
 import { isLeaving, removeLater } from "./undo.js";
@@ -215,6 +216,8 @@ export function removeThread({ thread_id }: ListedThread, text: string): void {
 export async function readRow(id: string): Promise<ListedThread> {
   const { body } = await ask<ListedThread[]>("POST", "/threads/search", {
     body: { ids: [id], select: SELECT },
+  }).catch((error: ApiError) => {
+    throw error.status === 422 ? new ApiError(404, "thread_id_incomplete", strings.fault.notAnId(id)) : error;
   });
   if (!body[0]) throw new ApiError(404, "thread_not_found", `thread "${id}" not found`);
   return body[0];

@@ -150,14 +150,98 @@ describeWithChromium("after navigation, the focus", () => {
     const { page, visit } = await open(url);
     await visit("#/threads");
     const menu = page.locator("details.columns");
-    await menu.locator("summary").press("Enter");
-    await menu.getByRole("checkbox").first().focus();
+    await menu.locator("summary").press("ArrowDown");
+    await expect.poll(() => page.evaluate("document.activeElement.type")).toBe("checkbox");
     await page.keyboard.press("Escape");
     await expect.poll(() => menu.getAttribute("open")).toBe(null);
     await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Columns");
     await menu.locator("summary").press("Enter");
     await page.getByRole("heading", { level: 1 }).click();
     await expect.poll(() => menu.getAttribute("open")).toBe(null);
+  });
+
+  it("returns to the button of a dialog that Escape or a press outside closes, unless it is a form", async () => {
+    const { page, visit } = await open(server().url);
+    await visit("#/threads");
+    const dialog = page.getByRole("dialog");
+    const outside = () => page.mouse.click(5, 790);
+    for (const [name, close] of [
+      ["Shortcuts (?)", () => page.keyboard.press("Escape")],
+      ["Shortcuts (?)", outside],
+      ["Search, commands Ctrl K", outside],
+    ] as const) {
+      const opener = page.getByRole("button", { name, exact: true });
+      await opener.press("Enter");
+      await dialog.waitFor();
+      await close();
+      await dialog.waitFor({ state: "detached" });
+      expect(await opener.and(page.locator(":focus")).count()).toBe(1);
+    }
+    await page.getByRole("button", { name: "API key" }).press("Enter");
+    await page.keyboard.type("half a key");
+    await outside();
+    expect(await dialog.getByLabel("API key").inputValue()).toBe("half a key");
+  });
+
+  it("returns to the node, the button or the link that opened what Escape closes", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
+    const { page, visit } = await open(url);
+    const name = () =>
+      page.evaluate<string>(
+        "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent",
+      );
+    await visit(`#/run/${id}`);
+    for (const close of [
+      () => page.keyboard.press("Escape"),
+      () => page.locator(".node-panel").getByRole("button", { name: "Close" }).press("Enter"),
+    ]) {
+      await page.getByRole("button", { name: /^model_request .*ran$/ }).press("Enter");
+      await expect.poll(name).toBe("Node model_request");
+      await close();
+      await expect.poll(name).toMatch(/^model_request .*ran$/);
+    }
+    await visit(`#/threads/${id}`);
+    await page.getByRole("link", { name: "Fork" }).press("Enter");
+    await expect.poll(name).toBe("Fork");
+    expect(await page.evaluate("document.activeElement.className")).toBe("fork");
+    await page.keyboard.press("Escape");
+    await expect.poll(name).toBe("Fork (f)");
+    await page.getByRole("listbox", { name: "Steps" }).focus();
+    await page.keyboard.press("f");
+    await expect.poll(name).toBe("Fork");
+    await page.keyboard.press("Escape");
+    await expect.poll(name).toBe("Steps");
+    await page.getByRole("button", { name: "Find step" }).press("Enter");
+    await expect.poll(() => focused(page)).toBe("condition");
+    await page.keyboard.press("Escape");
+    await expect.poll(name).toBe("Find step");
+    expect(await page.locator(".step-finder").count()).toBe(0);
+  });
+
+  it("scrolls a panel with the arrow keys, and moves between tabs and widths with Home and End", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", { messages: [{ role: "user", content: "two and three" }] });
+    const { page, visit } = await open(url);
+    await visit(`#/threads/${id}?tab=raw`);
+    const panel = page.getByRole("tabpanel");
+    await panel.getByText('"values"').waitFor();
+    await panel.press("ArrowDown");
+    await expect.poll(() => page.evaluate("document.getElementById('panel').scrollTop")).toBeGreaterThan(0);
+    expect(page.url()).not.toContain("/at/");
+    const selected = page.getByRole("tablist").first().getByRole("tab", { selected: true });
+    await selected.press("Home");
+    await expect.poll(() => selected.textContent()).toBe("Changes");
+    await selected.press("End");
+    await expect.poll(() => selected.textContent()).toBe("Run");
+    const border = page.getByRole("separator", { name: "Width of the steps" });
+    for (const [key, limit] of [
+      ["End", "aria-valuemax"],
+      ["Home", "aria-valuemin"],
+    ] as const) {
+      await border.press(key);
+      await expect.poll(() => border.getAttribute("aria-valuenow")).toBe(await border.getAttribute(limit));
+    }
   });
 
   it("stays in a field, in a selection, and on the first page of a deep link", async () => {

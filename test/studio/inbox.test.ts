@@ -71,6 +71,14 @@ describeWithChromium("the inbox", () => {
       .toMatchObject({ answer: "half an answer" });
   });
 
+  it("shows the values that a question is about if there are no messages", async () => {
+    const id = await asked("tea");
+    const { page, visit } = await open(server().url);
+    await visit(`#/inbox/${id}`);
+    const values = asker(page).getByRole("tree", { name: "State" });
+    await values.getByRole("treeitem", { name: 'topic "tea"' }).waitFor();
+  });
+
   it("reads a question that could not be read again, once the browser is online or on request", async () => {
     const id = await asked("tea");
     const { page, visit } = await open(server().url);

@@ -42,9 +42,16 @@ const parallel = new StateGraph(MessagesAnnotation)
   .addEdge(START, "broken")
   .compile();
 
+const wordy = new StateGraph(MessagesAnnotation)
+  .addNode("call", () => {
+    throw new Error(`You exceeded your quota. ${"See the documentation. ".repeat(20)}`);
+  })
+  .addEdge(START, "call")
+  .compile();
+
 describeWithChromium("the list of threads", () => {
   const open = useBrowser();
-  const server = useServer({ graphs: { agent, hitl, fail }, settings: { list_all_assistants: true } });
+  const server = useServer({ graphs: { agent, hitl, fail, wordy }, settings: { list_all_assistants: true } });
 
   it("shows the last message, status and graph of each thread, and applies filters", async () => {
     const { service, url } = server();
@@ -82,6 +89,20 @@ describeWithChromium("the list of threads", () => {
     await page.getByText("Use key=value").waitFor();
   });
 
+  it("shows the id of a thread without messages beside a long error", async () => {
+    const { service, url } = server();
+    await ranThread(service, "wordy", {}).catch(() => undefined);
+    const { page, visit } = await open(url);
+    await visit("#/threads");
+    const title = page.locator("[data-list] tr", { hasText: "exceeded your quota" }).locator(".row-title");
+    await expect.poll(() => title.textContent()).toMatch(/^no messages [\da-f-]{13}$/);
+    const id = await title.locator("code").boundingBox();
+    const shown = await title.boundingBox();
+    expect((id?.x ?? 0) + (id?.width ?? 0)).toBeLessThanOrEqual(
+      Math.ceil((shown?.x ?? 0) + (shown?.width ?? 0)),
+    );
+  });
+
   it("loads more threads when its end is scrolled into view", async () => {
     const { service, url } = server();
     const before = await service.threads.count({});
@@ -108,6 +129,10 @@ describeWithChromium("an empty list of threads", () => {
     const { thread_id } = await service.threads.create({});
     await visit(`#/threads/${thread_id}`);
     await page.getByText(`graph-serve run --thread ${thread_id}`).waitFor();
+    await visit("#/threads/0197");
+    await page.getByText('"0197" is not a complete thread id').waitFor();
+    await page.getByRole("link", { name: "Find threads whose id contains 0197" }).click();
+    await expect.poll(() => page.url()).toMatch(/#\/threads\?q=0197$/);
     await visit("#/threads/0197f0a0-0000-7000-8000-000000000001");
     await page.getByRole("alert").filter({ hasText: "not found" }).waitFor();
     await visit("#/nowhere");
@@ -292,6 +317,25 @@ describeWithChromium("the thread page", () => {
     await replace(other);
     await page.locator(".before-after").getByText(other).waitFor();
     await expect.poll(() => marks.count()).toBe(0);
+  });
+
+  it("marks what is selected in high-contrast modes, which replace backgrounds", async () => {
+    const { service, url } = server();
+    const id = await ranThread(service, "agent", ask("two and three"));
+    const { page, visit } = await open(url);
+    await page.emulateMedia({ forcedColors: "active" });
+    await visit(`#/threads/${id}`);
+    await stepsOf(page).first().waitFor();
+    const groundOf = (selector: string) =>
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelector(${JSON.stringify(selector)})).backgroundColor`,
+      );
+    for (const [each, chosen] of [
+      ["[role=option]", "[aria-selected=true]"],
+      [".views a", "[aria-current]"],
+      [".tabs button", "[aria-selected=true]"],
+    ] as const)
+      expect(await groundOf(each + chosen)).not.toBe(await groundOf(`${each}:not(${chosen})`));
   });
 
   it("shows the writes, interrupts and errors of each task", async () => {

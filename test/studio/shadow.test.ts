@@ -78,6 +78,9 @@ describeWithChromium("results of shadow runs", () => {
     expect(texts[0]).toContain("no such customer");
     expect(texts[1]).toMatch(/after plan.*check.*gift/);
     expect(texts[2]).toMatch(/answer.*Hello <b>Ada\\u202e<\/b>.*Good morning <b>Ada/);
+    // Texts are shown as texts, not as JSON.
+    expect(texts[2]).not.toContain('"');
+    expect(await page.getByText("Live").count()).toBe(0);
     expect(await violationsOf(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     const folder = process.env.GRAPH_SERVE_SHOTS;

@@ -40,7 +40,7 @@ describeWithChromium("hidden state values", () => {
 
   it("are shown only with the token, in every tab and in subgraphs, with a banner", async () => {
     const { url, token, id } = await ranHiding();
-    const { page, visit } = await open(url);
+    const { page, visit, settled } = await open(url);
     await visit(`#/threads/${id}?tab=raw`);
     await panel(page).getByText('"answer": "42"').waitFor();
     expect(await panel(page).textContent()).not.toContain("secret");
@@ -58,6 +58,18 @@ describeWithChromium("hidden state values", () => {
     await expect.poll(marked).toEqual(["question", "plan", "api_key"]);
     expect(await violationsOf(page)).toEqual([]);
     const steps = page.getByRole("listbox", { name: "Steps" });
+    // A reload knows the token: it does not read what clients see first.
+    const reads: string[] = [];
+    page.on("request", (request) => {
+      const [path] = /\/(history|state\/checkpoint)$/.exec(request.url()) ?? [];
+      if (path) reads.push(path);
+    });
+    const live = page.waitForResponse((response) => response.url().endsWith("/changes"));
+    await page.reload();
+    await Promise.all([live, steps.getByRole("option").first().waitFor()]);
+    await expect.poll(() => panel(page).textContent()).toContain("sk-0123456789abcdef0123");
+    await settled();
+    expect(reads).toEqual(["/history", "/state/checkpoint", "/state/checkpoint"]);
     await steps.getByRole("option").nth(1).click();
     await page.getByRole("tab", { name: "Changes" }).click();
     await expect.poll(() => panel(page).textContent()).toContain("plan in secret");
