@@ -34,6 +34,7 @@ import { Attached, paste } from "./attached.js";
 import { CopyAs } from "./copy-as.js";
 import { brokenGraph } from "./problems.js";
 import { Fault } from "./common.js";
+import { movedAcross } from "./rows.js";
 import { JsonBox, SchemaForm } from "./schema-form.js";
 import { visible } from "./text.js";
 
@@ -101,11 +102,11 @@ async function send(): Promise<void> {
 function Head() {
   const shown = face.value;
   const onKey = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
     const all = faces.value;
-    const next = all[(all.indexOf(shown) + step + all.length) % all.length] as Face;
+    const to = movedAcross(event.key, all.indexOf(shown), all.length);
+    if (to === undefined) return;
+    event.preventDefault();
+    const next = all[to] as Face;
     choose(next);
     document.getElementById(`face-${next}`)?.focus();
   };

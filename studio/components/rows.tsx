@@ -1,6 +1,7 @@
 /** Virtual list with rows of equal height: only the visible rows are in the DOM. */
 import type { ComponentChildren, TargetedEvent } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { hasSingleKeys } from "../state/layout.js";
 
 interface RowsProps {
   id: string;
@@ -85,12 +86,11 @@ function reveal(box: HTMLElement, top: number, height: number): void {
 /** Target row of a navigation key; undefined for other keys. */
 export function movedBy(key: string, from: number, count: number): number | undefined {
   const last = count - 1;
-  switch (key) {
+  const shortcut = hasSingleKeys.value ? { j: "ArrowDown", k: "ArrowUp" }[key] : undefined;
+  switch (shortcut ?? key) {
     case "ArrowDown":
-    case "j":
       return Math.min(from + 1, last);
     case "ArrowUp":
-    case "k":
       return Math.max(from - 1, 0);
     case "PageDown":
       return Math.min(from + 10, last);
@@ -103,4 +103,30 @@ export function movedBy(key: string, from: number, count: number): number | unde
     default:
       return undefined;
   }
+}
+
+/** Target tab of a navigation key; undefined for other keys. */
+export function movedAcross(key: string, from: number, count: number): number | undefined {
+  const last = count - 1;
+  return {
+    ArrowRight: from === last ? 0 : from + 1,
+    ArrowLeft: from === 0 ? last : from - 1,
+    Home: 0,
+    End: last,
+  }[key];
+}
+
+/** Index of the next row, after `from` and then from the start, whose text begins with the typed key. */
+export function typedAhead(
+  { key, altKey, ctrlKey, metaKey }: KeyboardEvent,
+  from: number,
+  texts: () => readonly string[],
+): number | undefined {
+  // Otherwise single keys are shortcuts.
+  if (hasSingleKeys.value || altKey || ctrlKey || metaKey || !/^\S$/u.test(key)) return undefined;
+  const isMatch = (text: string) => text.toLowerCase().startsWith(key.toLowerCase());
+  const all = texts();
+  const after = all.findIndex((text, index) => index > from && isMatch(text));
+  const found = after >= 0 ? after : all.findIndex(isMatch);
+  return found >= 0 ? found : undefined;
 }

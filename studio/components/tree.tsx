@@ -7,7 +7,7 @@ import type { PathStep } from "../../src/models/value-path.js";
 import { valueAt } from "../../src/models/value-path.js";
 import { messageLine } from "../../src/view/text.js";
 import { strings } from "../strings.js";
-import { movedBy, rowId, Rows } from "./rows.js";
+import { movedBy, rowId, Rows, typedAhead } from "./rows.js";
 import { Copy, jsonText, keyText, LongText, visible } from "./text.js";
 import {
   ancestorKeys,
@@ -82,8 +82,7 @@ export function Tree({ root, label, at, onChoose, isHidden, onExpect, onFind }: 
   const toggle = (row: TreeRow, isOpen = !row.isOpen) =>
     setOpen(new Set([...open].filter((key) => key !== row.key).concat(isOpen ? [row.key] : [])));
   const onKey = (event: KeyboardEvent) => {
-    const row = rows[index];
-    const to = movedBy(event.key, index, rows.length) ?? (row && inward(event.key, row, index, rows, toggle));
+    const to = movedInTree(event, index, rows, toggle);
     if (to === undefined) return;
     event.preventDefault();
     setActive(rows[to]?.key);
@@ -150,6 +149,17 @@ function Search({ text, setText, found, active, show }: SearchProps) {
       </span>
     </div>
   );
+}
+
+function movedInTree(
+  event: KeyboardEvent,
+  index: number,
+  rows: readonly TreeRow[],
+  toggle: (row: TreeRow, isOpen: boolean) => void,
+): number | undefined {
+  const row = rows[index];
+  const to = movedBy(event.key, index, rows.length) ?? (row && inward(event.key, row, index, rows, toggle));
+  return to ?? typedAhead(event, index, () => rows.map(({ path }) => String(path.at(-1))));
 }
 
 /** Right opens a row or enters it, left closes it or moves to its parent. */

@@ -12,6 +12,7 @@ import { openCase } from "../components/case-dialog.js";
 import { Attempts, RunAgain } from "../errors/attempts.js";
 import { FaultCard } from "../errors/fault-card.js";
 import { Copy, jsonText, LongText, Value, visible } from "../components/text.js";
+import { movedAcross } from "../components/rows.js";
 import { findStep } from "../components/step-finder.js";
 import { Tree } from "../components/tree.js";
 import { go, href, place, withQuery } from "../router.js";
@@ -183,11 +184,10 @@ function Tabs({ of, chosen, label }: TabsProps) {
     box.scrollLeft += inner.left + inner.width / 2 - outer.left - outer.width / 2;
   }, [chosen]);
   const onKey = (event: TargetedKeyboardEvent<HTMLElement>) => {
-    const at = of.indexOf(chosen);
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    const to = movedAcross(event.key, of.indexOf(chosen), of.length);
     if (to === undefined) return;
     event.preventDefault();
-    const next = of.at(to % of.length) ?? chosen;
+    const next = of[to] ?? chosen;
     go(tabHref(next), { replace: true });
     document.getElementById(`tab-${next}`)?.focus();
   };

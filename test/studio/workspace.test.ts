@@ -181,7 +181,8 @@ describeWithChromium("shortcuts without a modifier key", () => {
   const server = useServer({ graphs: { steps } });
 
   it("can be turned off, and stay off after a reload", async () => {
-    const { page, visit } = await open(server().url);
+    const { service, url } = server();
+    const { page, visit } = await open(url);
     await visit("#/threads");
     await page.getByText("No threads yet").waitFor();
     await page.keyboard.press("?");
@@ -196,6 +197,12 @@ describeWithChromium("shortcuts without a modifier key", () => {
     await page.getByRole("dialog", { name: "Go to" }).waitFor();
     expect(new URL(page.url()).hash).toBe("#/threads");
     await page.keyboard.press("Escape");
+    // Then letters find the entries of a tree by their beginning.
+    await visit(`#/threads/${await ranThread(service, "steps", { n: 8 })}?tab=state`);
+    const entries = page.getByRole("tree").getByRole("treeitem");
+    await entries.first().waitFor();
+    await page.getByRole("tree").press("n");
+    await expect.poll(() => entries.and(page.locator("[aria-selected=true]")).textContent()).toMatch(/^n/);
     await page.getByRole("button", { name: "Shortcuts (?)" }).click();
     await page.getByRole("dialog").getByLabel("Shortcuts without Ctrl or ⌘").check();
     await page.keyboard.press("Escape");
