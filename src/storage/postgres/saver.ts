@@ -47,6 +47,8 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
   readonly #writer: PostgresWriter;
   readonly #held: HeldRuns;
   readonly #sql: Record<"delete" | "prune" | "namespaces" | "version", string>;
+  /** Of the versions that LangGraph assigns at once, for all channels of a superstep. */
+  #fraction: number | undefined;
 
   constructor(pool: PostgresPool, schema: string, held: HeldRuns = new Map()) {
     super();
@@ -64,12 +66,17 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
 
   /**
    * Values are stored by channel and version, shared by all checkpoints of a thread. Two branches of its history continue
-   * from the same version; a random fraction keeps their versions distinct.
+   * from the same version; a random fraction keeps their versions distinct. Nodes of one superstep see equal versions, as on
+   * other storages: otherwise, LangGraph would attribute an edit to one of them at random.
    */
   override getNextVersion(current: number | undefined): number {
     if (typeof current === "string")
       throw new Error("this thread has string versions, which LangGraph for Python writes");
-    return Math.floor(current ?? 0) + 1 + Math.floor(Math.random() * FRACTIONS) / FRACTIONS;
+    if (this.#fraction === undefined) {
+      this.#fraction = Math.floor(Math.random() * FRACTIONS) / FRACTIONS;
+      queueMicrotask(() => (this.#fraction = undefined));
+    }
+    return Math.floor(current ?? 0) + 1 + this.#fraction;
   }
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {

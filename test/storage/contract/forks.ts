@@ -132,6 +132,14 @@ export function forkTests(storage: () => Storage): void {
       expect(asked?.checkpoint.channel_values).toMatchObject({ n: 1, log: ["in"] });
     });
 
+    it("an edit that names no node is refused after several nodes", async () => {
+      const graph = parallelGraph(saver());
+      const thread = at(newId());
+      await graph.invoke({ n: 1, log: ["in"] }, thread);
+      await graph.invoke(new Command({ resume: "yes" }), { ...thread, interruptBefore: ["done"] });
+      await expect(graph.updateState(thread, { log: ["edited"] })).rejects.toThrow(/ambiguous/i);
+    });
+
     it("a fork beside a checkpoint has its values and next node", async () => {
       const graph = askingGraph(saver());
       const thread = newId();
