@@ -52,6 +52,7 @@ const { devDependencies, overrides, version } = JSON.parse(readFileSync(join(ROO
 const scratch = mkdtempSync(join(tmpdir(), "graph-serve-package-"));
 
 try {
+  offerSqlite();
   const tarball = pack();
   lintPackage(tarball);
   const folder = install(tarball);
@@ -95,6 +96,23 @@ function run(command, args, cwd, timeout = 180_000, env = process.env) {
     `${command} ${args.join(" ")} exited with ${signal ?? status}\n${stdout}\n${stderr}`,
   );
   return stdout;
+}
+
+/**
+ * Offers better-sqlite3 as this checkout has it to the two installs: if its binary cannot be downloaded, each would compile
+ * it for a minute, as the installation of this checkout did. Another version is installed as usual.
+ */
+function offerSqlite() {
+  const name = "better-sqlite3";
+  const folder = join(ROOT, "node_modules", name);
+  const binary = "build/Release/better_sqlite3.node";
+  if (!existsSync(join(folder, binary))) return;
+  const { version: installed } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const { platform, arch, versions } = process;
+  // The name that prebuild-install looks for.
+  const file = `${name}-v${installed}-node-v${versions.modules}-${platform}-${arch}.tar.gz`;
+  run("tar", ["-czf", join(scratch, file), binary], folder);
+  process.env.npm_config_better_sqlite3_local_prebuilds = scratch;
 }
 
 /** Packs the tarball as it would be published, and checks that it contains what users need and nothing else. */
