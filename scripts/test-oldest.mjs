@@ -42,7 +42,11 @@ try {
 
 /** `npm install` with exact pins resolves to these versions, with one copy of each package. */
 function checkPins() {
-  run("npm", ["pack", "--ignore-scripts", "--pack-destination", scratch], ROOT);
+  // The manifest is all that npm needs to resolve the versions.
+  const packed = join(scratch, "manifest");
+  mkdirSync(packed);
+  cpSync(join(ROOT, "package.json"), join(packed, "package.json"));
+  run("npm", ["pack", "--ignore-scripts", "--pack-destination", scratch], packed);
   const tarball = readdirSync(scratch).find((name) => name.endsWith(".tgz"));
   for (const [index, pins] of PINS.entries()) {
     const folder = join(scratch, `pins-${index}`);
