@@ -24,7 +24,7 @@ export type { GraphSummary } from "./service/info.js";
 export type { Service } from "./service/service.js";
 export type { ServiceOptions } from "./service/options.js";
 // For those who write a storage of their own; see OpenCustomStorage.
-export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/saver/checkpointer.js";
+export { wrapCheckpointer, type CheckpointKey, type WrapOptions } from "./storage/saver/wrap.js";
 export { contains } from "./storage/rows/rows.js";
 export type { CustomStorageOptions, OpenCustomStorage } from "./storage/custom.js";
 export type { ExplainError, Explanation } from "./storage/driver/errors.js";

@@ -15,17 +15,18 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { callSafely } from "../support/call-safely.js";
 import { nextTurn } from "../support/event-loop.js";
-import { isNeeded, type NeededChannels, ORIGIN_KEY, readingOf } from "../storage/saver/saver-parts.js";
-import { assertPlainData } from "../graphs/coerce.js";
-import { isRecord, type JsonObject } from "../models/common.js";
-import type { ChangedMessages, CheckpointSelector } from "../models/state.js";
-import { InvalidRequestError, NotFoundError, ThreadChangedError } from "../support/errors.js";
+import { readingOf, withoutUpdates } from "../storage/saver/reading.js";
+import type { NamespaceRef } from "../storage/saver/ref.js";
+import { ORIGIN_KEY } from "../storage/saver/stamps.js";
+import type { JsonObject } from "../models/common.js";
+import { ThreadChangedError } from "../support/errors.js";
 import { withKnownHead } from "../storage/saver/known-head.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";
 import type { Checkpointer } from "../storage/contract/checkpointer.js";
-import { MessageCounter, storedCounts } from "./message-counter.js";
+import { MessageCounter } from "./message-counter.js";
 import { ThreadHeads } from "./thread-heads.js";
+import { hideOrigin, type Origin, withOrigin } from "./checkpoint-origin.js";
 
 interface Watched {
   threadId: string;
@@ -119,7 +120,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
    * @throws ClockBehindError if the clock does not pass the thread's newest checkpoint in time (`clock_behind`)
    */
   async edit<T>(
-    { thread_id, checkpoint_ns }: CheckpointConfigurable,
+    { thread_id, checkpoint_ns }: NamespaceRef,
     { origin, lease }: Pick<Edit, "origin" | "lease">,
     work: () => Promise<T>,
   ): Promise<T> {
@@ -304,111 +305,4 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 function readyToWrite({ before, lease }: WatchedRun): Promise<void> | undefined {
   const pending = before?.();
   return pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
-}
-
-const hideOrigin = (tuple: CheckpointTuple): CheckpointTuple =>
-  tuple.metadata ? { ...tuple, metadata: withoutOrigin(tuple.metadata) } : tuple;
-
-/** Task id of the writes of a command's update, which belong to no task. */
-const NO_TASK = "00000000-0000-0000-0000-000000000000";
-
-/** LangGraph applies a command's update to the channels. Channels that were not read are empty and may reject it. */
-const withoutUpdates = (tuple: CheckpointTuple, read: NeededChannels): CheckpointTuple => ({
-  ...tuple,
-  pendingWrites: tuple.pendingWrites?.filter(
-    ([taskId, channel]) => taskId !== NO_TASK || isNeeded(channel, read),
-  ),
-});
-
-// The origin of a checkpoint, stored in its metadata.
-
-/** Graphs and owner of a checkpoint's thread, which are still known if the thread's row is lost. */
-export interface Origin {
-  /** Graphs that had written to the thread, including the one that wrote this checkpoint. */
-  graphs: readonly string[];
-  /** The owner's scope in the format of thread rows. */
-  scope: string | null;
-}
-
-/** The origin in a checkpoint's metadata; undefined if it was stored without one. */
-export function originOf(metadata: object | undefined): Origin | undefined {
-  const origin = (metadata as Record<string, unknown> | undefined)?.[ORIGIN_KEY];
-  if (!isRecord(origin)) return undefined;
-  const { graphs, scope } = origin;
-  if (!Array.isArray(graphs) || !graphs.every((id) => typeof id === "string")) return undefined;
-  return { graphs, scope: typeof scope === "string" ? scope : null };
-}
-
-/** The metadata that graphs and clients may see. */
-export function withoutOrigin<T extends object>(metadata: T): T {
-  const { [ORIGIN_KEY]: _servers, ...rest } = metadata as T & Record<string, unknown>;
-  return rest as T;
-}
-
-/** The metadata with its origin replaced, and the counts of its messages. */
-export const withOrigin = <T extends object>(
-  metadata: T,
-  { graphs, scope }: Origin,
-  messages: ChangedMessages | undefined = countsOf(metadata),
-): T => ({
-  ...metadata,
-  [ORIGIN_KEY]: { graphs: [...graphs], scope, ...(messages && { messages }) },
-});
-
-/** The counts that were stored with a checkpoint; undefined if there are none. */
-export function countsOf(metadata: object | undefined): ChangedMessages | undefined {
-  const origin = (metadata as Record<string, unknown> | undefined)?.[ORIGIN_KEY];
-  return isRecord(origin) && origin.messages !== undefined ? storedCounts(origin.messages) : undefined;
-}
-
-// Checkpoint selectors of requests -> the `configurable` that LangGraph reads.
-
-export interface CheckpointConfigurable extends JsonObject {
-  thread_id: string;
-  checkpoint_ns: string;
-  checkpoint_id?: string;
-  checkpoint_map?: JsonObject;
-}
-
-/**
- * The selected checkpoint of a thread. Missing, null and empty fields select nothing. Only the four fields of a
- * checkpoint are copied: other fields of a client's object must not reach LangGraph's config.
- * @throws InvalidRequestError if the selector names another thread (`invalid_request`)
- */
-export function checkpointConfigurable(
-  threadId: string,
-  selector: CheckpointSelector | null | undefined,
-  checkpointId?: string | null,
-): CheckpointConfigurable {
-  const { thread_id, checkpoint_ns, checkpoint_id, checkpoint_map } = selector ?? {};
-  if (thread_id && thread_id.toLowerCase() !== threadId) {
-    throw InvalidRequestError.at(
-      ["body", "checkpoint", "thread_id"],
-      `does not match the thread in the path, ${threadId}`,
-    );
-  }
-  const id = checkpoint_id || checkpointId;
-  if (checkpoint_map) assertPlainData(checkpoint_map, ["body", "checkpoint", "checkpoint_map"]);
-  return {
-    thread_id: threadId,
-    checkpoint_ns: checkpoint_ns ?? "",
-    ...(id && { checkpoint_id: id }),
-    ...(isRecord(checkpoint_map) && { checkpoint_map }),
-  };
-}
-
-/**
- * Checks that the selected checkpoint exists: a run or write from a missing one would start an empty history.
- * @throws NotFoundError (`checkpoint_not_found`)
- */
-export async function requireCheckpoint(
-  { storage }: { storage: { readonly checkpointer: Checkpointer } },
-  selected: CheckpointConfigurable,
-): Promise<void> {
-  const { thread_id, checkpoint_ns, checkpoint_id } = selected;
-  if (checkpoint_id === undefined) return;
-  const tuple = await storage.checkpointer.getTuple({
-    configurable: { thread_id, checkpoint_ns, checkpoint_id },
-  });
-  if (!tuple) throw new NotFoundError("checkpoint", checkpoint_id);
 }

@@ -21,7 +21,7 @@ import { migrated, withBreakpoints } from "../runs/graph-guard.js";
 import { originalRequest } from "../runs/resumption.js";
 import { checkRequest } from "../runs/check-request.js";
 import type { CheckedRequest } from "../runs/run-request.js";
-import { requireCheckpoint } from "../context/run-checkpointer.js";
+import { requireCheckpoint } from "../context/checkpoint-selector.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import { paused } from "../runs/run-ending.js";

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/contract/storage.js";
 import type { ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
-import type { Origin } from "../context/run-checkpointer.js";
+import type { Origin } from "../context/checkpoint-origin.js";
 import { clockPastRow } from "../context/thread-heads.js";
 import { Execution } from "../runs/execute.js";
 import { updateRefusal } from "../runs/command-guard.js";

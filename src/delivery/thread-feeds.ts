@@ -3,7 +3,8 @@ import type { EventFilter } from "../models/protocol.js";
 import { GraphServeError } from "../support/errors.js";
 import { withParts } from "../context/context.js";
 import type { EngineContext, LiveRun, ThreadFollower } from "../runs/live-runs.js";
-import { answerFrom, type EndedRun } from "../frames/run-log.js";
+import { answerFrom } from "../models/interrupt-answer.js";
+import type { EndedRun } from "../frames/run-logs.js";
 import { StoredRuns } from "./stored-runs.js";
 import { type FeedReader, ThreadFeed } from "../frames/thread-feed.js";
 

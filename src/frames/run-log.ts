@@ -1,7 +1,6 @@
 /** In-memory logs of frames, such as the frames of one run. Late readers get the retained frames first. */
 import { firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
-import { isRecord, type SplitJson, withoutNul } from "../models/json.js";
-import type { Run } from "../models/run.js";
+import { type SplitJson, withoutNul } from "../models/json.js";
 import { type CountedLog, type FrameBudget, LOG_BYTES, type Loss, memoryOf } from "./frame-budget.js";
 
 /** Limits of one log; the oldest frames are dropped first. */
@@ -34,11 +33,6 @@ interface ReadPosition {
   hasLeft: boolean;
   /** Ends its wait; undefined while it does not wait. */
   wake: (() => void) | undefined;
-}
-
-export interface Stateless {
-  thread_id: string;
-  scope: string | null;
 }
 
 export interface FrameLogOptions {
@@ -357,6 +351,11 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   }
 }
 
+export interface Stateless {
+  thread_id: string;
+  scope: string | null;
+}
+
 export interface RunLogOptions extends Pick<FrameLogOptions, "budget"> {
   /** Set for a stateless run, which is found by its run id alone within this scope. */
   stateless?: Stateless;
@@ -385,87 +384,5 @@ export class RunLog extends FrameLog<RunFrame> {
     if (head.length > MAX_SPLIT_HEAD) this.append({ id, event, data: head + data.tail, at });
     // One literal: an object that gains a property after a spread takes four times the memory.
     else this.append({ id, event, data: head, at, tail: this.sharedTail(data.tail) });
-  }
-}
-
-// Logs of ended runs, retained for clients that reconnect while the budget has room.
-
-const KEEP_MS = 5 * 60_000;
-
-/** An ended run and its frames. */
-export interface EndedRun {
-  run: Pick<Run, "run_id" | "thread_id" | "created_at" | "updated_at"> & {
-    graph_id: string;
-    /** Ids of the interrupts it answered: see `answerFrom`. */
-    answers?: readonly string[];
-  };
-  log: RunLog;
-}
-
-/** Whether a string has the format of LangGraph's interrupt ids. */
-export const isInterruptId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
-
-/**
- * Ids of the interrupts that a run answers. Empty if its answer names no ids and applies to all of them; undefined if the
- * run is not an answer.
- */
-export function answerFrom({ kwargs: { command } }: Pick<Run, "kwargs">): string[] | undefined {
-  if (!isRecord(command) || command.resume === undefined) return undefined;
-  const ids = isRecord(command.resume) ? Object.keys(command.resume) : [];
-  return ids.every(isInterruptId) ? ids : [];
-}
-
-interface RetainedRun extends EndedRun {
-  endedAt: number;
-}
-
-export class RunLogs {
-  /** By run id, oldest first. */
-  readonly #ended = new Map<string, RetainedRun>();
-  /** By thread, in the order in which they ended. */
-  readonly #ofThread = new Map<string, Set<RetainedRun>>();
-
-  keep(run: EndedRun["run"], log: RunLog, at = Date.now()): void {
-    this.forget(run.run_id);
-    const kept: RetainedRun = { run, log, endedAt: at };
-    this.#ended.set(run.run_id, kept);
-    const others = this.#ofThread.get(run.thread_id);
-    if (others) others.add(kept);
-    else this.#ofThread.set(run.thread_id, new Set([kept]));
-    log.keep(() => this.forget(run.run_id));
-    this.expire(at);
-  }
-
-  get(runId: string): RunLog | undefined {
-    return this.#ended.get(runId)?.log;
-  }
-
-  /** The ended runs of a thread, in the order in which they ended. */
-  ofThread(threadId: string): EndedRun[] {
-    return [...(this.#ofThread.get(threadId) ?? [])];
-  }
-
-  forget(runId: string): void {
-    const kept = this.#ended.get(runId);
-    if (!kept) return;
-    this.#ended.delete(runId);
-    const { thread_id } = kept.run;
-    const others = this.#ofThread.get(thread_id);
-    others?.delete(kept);
-    if (others?.size === 0) this.#ofThread.delete(thread_id);
-    kept.log.keep(undefined);
-  }
-
-  /** Removes the runs of a deleted thread. */
-  forgetThread(threadId: string): void {
-    for (const { run } of this.ofThread(threadId)) this.forget(run.run_id);
-  }
-
-  /** Removes runs that ended more than `KEEP_MS` ago. */
-  expire(at = Date.now()): void {
-    for (const [runId, { endedAt }] of this.#ended) {
-      if (at - endedAt < KEEP_MS) return;
-      this.forget(runId);
-    }
   }
 }

@@ -5,7 +5,7 @@ import { GraphServeError } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
 import { silentLogger } from "../support/log.js";
 import { keyGuard } from "./middleware/api-keys.js";
-import { hostGuard } from "./middleware/origins.js";
+import { hostGuard } from "./middleware/hosts.js";
 import { errorHandler } from "./middleware/error-handler.js";
 import { sendResponse, toRequest } from "./in-process/fetch-bridge.js";
 import { WriteBudget } from "./core/response-writer.js";

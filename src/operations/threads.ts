@@ -57,7 +57,7 @@ import {
   writersOf,
 } from "../threads/thread-origin.js";
 import { restoreThread, storedCheckpoints } from "../threads/thread-transfer.js";
-import { checkpointConfigurable, requireCheckpoint } from "../context/run-checkpointer.js";
+import { checkpointConfigurable, requireCheckpoint } from "../context/checkpoint-selector.js";
 
 export class Threads {
   readonly #context: EngineContext;

@@ -1,5 +1,5 @@
 /** The checks of a run request that need no lock. */
-import { requireCheckpoint } from "../context/run-checkpointer.js";
+import { requireCheckpoint } from "../context/checkpoint-selector.js";
 import type { OpsContext } from "../context/context.js";
 import { unknownNode } from "../graphs/breakpoints.js";
 import type { ServedGraph } from "../graphs/graph.js";

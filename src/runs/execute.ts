@@ -22,7 +22,7 @@ import { withTimeout } from "../support/pause.js";
 import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, consume, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "../context/context.js";
-import type { Origin } from "../context/run-checkpointer.js";
+import type { Origin } from "../context/checkpoint-origin.js";
 import type { UsageSource } from "../context/usage-recorder.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { CheckedRequest, EarlierAttempts } from "./run-request.js";

@@ -20,7 +20,7 @@ import { newId } from "../support/ids.js";
 import { webhookSettingFor } from "../support/webhook-hint.js";
 import { now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
-import { checkpointConfigurable, type CheckpointConfigurable } from "../context/run-checkpointer.js";
+import { checkpointConfigurable, type CheckpointConfigurable } from "../context/checkpoint-selector.js";
 import type { KnownRun } from "./run-options.js";
 import { callerConfigurable, claim, stampScope } from "../threads/thread-origin.js";
 

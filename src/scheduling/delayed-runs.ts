@@ -20,7 +20,7 @@ import { cancelRun } from "../coordination/cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, died, ended, isDelayed } from "../runs/state.js";
-import { requireCheckpoint } from "../context/run-checkpointer.js";
+import { requireCheckpoint } from "../context/checkpoint-selector.js";
 import { newRun, readRequest, strategyOf } from "../runs/run-request.js";
 import type { KnownRun } from "../runs/run-options.js";
 import { requireThread, stampOf } from "../coordination/start-run.js";

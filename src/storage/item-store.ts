@@ -23,7 +23,7 @@ import {
   UnserializableError,
 } from "../support/unserializable.js";
 import type { ItemIndex } from "./item-index.js";
-import { verdictOn } from "./saver/saver-parts.js";
+import { verdictOn } from "./saver/scan.js";
 import type { ItemRow, ItemTable, StoredItem } from "./contract/items.js";
 
 const now = (): string => new Date().toISOString();

@@ -1,12 +1,12 @@
 /** Reads only the channels that the selected fields of a history need. */
 import type { Checkpoint, CheckpointTuple } from "@langchain/langgraph-checkpoint";
-import { countsOf } from "../context/run-checkpointer.js";
+import { countsOf } from "../context/checkpoint-origin.js";
 import type { ServedGraph, Snapshot } from "../graphs/graph.js";
 import type { OutputFilter } from "../graphs/output-filter.js";
 import { isStateChannel } from "../models/channels.js";
 import type { JsonObject } from "../models/common.js";
 import type { ChangedMessages, SelectedState, ThreadStateSearchRequest } from "../models/state.js";
-import { type NeededChannels, NO_CHANNELS, withReading } from "../storage/saver/saver-parts.js";
+import { type NeededChannels, NO_CHANNELS, withReading } from "../storage/saver/reading.js";
 import type { Checkpointer } from "../storage/contract/checkpointer.js";
 
 type Select = NonNullable<ThreadStateSearchRequest["select"]>;

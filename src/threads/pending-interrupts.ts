@@ -7,7 +7,7 @@ import { CommandError, type InputRespondParams } from "../models/protocol.js";
 import type { Run } from "../models/run.js";
 import { UnknownInterruptError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
-import { answerFrom, isInterruptId } from "../frames/run-log.js";
+import { answerFrom, isInterruptId } from "../models/interrupt-answer.js";
 import { ownThread } from "./thread-origin.js";
 import { readerOf } from "./thread-state.js";
 

@@ -25,14 +25,14 @@ import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { now } from "../storage/rows/rows.js";
-import { ONLY_RESULTS, type Reading, withReading } from "../storage/saver/saver-parts.js";
+import { ONLY_RESULTS, type Reading, withReading } from "../storage/saver/reading.js";
 import type { OpsContext } from "../context/context.js";
 import { assertFilter } from "../context/request-limits.js";
 import {
   checkpointConfigurable,
   type CheckpointConfigurable,
   requireCheckpoint,
-} from "../context/run-checkpointer.js";
+} from "../context/checkpoint-selector.js";
 import { neededChannels, oneBehind, StepChanges } from "./history.js";
 import { idleLease } from "./idle-lease.js";
 import { claim, noteWriter, scopeOf, visibleThread } from "./thread-origin.js";

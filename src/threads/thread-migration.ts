@@ -23,7 +23,7 @@ import { writesByTask } from "../storage/saver/checkpoint-copy.js";
 import { GraphChangedError, GraphServeError } from "../support/errors.js";
 import { oneLine } from "../support/errors/thrown.js";
 import type { OpsContext } from "../context/context.js";
-import { type Origin, withoutOrigin } from "../context/run-checkpointer.js";
+import { type Origin, withoutOrigin } from "../context/checkpoint-origin.js";
 import { scopeOf, writersWith } from "./thread-origin.js";
 
 /** A thread as it will be stored. */

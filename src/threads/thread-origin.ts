@@ -11,7 +11,7 @@ import type { Storage } from "../storage/contract/storage.js";
 import { NotFoundError, ThreadExistsError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { pagesOf } from "../support/read-ahead.js";
-import { originOf } from "../context/run-checkpointer.js";
+import { originOf } from "../context/checkpoint-origin.js";
 
 /** On whose behalf an operation reads or writes. */
 interface Scoped {

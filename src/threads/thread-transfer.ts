@@ -7,7 +7,7 @@ import { previewOfState } from "../graphs/thread-preview.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import { leftoversOf, scopeOf, stampScope } from "./thread-origin.js";
 import { maskedKwargs } from "../storage/rows/run-rows.js";
-import { originOf, withOrigin } from "../context/run-checkpointer.js";
+import { originOf, withOrigin } from "../context/checkpoint-origin.js";
 import type { Run } from "../models/run.js";
 import { isFinished } from "../models/run-status.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
@@ -15,7 +15,7 @@ import { MAX_TTL_MINUTES, type Thread, type ThreadCreateRequest } from "../model
 import type { StoredCheckpoint, ThreadFile } from "../models/thread-file.js";
 import { maskSecrets } from "../support/secrets.js";
 import { type CheckpointPart, readCheckpoints, writeThread } from "../storage/copy/thread-parts.js";
-import { tupleOf } from "../storage/saver/saver-parts.js";
+import { tupleOf } from "../storage/saver/tuple.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import type { Checkpointer } from "../storage/contract/checkpointer.js";
 import type { ThreadRow } from "../storage/contract/threads.js";

@@ -4,7 +4,7 @@
  */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { encodeFrames } from "../../src/http/core/response-writer.js";
+import { encodeFrames } from "../../src/http/core/frame-bytes.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, client as rawClient, type TestServer } from "../helpers/app.js";

@@ -1,6 +1,6 @@
 /** The bytes of event streams, and what the SDK parses from them. */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { HEARTBEAT_MS } from "../../src/http/core/response-writer.js";
+import { HEARTBEAT_MS } from "../../src/http/core/event-stream.js";
 import { gateOf } from "../fixtures/gates.js";
 import { collect, eventsOf, openClient, says } from "./open.js";
 

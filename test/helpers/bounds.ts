@@ -328,13 +328,13 @@ export const BOUNDS = {
     ),
     bound(
       "First nodes and calls of a run with stored times",
-      "graphs/callbacks/usage.ts MAX_FIRST_TASKS",
+      "graphs/callbacks/task-times.ts MAX_FIRST_TASKS",
       "",
       "the last ones are kept too",
     ),
     bound(
       "Last nodes and calls of a run with stored times",
-      "graphs/callbacks/usage.ts MAX_LAST_TASKS",
+      "graphs/callbacks/task-times.ts MAX_LAST_TASKS",
       "",
       "those between the first and the last are counted in `omitted`",
     ),
@@ -346,7 +346,7 @@ export const BOUNDS = {
     ),
     bound(
       "Retention of frames after the end of a run",
-      "frames/run-log.ts KEEP_MS",
+      "frames/run-logs.ts KEEP_MS",
       "ms",
       "later readers get `metadata`, the final `values` and `end`",
     ),
@@ -400,7 +400,7 @@ export const BOUNDS = {
     ),
     bound(
       "Time without events on an event stream",
-      "http/core/response-writer.ts HEARTBEAT_MS",
+      "http/core/event-stream.ts HEARTBEAT_MS",
       "ms",
       "a comment is sent",
     ),
@@ -541,7 +541,7 @@ const INWARD = [
   "graphs/run-fault.ts MAX_LIBRARY_FRAMES",
   "graphs/source-positions.ts MAX_BYTES",
   "threads/states.ts MAX_RUNS",
-  "storage/saver/saver-parts.ts MAX_LEVELS",
+  "storage/saver/scan.ts MAX_LEVELS",
   "storage/redis/client.ts MAX_PAUSE",
   "storage/mongodb/locks.ts MAX_POLL_MS",
   "storage/postgres/lock-session.ts MAX_BACKOFF_MS",

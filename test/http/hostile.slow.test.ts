@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { validatePayload } from "../../src/http/core/request.js";
+import { validatePayload } from "../../src/http/core/validation.js";
 import { ROUTES } from "../../src/http/route-table.js";
 import { startTestServer, type Answer, type TestServer } from "../helpers/app.js";
 import { expectDocumented } from "../helpers/documented.js";

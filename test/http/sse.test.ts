@@ -1,16 +1,11 @@
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createParser } from "eventsource-parser";
-import {
-  bytesOf,
-  encodeFrames,
-  HEARTBEAT_MS,
-  pumpFrames,
-  WriteBudget,
-} from "../../src/http/core/response-writer.js";
+import { bytesOf, encodeFrames } from "../../src/http/core/frame-bytes.js";
+import { HEARTBEAT_MS, pumpFrames } from "../../src/http/core/event-stream.js";
+import { WriteBudget } from "../../src/http/core/response-writer.js";
 import { silentLogger } from "../../src/support/log.js";
-import type { RunFrame } from "../../src/models/run-stream.js";
-import { FramesLostError } from "../../src/models/run-stream.js";
+import { type RunFrame, FramesLostError } from "../../src/models/run-stream.js";
 import { serve } from "../helpers/app.js";
 import { deferred } from "../helpers/deferred.js";
 import { fakeService, RUN_ID, someStream, THREAD_ID } from "../helpers/fake-service.js";

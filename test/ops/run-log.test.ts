@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { FramesLostError, type RunFrame } from "../../src/models/run-stream.js";
 import { FrameBudget } from "../../src/frames/frame-budget.js";
-import { type LogReader, RunLog, RunLogs } from "../../src/frames/run-log.js";
+import { RunLogs } from "../../src/frames/run-logs.js";
+import { type LogReader, RunLog } from "../../src/frames/run-log.js";
 
 const MB = 1024 * 1024;
 

@@ -2,7 +2,8 @@
 import { expect, it } from "vitest";
 import type { EngineContext } from "../../src/runs/live-runs.js";
 import { FrameBudget } from "../../src/frames/frame-budget.js";
-import { RunLog, RunLogs } from "../../src/frames/run-log.js";
+import { RunLogs } from "../../src/frames/run-logs.js";
+import { RunLog } from "../../src/frames/run-log.js";
 import { ThreadFeeds } from "../../src/delivery/thread-feeds.js";
 import { silentLogger } from "../../src/support/log.js";
 

@@ -1,7 +1,7 @@
 import { BaseCheckpointSaver, type CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { deltaChannelHistoryTests, validate } from "@langchain/langgraph-checkpoint-validation";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { wrapCheckpointer } from "../../src/storage/saver/checkpointer.js";
+import { wrapCheckpointer } from "../../src/storage/saver/wrap.js";
 
 /**
  * Runs LangGraph's own conformance suite against the wrapped saver. `checkpointerName` must be a name that the suite

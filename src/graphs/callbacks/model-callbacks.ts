@@ -1,9 +1,10 @@
-/** Callbacks of a run without the cost of LangChain's manager. */
+/** Callbacks of a run without the cost of LangChain's manager. Benchmark: `npm run bench -- --only P2`. */
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/callbacks/manager";
 import { dueYield } from "../../support/event-loop.js";
 import { handlesToolsOnly } from "./tool-handlers.js";
-import { isTaskTag, RunUsage, START, type Timed } from "./usage.js";
+import type { Timed } from "./task-times.js";
+import { isTaskTag, RunUsage, START } from "./usage.js";
 
 /**
  * A callback manager for a single RunUsage handler, which receives only model and tool events; node times are recorded

@@ -7,7 +7,8 @@ import { isRecord, type JsonObject } from "../../models/common.js";
 import type { Service } from "../../service/service.js";
 import type { A2aSdk } from "../../support/a2a-sdk.js";
 import { InvalidRequestError } from "../../support/errors.js";
-import { HEARTBEAT_MS, ResponseWriter, type WriteBudget } from "../core/response-writer.js";
+import { HEARTBEAT_MS } from "../core/event-stream.js";
+import { ResponseWriter, type WriteBudget } from "../core/response-writer.js";
 import { disconnectSignal, requestContext, readJson } from "../core/request.js";
 import { sendJson } from "../core/respond.js";
 

@@ -2,7 +2,7 @@
 import type { Authorize, AuthEvent, Caller } from "../../models/caller.js";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { validatePayload } from "./request.js";
+import { validatePayload } from "./validation.js";
 
 /** What a request asks for. */
 interface Asked {

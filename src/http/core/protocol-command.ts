@@ -16,7 +16,7 @@ import type { CallerService, CommandService } from "../../service/service.js";
 import { GraphServeError, publicMessage } from "../../support/errors.js";
 import type { ErrorCode } from "../../support/errors/codes.js";
 import type { JsonObject } from "../../models/common.js";
-import { validatePayload } from "./request.js";
+import { validatePayload } from "./validation.js";
 
 type Handler = (service: CallerService, threadId: string, params: never) => Promise<CommandResult>;
 

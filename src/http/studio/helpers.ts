@@ -23,7 +23,8 @@ import type {
 import { MAX_PATH_LENGTH } from "../../models/value-path.js";
 import type { Service } from "../../service/service.js";
 import { GraphServeError } from "../../support/errors.js";
-import { readJson, validatePayload } from "../core/request.js";
+import { validatePayload } from "../core/validation.js";
+import { readJson } from "../core/request.js";
 
 export interface PageHelpers {
   /** 128 bits, of one process or one project. Requests send it in `x-studio-token`; the page does not contain it. */

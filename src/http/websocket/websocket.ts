@@ -18,10 +18,11 @@ import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
 import { newId } from "../../support/ids.js";
 import type { Logger } from "../../support/log.js";
 import { headersOfSocket } from "../core/configurable-headers.js";
-import { HEARTBEAT_MS, ResponseWriter, type WriteBudget } from "../core/response-writer.js";
+import { HEARTBEAT_MS } from "../core/event-stream.js";
+import { ResponseWriter, type WriteBudget } from "../core/response-writer.js";
 import { parseJson } from "../core/json-body.js";
 import { commandAnswer, executeCommand, paramsOf } from "../core/protocol-command.js";
-import { validatePayload } from "../core/request.js";
+import { validatePayload } from "../core/validation.js";
 import { type Subscription, Subscriptions } from "./subscriptions.js";
 import { upgradeOf } from "./upgrades.js";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Checkpoint, CheckpointTuple, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { byKey } from "../../models/common.js";
-import { isSpecial } from "../saver/saver-parts.js";
+import { isSpecial } from "../saver/writes.js";
 
 // Digests do not depend on the order of keys and writes.
 

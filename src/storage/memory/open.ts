@@ -1,4 +1,4 @@
-import { wrapCheckpointer } from "../saver/checkpointer.js";
+import { wrapCheckpointer } from "../saver/wrap.js";
 import { createMemoryItems } from "../rows/items-in-memory.js";
 import { expiryOf, isHeldBy, isUnused } from "../rows/rows.js";
 import type { Owner, OwnerTable } from "../contract/owners.js";

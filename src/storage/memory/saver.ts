@@ -10,23 +10,13 @@ import {
   TASKS,
 } from "@langchain/langgraph-checkpoint";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type { CheckpointKey } from "../saver/checkpointer.js";
+import type { CheckpointKey } from "../saver/wrap.js";
 import { requireKnownHead } from "../saver/known-head.js";
-import {
-  addSends,
-  requiredCheckpointRef,
-  configOf,
-  isNeeded,
-  isWriteNeeded,
-  type NeededChannels,
-  numbered,
-  type NamespaceRef,
-  checkpointRef,
-  readingOf,
-  plainText,
-  textSerializer,
-  tupleOf,
-} from "../saver/saver-parts.js";
+import { requiredCheckpointRef, configOf, type NamespaceRef, checkpointRef } from "../saver/ref.js";
+import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
+import { addSends, tupleOf } from "../saver/tuple.js";
+import { numbered } from "../saver/writes.js";
+import { plainText, textSerializer } from "../saver/serializer.js";
 
 /** A serialized value: a string, or bytes outside the V8 heap if it is large. */
 type Dumped = string | Uint8Array;

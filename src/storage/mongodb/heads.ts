@@ -7,7 +7,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Db } from "mongodb";
 import { ClockBehindError, ThreadChangedError } from "../../support/errors.js";
 import { knownHead, timeOfCheckpoint } from "../saver/known-head.js";
-import type { NamespaceRef } from "../saver/saver-parts.js";
+import type { NamespaceRef } from "../saver/ref.js";
 import { isDuplicate } from "./errors.js";
 
 interface StoredHead {

@@ -1,8 +1,8 @@
 import type { Db, MongoClient, MongoClientOptions } from "mongodb";
 import { ConfigError } from "../../support/errors.js";
-import { wrapCheckpointer } from "../saver/checkpointer.js";
+import { wrapCheckpointer } from "../saver/wrap.js";
 import { explained, type ExplainError, guarded, storageError } from "../driver/errors.js";
-import type { HeldRuns } from "../saver/saver-parts.js";
+import type { HeldRuns } from "../saver/held-run.js";
 import type { SchemaState } from "../contract/schema-state.js";
 import type { ThreadLocks } from "../contract/locks.js";
 import type { Storage, StorageOptions } from "../contract/storage.js";

@@ -8,16 +8,10 @@ import type {
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
-import type { CheckpointKey } from "../saver/checkpointer.js";
-import {
-  requiredCheckpointRef,
-  configOf,
-  type HeldRun,
-  heldRun,
-  type HeldRuns,
-  numbered,
-  checkpointRef,
-} from "../saver/saver-parts.js";
+import type { CheckpointKey } from "../saver/wrap.js";
+import { requiredCheckpointRef, configOf, checkpointRef } from "../saver/ref.js";
+import { type HeldRun, heldRun, type HeldRuns } from "../saver/held-run.js";
+import { numbered } from "../saver/writes.js";
 import { RunTakenError } from "../../support/errors.js";
 import { claimHead, deleteHeads } from "./heads.js";
 import { OtherChannels } from "./other-channels.js";

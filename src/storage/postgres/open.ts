@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import type * as Engine from "pg-boss";
 import { engineNeed, loadOptional } from "../../support/optional-package.js";
-import type { HeldRuns } from "../saver/saver-parts.js";
+import type { HeldRuns } from "../saver/held-run.js";
 import { SharedThreadLocks } from "../locks/shared-locks.js";
 import type { SchemaState } from "../contract/schema-state.js";
 import type { ThreadLocks } from "../contract/locks.js";
@@ -166,7 +166,7 @@ async function lockTableFinding({ query }: PostgresPool): Promise<StorageFinding
 /** Loads LangGraph's packages. */
 async function checkpointerOf(pool: PostgresPool, schema: string): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { FastPostgresSaver }] = await Promise.all([
-    import("../saver/checkpointer.js"),
+    import("../saver/wrap.js"),
     import("./saver.js"),
   ]);
   const held: HeldRuns = new Map();

@@ -9,22 +9,13 @@ import {
   type PendingWrite,
   type SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../saver/checkpointer.js";
+import type { CheckpointKey } from "../saver/wrap.js";
 import { guardOf, knownHead } from "../saver/known-head.js";
-import {
-  addSends,
-  requiredCheckpointRef,
-  type CheckpointRef,
-  configOf,
-  heldRun,
-  type HeldRuns,
-  type NeededChannels,
-  numbered,
-  checkpointRef,
-  readingOf,
-  tupleOf,
-  isWriteNeeded,
-} from "../saver/saver-parts.js";
+import { requiredCheckpointRef, type CheckpointRef, configOf, checkpointRef } from "../saver/ref.js";
+import { heldRun, type HeldRuns } from "../saver/held-run.js";
+import { type NeededChannels, readingOf, isWriteNeeded } from "../saver/reading.js";
+import { addSends, tupleOf } from "../saver/tuple.js";
+import { numbered } from "../saver/writes.js";
 import type { PostgresPool } from "./pool.js";
 import { toJsonColumn } from "./rows.js";
 import * as sql from "./saver-sql.js";

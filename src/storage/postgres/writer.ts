@@ -1,5 +1,5 @@
 import { GraphServeError, RunTakenError, ThreadChangedError } from "../../support/errors.js";
-import type { HeldRun } from "../saver/saver-parts.js";
+import type { HeldRun } from "../saver/held-run.js";
 import type { PostgresPool } from "./pool.js";
 import { storableJson } from "./rows.js";
 import { storeBatch } from "./saver-sql.js";

@@ -1,5 +1,5 @@
 import type { ChannelVersions, SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../saver/checkpointer.js";
+import type { CheckpointKey } from "../saver/wrap.js";
 import { beginTransaction, type RedisClient, type RedisConnection, type Transaction } from "./client.js";
 
 // Key names. All keys of a thread contain its id in braces, so that a cluster stores them in the same slot.

@@ -1,4 +1,4 @@
-import { wrapCheckpointer } from "../saver/checkpointer.js";
+import { wrapCheckpointer } from "../saver/wrap.js";
 import { guarded, storageError } from "../driver/errors.js";
 import type { Storage, StorageOptions } from "../contract/storage.js";
 import { RedisConnection } from "./client.js";

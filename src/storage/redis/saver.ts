@@ -10,24 +10,14 @@ import {
   type PendingWrite,
   TASKS,
 } from "@langchain/langgraph-checkpoint";
-import type { CheckpointKey } from "../saver/checkpointer.js";
+import type { CheckpointKey } from "../saver/wrap.js";
 import { ThreadChangedError } from "../../support/errors.js";
 import { knownHead } from "../saver/known-head.js";
 import { containing } from "../rows/rows.js";
-import {
-  addSends,
-  requiredCheckpointRef,
-  configOf,
-  isNeeded,
-  isWriteNeeded,
-  type NeededChannels,
-  numbered,
-  type NamespaceRef,
-  checkpointRef,
-  readingOf,
-  storedVersions,
-  tupleOf,
-} from "../saver/saver-parts.js";
+import { requiredCheckpointRef, configOf, type NamespaceRef, checkpointRef } from "../saver/ref.js";
+import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
+import { addSends, storedVersions, tupleOf } from "../saver/tuple.js";
+import { numbered } from "../saver/writes.js";
 import { beginTransaction, type RedisConnection, type Transaction } from "./client.js";
 import {
   fieldOf,

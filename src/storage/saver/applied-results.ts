@@ -11,7 +11,7 @@ import {
   type Checkpoint,
 } from "@langchain/langgraph-checkpoint";
 import { isStateChannel } from "../../models/channels.js";
-import { ONLY_RESULTS, withReading, type NeededChannels } from "./saver-parts.js";
+import { ONLY_RESULTS, withReading, type NeededChannels } from "./reading.js";
 
 export interface Edit {
   checkpoint: Checkpoint;

@@ -7,7 +7,7 @@ import {
   INTERRUPT,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { isSpecial } from "./saver-parts.js";
+import { isSpecial } from "./writes.js";
 
 interface CopyRequest {
   sourceId: string;

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { Database, Options } from "better-sqlite3";
 import { StorageUnavailableError } from "../../support/errors.js";
 import { MANAGERS, managerOf } from "../../support/package-manager.js";
-import type { HeldRuns } from "../saver/saver-parts.js";
+import type { HeldRuns } from "../saver/held-run.js";
 import type { SchemaState } from "../contract/schema-state.js";
 import type { ThreadLocks } from "../contract/locks.js";
 import type { RowStorage, Storage, StorageFinding } from "../contract/storage.js";
@@ -88,7 +88,7 @@ function rowsOf(db: Database, file: SqliteFile, location: string) {
 /** Imported on demand, because it loads LangGraph's packages. */
 async function checkpointerOf(db: Database, writer: SqliteWriter): Promise<Checkpointer> {
   const [{ wrapCheckpointer }, { SqliteSaver }] = await Promise.all([
-    import("../saver/checkpointer.js"),
+    import("../saver/wrap.js"),
     import("./saver.js"),
   ]);
   const held: HeldRuns = new Map();

@@ -12,26 +12,14 @@ import {
 import type { Database, Statement } from "better-sqlite3";
 import { RunTakenError } from "../../support/errors.js";
 import { CHECKPOINT_TABLES } from "./schema.js";
-import type { CheckpointKey } from "../saver/checkpointer.js";
+import type { CheckpointKey } from "../saver/wrap.js";
 import { requireKnownHead } from "../saver/known-head.js";
-import {
-  addSends,
-  requiredCheckpointRef,
-  type CheckpointRef,
-  configOf,
-  type HeldRun,
-  heldRun,
-  type HeldRuns,
-  isNeeded,
-  isWriteNeeded,
-  type NeededChannels,
-  numbered,
-  checkpointRef,
-  readingOf,
-  storedVersions,
-  textSerializer,
-  tupleOf,
-} from "../saver/saver-parts.js";
+import { requiredCheckpointRef, type CheckpointRef, configOf, checkpointRef } from "../saver/ref.js";
+import { type HeldRun, heldRun, type HeldRuns } from "../saver/held-run.js";
+import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
+import { addSends, storedVersions, tupleOf } from "../saver/tuple.js";
+import { numbered } from "../saver/writes.js";
+import { textSerializer } from "../saver/serializer.js";
 import { SqliteValues } from "./values.js";
 import { SqliteWriter } from "./writer.js";
 

@@ -1,3 +1,4 @@
+/** Wraps a saver of LangGraph to fulfil the contract of `Checkpointer`. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   BaseCheckpointSaver,
@@ -7,25 +8,22 @@ import {
   type CheckpointMetadata,
   type CheckpointTuple,
   type DeltaChannelHistory,
-  ERROR,
-  INTERRUPT,
   type PendingWrite,
-  type SerializerProtocol,
-  TASKS,
 } from "@langchain/langgraph-checkpoint";
-import { maskSecrets, namesSecret } from "../../support/secrets.js";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { errorMessage, errorName } from "../../support/errors/thrown.js";
 import { callSafely } from "../../support/call-safely.js";
-import { dueYield } from "../../support/event-loop.js";
-import { findUnserializable, UnserializableError } from "../../support/unserializable.js";
 import { withAppliedResults, type Edit } from "./applied-results.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
-import { containing } from "../rows/rows.js";
-import { type HeldRuns, NO_CHANNELS, ORIGIN_KEY, strictSerializer, withReading } from "./saver-parts.js";
+import type { HeldRuns } from "./held-run.js";
+import { NO_CHANNELS, withReading } from "./reading.js";
+import { strictSerializer } from "./serializer.js";
 import type { RunHolder } from "../contract/runs.js";
 import type { Checkpointer } from "../contract/checkpointer.js";
+import { runIdOf, stamped } from "./stamps.js";
+import { METADATA, assertData, namedError } from "./unstorable.js";
+import { limitErrors } from "./writes.js";
+import { listCheckpoints } from "./list.js";
 
 /**
  * Names a stored checkpoint of a thread.
@@ -305,186 +303,4 @@ async function listedNamespaces(saver: BaseCheckpointSaver, threadId: string): P
 function withNamespace(config: RunnableConfig): RunnableConfig {
   if (typeof config.configurable?.checkpoint_ns === "string") return config;
   return { ...config, configurable: { ...config.configurable, checkpoint_ns: "" } };
-}
-
-/** Checkpoints requested from the saver per call: some savers load all rows of a list before they yield the first. */
-const BATCH = 100;
-
-/** Checkpoints of one thread and namespace, newest first. Filters that savers treat differently are applied here. */
-async function* listCheckpoints(
-  saver: BaseCheckpointSaver,
-  config: RunnableConfig,
-  { limit = Infinity, before, filter = {} }: CheckpointListOptions,
-): AsyncGenerator<CheckpointTuple> {
-  const { pushed, rest } = splitFilter(filter);
-  const wanted = config.configurable?.checkpoint_id as string | undefined;
-  const hasMetadata = rest && containing(rest);
-  let remaining = limit;
-  let cursor = before;
-  while (remaining > 0) {
-    const size = rest || wanted ? BATCH : Math.min(remaining, BATCH);
-    let read = 0;
-    for await (const tuple of saver.list(config, { limit: size, before: cursor, filter: pushed })) {
-      read += 1;
-      cursor = tuple.config;
-      await dueYield();
-      if (hasMetadata && !hasMetadata(tuple.metadata)) continue;
-      if (wanted && tuple.checkpoint.id !== wanted) continue;
-      yield tuple;
-      remaining -= 1;
-      if (remaining <= 0) return;
-    }
-    if (read < size) return;
-  }
-}
-
-/**
- * Splits a filter into the part that all savers match alike, strings and integers under plain keys, and the rest. Savers
- * match objects by identity or not at all, and interpret some keys as paths.
- */
-function splitFilter(filter: Record<string, unknown>) {
-  const pushed: [string, unknown][] = [];
-  const rest: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(filter)) {
-    if (value === undefined) continue;
-    const isAgreed = typeof value === "string" || Number.isSafeInteger(value);
-    if (isAgreed && /^[a-z]\w*$/i.test(key)) pushed.push([key, value]);
-    else rest.push([key, value]);
-  }
-  return { pushed: Object.fromEntries(pushed), rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };
-}
-
-// Run stamps in a checkpoint's metadata: the run's id, its metadata and the public keys of its configuration.
-
-/** LangGraph's own metadata fields, and the ones that identify the checkpoint. */
-const RESERVED = new Set([
-  "source",
-  "step",
-  "parents",
-  "writes",
-  "counters_since_delta_snapshot",
-  "checkpoint_ns",
-  "checkpoint_id",
-  "checkpoint_map",
-  "run_id",
-  ORIGIN_KEY,
-]);
-/** Prefixes of config keys that LangGraph and LangChain use internally. */
-const INTERNAL_KEY = /^(__|langgraph_|ls_)/;
-
-/** Id of the run that writes under this config; undefined for a write outside of runs. */
-function runIdOf(config: RunnableConfig): string | undefined {
-  const id: unknown = config.configurable?.run_id ?? config.metadata?.run_id;
-  return typeof id === "string" ? id : undefined;
-}
-
-/**
- * The metadata with the config's stamps. A run id that LangGraph copied from the previous checkpoint is removed: it
- * belongs to another run.
- */
-function stamped(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
-  const { run_id: _1, run_attempt: _2, ...own } = metadata as CheckpointMetadata<Record<string, unknown>>;
-  const runId = runIdOf(config);
-  const stamps = { ...publicKeys(config.configurable), ...publicKeys(config.metadata) };
-  return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };
-}
-
-/** Scalars only: objects in a graph's configurable may be anything, including models and clients with their API keys. */
-function publicKeys(entries: Record<string, unknown> = {}): Record<string, unknown> {
-  const stamps: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(entries)) {
-    if (!INTERNAL_KEY.test(key) && isScalar(value) && !RESERVED.has(key) && !namesSecret(key))
-      stamps[key] = maskSecrets(value);
-  }
-  return stamps;
-}
-
-const isScalar = (value: unknown) =>
-  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-
-// Errors that name the value that could not be stored.
-
-type Entry = readonly [channel: string, value: unknown];
-
-/** Pseudo channel for the metadata of a checkpoint. */
-const METADATA = "__metadata__";
-
-/** Descriptions of LangGraph's own channels, each with the root of the path to the value. */
-const CHANNELS: Record<string, readonly [subject: string, name: string]> = {
-  [INTERRUPT]: ["the value of interrupt()", "interrupt"],
-  [TASKS]: ["the input of a Send", "send"],
-  __start__: ["the input", "input"],
-  __input__: ["the input", "input"],
-  __return__: ["the result of a task", "result"],
-  __end__: ["the result of the graph", "result"],
-  __previous__: ["the saved value of the graph", "previous"],
-  [METADATA]: ["the metadata of the checkpoint", "metadata"],
-};
-
-const describeChannel = (channel: string): readonly [string, string] =>
-  CHANNELS[channel] ?? [`state key ${JSON.stringify(channel)}`, channel];
-
-/** @throws UnserializableError for a function or a symbol, which would be stored as nothing (`invalid_request`) */
-function assertData(entries: Iterable<Entry>): void {
-  for (const [channel, value] of entries) {
-    if (typeof value !== "function" && typeof value !== "symbol") continue;
-    const [subject, name] = describeChannel(channel);
-    throw new UnserializableError(
-      `${subject} cannot be stored`,
-      findUnserializable(value, { name }) ?? { path: name, what: "cannot be serialized" },
-    );
-  }
-}
-
-/** If `serde` rejects one of the values, an error that names it; otherwise the error unchanged. */
-async function namedError(
-  error: unknown,
-  serde: SerializerProtocol,
-  entries: Iterable<Entry>,
-): Promise<unknown> {
-  if (!(error instanceof UnserializableError)) return error;
-  for (const [channel, value] of entries) {
-    const rejection = await rejectionOf(serde, value);
-    if (!rejection) continue;
-    const [subject, name] = describeChannel(channel);
-    const { path, what } = rejection.fault;
-    // The path starts with the interrupt, or a list of interrupts, around the value.
-    const inside = path.replace(channel === INTERRUPT ? /^value(\[\d+\])?(\.value)?/ : /^value/, "");
-    return new UnserializableError(
-      `${subject} cannot be stored`,
-      { path: name + inside, what },
-      rejection.cause,
-    );
-  }
-  return error;
-}
-
-async function rejectionOf(
-  serde: SerializerProtocol,
-  value: unknown,
-): Promise<UnserializableError | undefined> {
-  try {
-    await serde.dumpsTyped(value);
-    return undefined;
-  } catch (error) {
-    return error instanceof UnserializableError ? error : undefined;
-  }
-}
-
-/** Limits the name and message of errors that tasks threw: LangGraph stores them at any length. */
-function limitErrors(writes: PendingWrite[]): PendingWrite[] {
-  if (writes.every(([channel]) => channel !== ERROR)) return writes;
-  return writes.map(([channel, value]): PendingWrite => [
-    channel,
-    channel === ERROR ? limitError(value) : value,
-  ]);
-}
-
-function limitError(thrown: unknown): unknown {
-  if (typeof thrown !== "object" || thrown === null) return thrown;
-  const { name, message } = thrown as { name?: unknown; message?: unknown };
-  return {
-    message: message === undefined ? message : errorMessage({ message }),
-    name: typeof name === "string" ? name.slice(0, 200) : errorName(thrown),
-  };
 }

@@ -3,7 +3,8 @@ import { MemorySaver, type SerializerProtocol } from "@langchain/langgraph-check
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
-import { strictSerializer, textSerializer, verdictOn } from "../../src/storage/saver/saver-parts.js";
+import { verdictOn } from "../../src/storage/saver/scan.js";
+import { strictSerializer, textSerializer } from "../../src/storage/saver/serializer.js";
 import { UnserializableError } from "../../src/support/unserializable.js";
 import { nested, oddValues } from "../helpers/odd-values.js";
 

@@ -1,0 +1,39 @@
+/** Names threads, namespaces and checkpoints in LangGraph's configs. */
+import type { RunnableConfig } from "@langchain/core/runnables";
+
+export interface NamespaceRef {
+  thread_id: string;
+  /** Empty for the root graph. */
+  checkpoint_ns: string;
+}
+
+export interface CheckpointRef extends NamespaceRef {
+  checkpoint_id: string | undefined;
+}
+
+/**
+ * The thread, namespace and checkpoint that a config names. Values that are not strings are ignored: a database might
+ * interpret an object from a client as an operator.
+ * @throws Error if the config has no thread id
+ */
+export function checkpointRef({ configurable = {} }: RunnableConfig): CheckpointRef {
+  const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+  const thread = text(thread_id);
+  if (thread === undefined) throw new Error("configurable.thread_id is needed to reach a checkpoint");
+  return { thread_id: thread, checkpoint_ns: text(checkpoint_ns) ?? "", checkpoint_id: text(checkpoint_id) };
+}
+
+/**
+ * Like `checkpointRef`, but requires a checkpoint id.
+ * @throws Error if the config has no thread id or no checkpoint id
+ */
+export function requiredCheckpointRef(config: RunnableConfig): NamespaceRef & { checkpoint_id: string } {
+  const { checkpoint_id, ...place } = checkpointRef(config);
+  if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
+  return { ...place, checkpoint_id };
+}
+
+export const configOf = ({ thread_id, checkpoint_ns }: NamespaceRef, checkpoint_id: string) => ({
+  configurable: { thread_id, checkpoint_ns, checkpoint_id },
+});
