@@ -11,3 +11,6 @@ export const INTERRUPT = "__interrupt__";
 
 /** Channel of the calls that nodes make to other nodes. */
 export const SENDS = "__pregel_tasks";
+
+/** Prefix of the channel of a node that waits for several nodes: `join:<node>+<node>:<waiting node>`. */
+export const JOIN = "join:";

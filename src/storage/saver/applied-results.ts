@@ -10,7 +10,7 @@ import {
   type ChannelVersions,
   type Checkpoint,
 } from "@langchain/langgraph-checkpoint";
-import { isStateChannel } from "../../models/channels.js";
+import { isStateChannel, JOIN } from "../../models/channels.js";
 import { ONLY_RESULTS, withReading, type NeededChannels } from "./reading.js";
 
 export interface Edit {
@@ -29,8 +29,8 @@ export async function withAppliedResults(
     saver.getTuple({ configurable: withReading(configurable, { channels }) });
   const { channel_values, channel_versions } = edit.checkpoint;
   const written = ((await before(ONLY_RESULTS))?.pendingWrites ?? []).flatMap(([, channel]) =>
-    isStateChannel(channel) &&
     Object.hasOwn(channel_values, channel) &&
+    isApplied(channel, channel_values[channel]) &&
     !Object.hasOwn(edit.newVersions, channel)
       ? [channel]
       : [],
@@ -46,4 +46,17 @@ export async function withAppliedResults(
     checkpoint: { ...edit.checkpoint, channel_versions: { ...channel_versions, ...versions } },
     newVersions: { ...edit.newVersions, ...versions },
   };
+}
+
+/**
+ * Whether an edit keeps what finished tasks wrote to the channel: state, and which nodes a join has seen. As on other
+ * storages, it starts no node: triggers, and joins that have seen all their nodes, stay as they were.
+ */
+function isApplied(channel: string, value: unknown): boolean {
+  if (!channel.startsWith(JOIN)) return isStateChannel(channel);
+  if (!Array.isArray(value)) return false;
+  const names = channel.slice(JOIN.length, channel.lastIndexOf(":")).split("+");
+  // The join of a deferred node also stores whether the graph has finished.
+  const seen: unknown[] = Array.isArray(value[0]) ? value[0] : value;
+  return seen.length < names.length;
 }

@@ -4,7 +4,7 @@ import { type CheckpointMetadata, uuid6 } from "@langchain/langgraph-checkpoint"
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../../src/support/ids.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
-import { askingGraph, deltaGraph, nestedGraph, parallelGraph } from "./graphs.js";
+import { askingGraph, deltaGraph, joiningGraph, nestedGraph, parallelGraph } from "./graphs.js";
 
 const at = (thread_id: string, run_id?: string) => ({
   configurable: { thread_id, ...(run_id && { run_id }) },
@@ -130,6 +130,15 @@ export function forkTests(storage: () => Storage): void {
         ({ metadata }) => metadata?.source === "loop",
       );
       expect(asked?.checkpoint.channel_values).toMatchObject({ n: 1, log: ["in"] });
+    });
+
+    it.each([false, true])("a node waits for what finished before an edit, deferred: %s", async (defer) => {
+      const graph = joiningGraph(saver(), defer);
+      const thread = at(newId());
+      await graph.invoke({ log: ["in"] }, thread);
+      await graph.updateState(thread, { log: ["edited"] }, "done");
+      const { log } = await graph.invoke(new Command({ resume: "yes" }), thread);
+      expect(log).toEqual(["in", "noted", "edited", "answer yes", "done"]);
     });
 
     it("an edit that names no node is refused after several nodes", async () => {

@@ -35,6 +35,19 @@ export function parallelGraph(checkpointer: Checkpointer) {
     .compile({ checkpointer });
 }
 
+/** note and ask (interrupts) run in the same superstep; done waits for both. */
+export function joiningGraph(checkpointer: Checkpointer, defer: boolean) {
+  const State = Annotation.Root({ log: Annotation<string[]>({ reducer: append, default: () => [] }) });
+  return new StateGraph(State)
+    .addNode("note", () => ({ log: ["noted"] }))
+    .addNode("ask", () => ({ log: [`answer ${String(interrupt("really?"))}`] }))
+    .addNode("done", () => ({ log: ["done"] }), { defer })
+    .addEdge(START, "note")
+    .addEdge(START, "ask")
+    .addEdge(["note", "ask"], "done")
+    .compile({ checkpointer });
+}
+
 /** A log in a delta channel: checkpoints store its writes, and its full value only occasionally. */
 export function deltaGraph(checkpointer: Checkpointer) {
   const log = () =>
