@@ -6,7 +6,8 @@ import { GraphLoadError } from "../support/errors.js";
 import type { SourceLocation } from "../support/errors/codes.js";
 import { errorMessage, errorName } from "../support/errors/thrown.js";
 import { parseStackLine, plainPath } from "../support/stack.js";
-import { createLoader, GraphTargetError, isTypeScript } from "./module-loader.js";
+import { GraphTargetError } from "./module-exports.js";
+import { createLoader, isTypeScript } from "./module-loader.js";
 
 /** The error for a missing graph file, with suggestions from its directory. */
 export function fileNotFound(path: string, baseDir: string): GraphLoadError {

@@ -21,15 +21,13 @@ import {
   describe,
   type Exports,
   exportsOf,
-  filesToWatch,
   GraphTargetError,
   type GraphBuilder,
   type GraphExport,
-  type PreparedModule,
-  prepareModule,
   selectExport,
   describeKind,
-} from "./module-loader.js";
+} from "./module-exports.js";
+import { filesToWatch, type PreparedModule, prepareModule } from "./module-loader.js";
 
 interface LoadTarget {
   /** Absolute path of the module. */

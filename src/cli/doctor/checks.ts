@@ -11,25 +11,12 @@ import { MANIFEST } from "../../support/own-package.js";
 import type { DevConfig } from "../session/open.js";
 import { originText, shortPath } from "../session/report-error.js";
 import { ignoredFieldError, ignoredFieldText, type Session } from "../session/session.js";
-import {
-  appCheck,
-  authCheck,
-  type Check,
-  type CheckStatus,
-  collectorCheck,
-  copiesCheck,
-  embeddingCheck,
-  failure,
-  graphChecks,
-  nodeCheck,
-  ok,
-  optionalChecks,
-  packageChecks,
-  queueChecks,
-  storageChecks,
-  tracingCheck,
-  warn,
-} from "./check.js";
+import { storageChecks } from "./storage-checks.js";
+import { copiesCheck, packageChecks, queueChecks } from "./package-checks.js";
+import { graphChecks } from "./graph-checks.js";
+import { nodeCheck, tracingCheck } from "./environment-checks.js";
+import { appCheck, authCheck, collectorCheck, embeddingCheck, optionalChecks } from "./setting-checks.js";
+import { type Check, type CheckStatus, failure, ok, warn } from "./check.js";
 
 interface Checked {
   session: Session;
