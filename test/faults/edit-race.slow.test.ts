@@ -8,6 +8,8 @@ import { withOwnSchema } from "../helpers/postgres.js";
 import { openTestService } from "../helpers/service.js";
 
 const ROUNDS = 100;
+/** Twice in each round, an edit waits for a lock within milliseconds. */
+const OFTEN = { interval: 5 };
 
 withOwnSchema("edits on postgres", (postgres) => {
   it(`an acknowledged edit is never lost in ${ROUNDS} races`, { timeout: 300_000 }, async () => {
@@ -33,10 +35,10 @@ withOwnSchema("edits on postgres", (postgres) => {
         await blocker.query("BEGIN");
         await blocker.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
         const lost = edit(one, "lost its lock");
-        await expect.poll(waiting).toBe(1);
+        await expect.poll(waiting, OFTEN).toBe(1);
         await postgres.terminate("locks");
         const other = edit(two, "has the lock");
-        await expect.poll(waiting).toBe(2);
+        await expect.poll(waiting, OFTEN).toBe(2);
         await blocker.query("COMMIT");
         const answers = { "lost its lock": await lost, "has the lock": await other };
         const state = await two.request("GET", `/threads/${thread_id}/state`);
