@@ -41,7 +41,8 @@ const waiting = { isolate: false, sequence: { groupOrder: 1 } };
 const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER, ...waiting } };
 const browser = {
   extends: true as const,
-  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting },
+  // Pages change within milliseconds, and hundreds of lines wait for a change.
+  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting, expect: { poll: { interval: 20 } } },
 };
 
 /** The slowest files, longest first: one that starts last keeps a worker busy after all others are done. */
