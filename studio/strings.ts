@@ -103,6 +103,8 @@ export const strings = {
     all: "all",
     status: "Status",
     noMessage: "no messages",
+    copy: "copy",
+    copyOf: (id: string) => `copy of ${id}`,
     neverRan: "no runs yet",
     title: "Title",
     messages: "Messages",

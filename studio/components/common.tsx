@@ -6,6 +6,7 @@ import type { ApiError } from "../api.js";
 import { useFocusKept } from "../focus.js";
 import { href, place } from "../router.js";
 import { onReconnect } from "../state/changes.js";
+import { type ListedThread, originalOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
 
@@ -25,6 +26,10 @@ export function Status({ status }: { status: ThreadStatus }) {
     </span>
   );
 }
+
+/** Marks a copy in a list: its title is that of the original. */
+export const CopyMark = ({ thread }: { thread: ListedThread }) =>
+  originalOf(thread) === undefined ? null : <span class="badge">{strings.list.copy}</span>;
 
 /** `retry` reads again what could not be read. Without an answer of the server, it is called once the page reconnects. */
 export function Fault({ error, retry }: { error: ApiError; retry?: () => void }) {

@@ -2,7 +2,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api.js";
 import { unlessBusy, useFocusKept } from "../focus.js";
-import { schemaIssues } from "../state/composer.js";
 import { graphOfView, useView } from "../state/conversation.js";
 import { cancelAction } from "../state/live-run.js";
 import type { Picture } from "../state/run-view.js";
@@ -51,19 +50,11 @@ function Failure({ error }: { error: string }) {
     <FaultCard
       threadId={view.id}
       graph={graphOfView(view)}
-      error={failureText(error)}
+      error={error}
       checkpointId={before ?? undefined}
     />
   );
 }
-
-/** One line per schema issue; other errors are unchanged. */
-function failureText(error: string): string {
-  const issues = schemaIssues(error).map(([path, text]) => [pathText(path), text].filter(Boolean).join(": "));
-  return issues.length > 0 ? issues.join("\n") : error;
-}
-
-const pathText = (path: string): string => (JSON.parse(path) as unknown[]).join(".");
 
 function Now({ seen }: { seen: Picture | undefined }) {
   const names = [...(seen?.nodes ?? [])].filter(([, each]) => each === "running").map(([id]) => id);

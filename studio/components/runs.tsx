@@ -7,6 +7,7 @@ import { href } from "../router.js";
 import { live } from "../state/conversation.js";
 import { cancelAction, cancelRun } from "../state/live-run.js";
 import { load, loading } from "../state/loading.js";
+import { failureText } from "../state/schema-issues.js";
 import { strings } from "../strings.js";
 import { Fault, Waiting } from "./common.js";
 import { CopyAs } from "./copy-as.js";
@@ -101,7 +102,9 @@ function RunRow({ run, threadId, onFault, onChange }: RowProps) {
         </>
       )}
       {isOver && <RunActions {...target} onFault={onFault} />}
-      {error !== null && <span class="bad one-line">{visible(error)}</span>}
+      {error !== null && (
+        <span class="bad one-line">{visible(failureText(error)).replaceAll("\n", " ")}</span>
+      )}
     </li>
   );
 }

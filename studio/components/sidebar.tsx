@@ -10,7 +10,7 @@ import { server } from "../state/server.js";
 import { type ListedThread, titleOf } from "../state/threads.js";
 import { type Theme, theme, THEMES } from "../theme.js";
 import { strings } from "../strings.js";
-import { StatusShape } from "./common.js";
+import { CopyMark, StatusShape } from "./common.js";
 import { Icon, type IconName } from "./icons.js";
 import { isPaletteShown } from "./palette.js";
 import { Reloaded } from "./problems.js";
@@ -165,6 +165,7 @@ function RecentThread({ thread, target, isCurrent }: RecentThreadProps) {
       <StatusShape status={thread.status} />
       <span class="visually-hidden">{strings.status[thread.status]}</span>
       <span class={`one-line ${title === "" ? "dim" : ""}`}>{text}</span>
+      <CopyMark thread={thread} />
       <time class="dim" dateTime={thread.updated_at}>
         {ageText(thread.updated_at)}
       </time>

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { isReadOnly, shared } from "../api.js";
 import { href, place } from "../router.js";
 import { isNarrow } from "../state/layout.js";
-import { graphOf, type ListedThread, titleOf } from "../state/threads.js";
+import { graphOf, type ListedThread, originalOf, titleOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 import { Status } from "./common.js";
 import { More } from "./more.js";
@@ -25,6 +25,7 @@ const ID_SHOWN = 13;
 export function ThreadHead({ id, thread, main, children }: ThreadHeadProps) {
   const title = thread ? titleOf(thread) : "";
   const graph = thread ? graphOf(thread) : "";
+  const original = thread && originalOf(thread);
   return (
     <>
       <h1 class="one-line" title={visible(title)}>
@@ -34,6 +35,11 @@ export function ThreadHead({ id, thread, main, children }: ThreadHeadProps) {
         {thread && <Status status={thread.status} />}
         {graph !== "" &&
           (shared ? <span>{visible(graph)}</span> : <a href={href(["graphs", graph])}>{visible(graph)}</a>)}
+        {original !== undefined && !shared && (
+          <a href={href(["threads", original])}>
+            {strings.list.copyOf(visible(original.slice(0, ID_SHOWN)))}
+          </a>
+        )}
       </p>
       <div class="thread-actions">
         {!isNarrow.value && main}

@@ -1,8 +1,9 @@
 /** Runs a node again with the saved code, on request or after each save, and shows old and new side by side. */
 import { useEffect, useRef } from "preact/hooks";
-import { isRecord } from "../../src/models/json.js";
+import { isMessageLike, isRecord } from "../../src/models/json.js";
 import type { StudioNodeRun } from "../../src/models/studio.js";
 import { changesBetween } from "../../src/view/changes.js";
+import { messageLine } from "../../src/view/text.js";
 import { isReadOnly } from "../api.js";
 import { Differences } from "../components/changes.js";
 import { Fault } from "../components/common.js";
@@ -197,7 +198,8 @@ function Values({ values, changed }: { values: unknown; changed: ReadonlySet<str
 }
 
 function shortText(value: unknown): string {
-  const text = jsonText(value);
+  const isTalk = Array.isArray(value) && value.length > 0 && value.every(isMessageLike);
+  const text = isTalk ? value.map(messageLine).join("\n") : jsonText(value);
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT)}…` : text;
 }
 

@@ -7,6 +7,7 @@ import { Copy, Value, visible } from "../components/text.js";
 import { hello } from "../state/hello.js";
 import { openInEditor } from "../state/helper.js";
 import { faultNode, faultOfRun } from "../state/run-fault.js";
+import { failureText } from "../state/schema-issues.js";
 import { strings } from "../strings.js";
 import { Attempts, RunAgain } from "./attempts.js";
 import { CodeFrame } from "./code-frame.js";
@@ -36,7 +37,7 @@ export function FaultCard({ threadId, graph, error, runId, checkpointId }: Fault
             ? strings.faults.run
             : strings.faults.node(visible(node.replaceAll(":", " › ")))}
         </p>
-        <Value value={name + error} class="fault-message" />
+        <Value value={name + failureText(error)} class="fault-message" />
       </header>
       {fault && <Place fault={fault} />}
       <footer class="fault-actions">

@@ -5,7 +5,7 @@ import type { ThreadState } from "../../src/models/state.js";
 import { type ApiError, ask } from "../api.js";
 import { usePlaces } from "../components/asking.js";
 import { Chat } from "../components/chat.js";
-import { Empty, Fault, Waiting } from "../components/common.js";
+import { CopyMark, Empty, Fault, Waiting } from "../components/common.js";
 import { CopyAs } from "../components/copy-as.js";
 import { EndOfList } from "../components/end-of-list.js";
 import { Output } from "../components/scene.js";
@@ -148,6 +148,7 @@ function Row({ thread, isCurrent }: { thread: ListedThread; isCurrent: boolean }
       <span class="one-line inbox-title">{text}</span>
       <Ago at={thread.updated_at} />
       <span class="one-line dim small-text">
+        <CopyMark thread={thread} />{" "}
         {[graphOf(thread), thread.thread_id.slice(0, 13), last].filter(Boolean).map(lineOf).join(" · ")}
       </span>
     </a>

@@ -27,6 +27,7 @@ import {
 } from "../state/all-runs.js";
 import { onChange, throttled } from "../state/changes.js";
 import { cancelAction } from "../state/live-run.js";
+import { failureText } from "../state/schema-issues.js";
 import { strings } from "../strings.js";
 
 /** Minimum interval of reloads after changes. */
@@ -151,7 +152,9 @@ function Row({ run, onFault }: { run: ListedRun; onFault: (error: ApiError | und
       <td class="is-main">
         <a class="row-link" href={href(["threads", thread_id])} onClick={open}>
           <span class="row-title">{visible(graphOf(run))}</span>
-          {error !== null && <span class="bad">{visible(error.slice(0, 300)).replaceAll("\n", " ")}</span>}
+          {error !== null && (
+            <span class="bad">{visible(failureText(error).slice(0, 300)).replaceAll("\n", " ")}</span>
+          )}
         </a>
       </td>
       <td>

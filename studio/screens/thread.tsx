@@ -54,6 +54,7 @@ import { graphOf } from "../state/threads.js";
 import { measure, measuredOf } from "../state/times.js";
 import { Lane } from "../components/lane.js";
 import { path, placed, width } from "../state/branches.js";
+import { failureText } from "../state/schema-issues.js";
 import { strings } from "../strings.js";
 import { Inspector } from "./inspector.js";
 
@@ -115,7 +116,7 @@ function Head() {
       </ThreadHead>
       {thread && <ReplayNote threadId={thread.thread_id} metadata={thread.metadata} />}
       {thread && <VersionNote id={thread.thread_id} updatedAt={thread.updated_at} />}
-      {thread?.error != null && <p class="bad one-line small-text">{visible(thread.error)}</p>}
+      {thread?.error != null && <p class="bad one-line small-text">{visible(failureText(thread.error))}</p>}
       {ns !== "" && (
         <p class="within">
           {strings.thread.within} <code>{visible(ns.replaceAll(/:[\w-]{36}/g, ""))}</code>

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { isReadOnly } from "../api.js";
 import { visible, Ago } from "../components/text.js";
-import { Empty, Fault, Status, Waiting } from "../components/common.js";
+import { CopyMark, Empty, Fault, Status, Waiting } from "../components/common.js";
 import { EndOfList } from "../components/end-of-list.js";
 import { Table, TableRow } from "../components/table.js";
 import { ListHead, MetaField, StatusChoices } from "../components/list-head.js";
@@ -27,6 +27,7 @@ import {
   tokens,
   total,
 } from "../state/threads.js";
+import { failureText } from "../state/schema-issues.js";
 import { strings } from "../strings.js";
 
 const TYPING_MS = 250;
@@ -180,7 +181,8 @@ function Title({ thread }: { thread: ListedThread }) {
       ) : (
         <span class="row-title">{oneLine(title)}</span>
       )}
-      {error !== null && <span class="bad">{oneLine(error)}</span>}
+      <CopyMark thread={thread} />
+      {error !== null && <span class="bad">{oneLine(failureText(error))}</span>}
       {error === null && last !== "" && <span class="dim">{oneLine(last)}</span>}
     </>
   );

@@ -14,6 +14,7 @@ import { graphId, schemas } from "./graphs.js";
 import { shapeOf, takesMessages } from "./shape.js";
 import { tabList } from "./tab.js";
 import { keepUnsent, storeUnsent, type Unsent, unsentOf } from "./unsent.js";
+import { schemaIssues } from "./schema-issues.js";
 
 const FACES = ["message", "form", "json"] as const;
 export type Face = (typeof FACES)[number];
@@ -124,22 +125,6 @@ export const faults = computed<FieldFaults>(() => {
   const thrown = picture.value?.end?.error;
   return new Map([...schemaIssues(thrown), ...refused]);
 });
-
-/** A graph validates its own schemas when the run starts: the error is a JSON list of paths and messages. */
-export function schemaIssues(message: string | undefined): [string, string][] {
-  if (!message?.trimStart().startsWith("[")) return [];
-  try {
-    const issues = JSON.parse(message) as unknown;
-    if (!Array.isArray(issues)) return [];
-    return issues
-      .filter((issue): issue is { path: unknown[]; message: string } => {
-        return isRecord(issue) && Array.isArray(issue.path) && typeof issue.message === "string";
-      })
-      .map(({ path, message: text }) => [JSON.stringify(path), text]);
-  } catch {
-    return [];
-  }
-}
 
 // Earlier inputs: those of the thread's runs, and those sent to the graph from this tab.
 

@@ -193,6 +193,10 @@ export function previewOf({ preview }: Pick<ListedThread, "preview">): string {
 export const graphOf = ({ metadata }: Pick<ListedThread, "metadata">): string =>
   typeof metadata.graph_id === "string" ? metadata.graph_id : "";
 
+/** The thread that this one was copied from, such as by a tried answer or "Run again". */
+export const originalOf = ({ metadata }: Pick<ListedThread, "metadata">): string | undefined =>
+  typeof metadata.forked_from === "string" ? metadata.forked_from : undefined;
+
 /** Threads without pending deletions. */
 export const shown = computed(() => threads.value.filter(({ thread_id }) => !isLeaving(thread_id)));
 

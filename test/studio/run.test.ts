@@ -341,6 +341,16 @@ describeWithChromium("running a graph", () => {
     const field = page.getByLabel("question");
     await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
     await page.locator(".field .bad").getByText("expected string").waitFor();
+    const sent = page.url();
+    for (const place of ["#/threads", "#/runs", sent.replace(/^.*#\/run\//, "#/threads/")]) {
+      await visit(place);
+      await page
+        .locator("main .bad")
+        .getByText(/^question: .*expected string/)
+        .first()
+        .waitFor();
+    }
+    await page.goto(sent);
     await field.fill("why?");
     await button(page, "Run").click();
     await page.getByText("done").first().waitFor();

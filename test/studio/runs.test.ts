@@ -51,12 +51,12 @@ describeWithChromium("the list of runs", () => {
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByLabel("Metadata").fill("");
     await page.keyboard.press("Enter");
-    await page.getByLabel("Graph").fill("steps");
+    await page.locator(".filters").getByLabel("Graph").fill("steps");
     await page.keyboard.press("Enter");
     await expect.poll(() => rows(page).count()).toBe(2);
     await page.reload();
     await expect.poll(() => rows(page).count()).toBe(2);
-    await page.getByLabel("Started").selectOption("in the last hour");
+    await page.locator(".filters").getByLabel("Started").selectOption("in the last hour");
     await expect.poll(() => page.url()).toContain("since=hour");
     await expect.poll(() => rows(page).count()).toBe(2);
     await page.keyboard.press("Escape");

@@ -69,6 +69,10 @@ describeWithChromium("answers tried on copies", () => {
     await expect
       .poll(async () => (await service.state.get(thread)).values)
       .toEqual({ answers: ["no"], outcome: "did no" });
+    // A copy has the title of the original.
+    await visit("#/threads");
+    await page.locator("[data-list] tr", { hasText: "copy" }).first().getByRole("link").click();
+    await page.getByRole("link", { name: `copy of ${thread.slice(0, 13)}` }).waitFor();
   });
 
   it("are kept across a reload, and removed with their copies", async () => {
