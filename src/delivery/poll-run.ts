@@ -1,5 +1,6 @@
 /** Polls the row of a run, which another process may execute, and reads the values with which it ended. */
 import type { OpsContext } from "../context/context.js";
+import type { Snapshot } from "../graphs/graph.js";
 import { runAnswer } from "../graphs/stream/stream-frames.js";
 import type { JsonObject } from "../models/common.js";
 import type { Attempt } from "../runs/requeued-runs.js";
@@ -9,7 +10,8 @@ import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { isFinished } from "../models/run-status.js";
 import { StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
-import { readerOf } from "../threads/thread-state.js";
+import { runOfStep } from "../threads/step-run.js";
+import { latestSnapshot, type Reader, readerOf } from "../threads/thread-state.js";
 
 /** Poll intervals of a remote run's row, in milliseconds: alone, and in addition to notifications. */
 const POLL_MS = 500;
@@ -104,19 +106,45 @@ export async function nextAttempt<Live extends Attempt<Live>>(
   }
 }
 
-/** The visible values of a run's last checkpoint. */
-export async function storedValues(context: OpsContext, { thread_id, run_id }: RunKey): Promise<JsonObject> {
-  const row = await context.storage.threads.get(thread_id);
+type EndedRun = Pick<RunRow, "thread_id" | "run_id" | "updated_at">;
+
+/**
+ * The visible values with which a run ended, and its open interrupts. A run that answered one of several questions, or was
+ * asked a second one by the same node, has written no checkpoint: only the thread's state has the writes of its tasks.
+ */
+export async function storedValues(context: OpsContext, run: EndedRun): Promise<JsonObject> {
+  const row = await context.storage.threads.get(run.thread_id);
   if (!row) return {};
   const reader = await readerOf(context, row);
-  const states = reader.graph.getStateHistory(
+  const state = (await stateLeftBy(context, reader, run)) ?? (await lastStateOf(reader, run));
+  if (!state) return {};
+  const interrupts = state.tasks.flatMap((task) => task.interrupts ?? []);
+  const filter = await reader.filter();
+  return runAnswer(filter.values(state.values), interrupts.length > 0 ? interrupts : undefined);
+}
+
+/** The state of the thread if nothing has changed it since the run. */
+async function stateLeftBy(
+  context: OpsContext,
+  reader: Reader,
+  run: EndedRun,
+): Promise<Snapshot | undefined> {
+  const { thread_id, run_id, updated_at } = run;
+  const state = await latestSnapshot(reader, thread_id);
+  // An edit after the end of the run.
+  if (state.createdAt === undefined || state.createdAt > updated_at) return undefined;
+  return (await runOfStep(context, thread_id, state.metadata?.run_id)) === run_id ? state : undefined;
+}
+
+/** The state at the last checkpoint that the run wrote. */
+async function lastStateOf(
+  { graph }: Reader,
+  { thread_id, run_id }: EndedRun,
+): Promise<Snapshot | undefined> {
+  const states = graph.getStateHistory(
     { configurable: { thread_id, checkpoint_ns: "" } },
     { limit: 1, filter: { run_id } },
   );
-  for await (const { values, tasks } of states) {
-    const interrupts = tasks.flatMap((task) => task.interrupts ?? []);
-    const filter = await reader.filter();
-    return runAnswer(filter.values(values), interrupts.length > 0 ? interrupts : undefined);
-  }
-  return {};
+  for await (const state of states) return state;
+  return undefined;
 }

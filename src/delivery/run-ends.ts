@@ -26,7 +26,7 @@ export async function answerOf(
   const row = await endOf(context, run, signal);
   if (!row) throw new NotFoundError("run", run.run_id);
   if (row.error !== null) return failedAnswer(new Error(row.error));
-  return retryWhileUnavailable(() => storedValues(context, run), signal);
+  return retryWhileUnavailable(() => storedValues(context, row), signal);
 }
 
 /** The end of a run of this process, even if another process continues it. */

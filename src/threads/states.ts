@@ -21,7 +21,6 @@ import {
 } from "../models/state.js";
 import { collect } from "../support/read-ahead.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
-import type { RunRow } from "../storage/contract/runs.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { now } from "../storage/rows/rows.js";
@@ -37,6 +36,7 @@ import { neededChannels, oneBehind, StepChanges } from "./history.js";
 import { idleLease } from "./idle-lease.js";
 import { claim, noteWriter, scopeOf, visibleThread } from "./thread-origin.js";
 import { CLOCK_WAIT_MS, clockPastRow } from "../context/thread-heads.js";
+import { runOfStep } from "./step-run.js";
 import { selectFields } from "./thread-search.js";
 import { latestSnapshot, type Reader, readerOf, refusedUpdate, restingStatus } from "./thread-state.js";
 
@@ -260,10 +260,7 @@ function selectorOf(like: CheckpointLike): CheckpointSelector {
   return like.configurable ?? like.checkpoint ?? like;
 }
 
-// The unfinished superstep of a state, and the run that executed it.
-
-/** Number of newest runs searched for the one that executed the superstep. */
-const MAX_RUNS = 10;
+// The unfinished superstep of a state.
 
 /**
  * The superstep after a checkpoint, if some of its tasks have ended and it has not. A task whose edge failed after its
@@ -284,25 +281,7 @@ async function unfinishedStep(
   if (!latest || latest.checkpoint.id !== checkpoint_id) return undefined;
   const ended = tasks.filter((task) => hasWrites(latest, task)).map(({ id }) => id);
   if (ended.length === 0) return undefined;
-  return { run_id: await runOf(context, threadId, metadata?.run_id), tasks: ended };
+  return { run_id: await runOfStep(context, threadId, metadata?.run_id), tasks: ended };
 }
 
 const isWaiting = (task: SnapshotTask | undefined): boolean => (task?.interrupts ?? []).length > 0;
-
-/**
- * The run that wrote the checkpoint, or a later run that resumed from it. A run with new input does not resume: it starts
- * by writing its own checkpoint.
- */
-async function runOf(
-  { storage: { runs } }: OpsContext,
-  threadId: string,
-  writer: unknown,
-): Promise<string | null> {
-  const newestFirst = await runs.list({ threadId, limit: MAX_RUNS, offset: 0 });
-  const run = newestFirst.find((row) => row.run_id === writer || isResumption(row));
-  return run?.run_id ?? (typeof writer === "string" ? writer : null);
-}
-
-function isResumption({ status, kwargs: { input, command } }: RunRow): boolean {
-  return status !== "pending" && (command != null || input == null);
-}

@@ -45,7 +45,10 @@ async function asked(backend: Backend, assistant_id: string) {
   const get = async <T>(path = "") => (await request("GET", `${thread}${path}`)).body as T;
   const answer = (resume: unknown) =>
     request("POST", `${thread}/runs`, { assistant_id, command: { resume } });
-  return { thread, request, get, answer };
+  /** The answer of a run that has ended, from the storage. */
+  const joined = (run: Awaited<ReturnType<typeof answer>>) =>
+    get(`/runs/${(run.body as { run_id: string }).run_id}/join`);
+  return { thread, request, get, answer, joined };
 }
 
 async function answered(backend: Backend, assistant_id: string, resume: string) {
@@ -72,6 +75,14 @@ onEveryBackend("a node that asks a second question", (backend) => {
     expect(tasks[0]?.state?.next).toEqual(["ask"]);
   });
 
+  it("is in the answer of the run that it was asked in, until the state is edited", async () => {
+    const { thread, request, answer, joined } = await asked(backend(), "flat");
+    const run = await answer("one");
+    expect(await joined(run)).toMatchObject({ __interrupt__: [{ value: "second?" }] });
+    await request("POST", `${thread}/state`, { values: { answers: ["edited"] } });
+    expect(await joined(run)).toEqual({});
+  });
+
   it("is next if it fails after the answer", async () => {
     const { get } = await answered(backend(), "flat", "fail");
     expect(await get()).toMatchObject({ status: "error" });
@@ -81,10 +92,14 @@ onEveryBackend("a node that asks a second question", (backend) => {
 
 onEveryBackend("an answer to one of two nodes", (backend) => {
   it("leaves the question of the other, which can be answered with false", async () => {
-    const { get, answer } = await asked(backend(), "parallel");
+    const { get, answer, joined } = await asked(backend(), "parallel");
     const { tasks } = await get<State>("/state");
     const [question] = tasks.find(({ name }) => name === "left")?.interrupts ?? [];
-    await answer({ [question?.id ?? ""]: "yes" });
+    const run = await answer({ [question?.id ?? ""]: "yes" });
+    expect(await joined(run)).toMatchObject({
+      answers: { left: "yes" },
+      __interrupt__: [{ value: "right" }],
+    });
     expect(await get<State>("/state")).toMatchObject({ next: ["right"], interrupts: [{ value: "right" }] });
     expect(Object.values((await get<{ interrupts: object }>()).interrupts)).toMatchObject([
       [{ value: "right" }],
