@@ -540,7 +540,7 @@ const INWARD = [
   "graphs/run-fault.ts MAX_ROW_LENGTH",
   "graphs/run-fault.ts MAX_LIBRARY_FRAMES",
   "graphs/source-positions.ts MAX_BYTES",
-  "threads/states.ts MAX_RUNS",
+  "threads/step-run.ts MAX_RUNS",
   "storage/saver/scan.ts MAX_LEVELS",
   "storage/redis/client.ts MAX_PAUSE",
   "storage/mongodb/locks.ts MAX_POLL_MS",
