@@ -23,11 +23,13 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { type AwaitedRun, awaitedRun } from "../delivery/awaited-run.js";
 import { findRuns } from "./run-search.js";
 import { disconnectOf, isDelayed } from "../runs/run-request.js";
+import { checkRequest } from "../runs/check-request.js";
 import type { AcceptOptions, KnownRun } from "../runs/run-options.js";
 import { runRow, visibleThread } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
+import { newId } from "../support/ids.js";
 import type { RunFault } from "../support/run-fault.js";
 import { collect, inPagesByOffset } from "../support/read-ahead.js";
 import { acceptRun } from "../coordination/accept-run.js";
@@ -101,7 +103,10 @@ export class Runs {
     return this.#background({ threadId: undefined, request });
   }
 
-  createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
+  /** Like `createStateless`, for several runs. No run starts if one of the requests is invalid. */
+  async createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
+    // Otherwise a client that corrects the batch and sends it again would start runs twice.
+    for (const request of requests) await checkRequest(this.#context, newId(), request, "later");
     return Promise.all(requests.map((request) => this.createStateless(request)));
   }
 

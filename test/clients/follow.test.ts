@@ -74,6 +74,9 @@ describe("stateless runs", () => {
 
   it("run in batches", async () => {
     const { client, server } = await open();
+    const kept = { assistant_id: "steps", input: { n: 0 }, on_completion: "keep" };
+    const partly = await server.request("POST", "/runs/batch", [kept, { ...kept, assistant_id: "nobody" }]);
+    expect(partly.status).toBe(404);
     const runs = await client.runs.createBatch([
       { assistantId: "steps", input: { n: 0 } },
       { assistantId: "chat", ...say("hi") },
