@@ -54,7 +54,7 @@ export async function reloadRuns(): Promise<void> {
   await loadMoreRuns(mine, true);
 }
 
-export async function loadMoreRuns(mine = generation, anew = false): Promise<void> {
+export async function loadMoreRuns(mine = generation, isReload = false): Promise<void> {
   const offset = next.value;
   if (offset === null || runPage.busy.value) return;
   const isStale = () => mine !== generation;
@@ -64,7 +64,7 @@ export async function loadMoreRuns(mine = generation, anew = false): Promise<voi
     if (isStale()) return;
     const after = answer.headers.get("X-Pagination-Next");
     batch(() => {
-      runs.value = anew ? answer.body : withNew(runs.value, answer.body);
+      runs.value = isReload ? answer.body : withNew(runs.value, answer.body);
       next.value = after === null ? null : Number(after);
     });
   };

@@ -50,14 +50,14 @@ async function readLevel(prefix: readonly string[]): Promise<Level> {
   return answer.body.namespaces.filter((labels) => labels.length > prefix.length);
 }
 
-export async function loadMoreItems(mine = generation, anew = false): Promise<void> {
+export async function loadMoreItems(mine = generation, isReload = false): Promise<void> {
   if (!hasMoreItems.value || itemPage.busy.value) return;
   const isStale = () => mine !== generation;
   const filter = parseMeta(place.value.query.value ?? "");
   const body = {
     namespace_prefix: namespace.value,
     limit: PAGE,
-    offset: anew ? 0 : items.value.length,
+    offset: isReload ? 0 : items.value.length,
     // Viewing must not extend the time to live.
     refresh_ttl: false,
     ...(filter && { filter }),
@@ -66,7 +66,7 @@ export async function loadMoreItems(mine = generation, anew = false): Promise<vo
     const found = (await ask<{ items: StoreItem[] }>("POST", "/store/items/search", { body })).body.items;
     if (isStale()) return;
     batch(() => {
-      items.value = anew ? found : [...items.value, ...found];
+      items.value = isReload ? found : [...items.value, ...found];
       hasMoreItems.value = found.length === PAGE;
     });
   };

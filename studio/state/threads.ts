@@ -138,7 +138,7 @@ function takePage(headers: Headers): void {
   next.value = after === null ? null : Number(after);
 }
 
-export async function loadMore(mine = generation, anew = false): Promise<void> {
+export async function loadMore(mine = generation, isReload = false): Promise<void> {
   const offset = next.value;
   if (offset === null || page.busy.value) return;
   const body = { ...searchOf(place.value.query), limit: PAGE, offset };
@@ -151,7 +151,7 @@ export async function loadMore(mine = generation, anew = false): Promise<void> {
       // Rows do not wait for the token counts, and work without them.
       if (answer.body.length > 0) sumTokens(answer.body).catch(() => undefined);
       batch(() => {
-        threads.value = anew ? answer.body : withNew(threads.value, answer.body);
+        threads.value = isReload ? answer.body : withNew(threads.value, answer.body);
         takePage(answer.headers);
       });
     },

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { messageTupleJson, toJson, toWire } from "../../src/graphs/serialize.js";
 import { UnserializableError } from "../../src/support/unserializable.js";
-import { anew, nested, oddValues } from "../helpers/odd-values.js";
+import { renewing, nested, oddValues } from "../helpers/odd-values.js";
 
 describe("toWire", () => {
   it("returns JSON data unchanged", () => {
@@ -146,7 +146,7 @@ describe("values that cannot be serialized", () => {
   });
 
   it("are converted with a single toJSON call, even if its result has another toJSON", () => {
-    expect(toJson({ value: anew() })).toBe('{"value":{}}');
+    expect(toJson({ value: renewing() })).toBe('{"value":{}}');
     const self = { a: 1n, toJSON: () => self };
     expect(toJson(self)).toBe('{"a":"1"}');
     expect(toJson({ toJSON: () => [new Date(0)] })).toBe('["1970-01-01T00:00:00.000Z"]');

@@ -27,7 +27,7 @@ const fail = (): never => {
 };
 const throwing = new Proxy({}, { get: fail, ownKeys: fail, getPrototypeOf: fail, has: fail });
 /** toJSON returns a new object with the same toJSON, without end. */
-export const anew = (): object => ({ toJSON: anew });
+export const renewing = (): object => ({ toJSON: renewing });
 /** An object with infinitely nested keys. */
 const bottomless = (): object =>
   new Proxy(
@@ -97,7 +97,7 @@ const BAD: Odd[] = [
   odd("a class", () => Account),
   odd("a symbol", () => Symbol("odd")),
   odd("a toJSON that throws", () => ({ toJSON: fail })),
-  odd("a toJSON that returns a new copy of itself", anew),
+  odd("a toJSON that returns a new copy of itself", renewing),
   odd("a toJSON that returns itself", () => ({
     a: 1,
     toJSON(): unknown {

@@ -149,8 +149,8 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     expect((await far.until(last)).map(withoutTime)).toEqual(told);
     const late = await openEvents(there, thread);
     expect((await late.until(last)).map(withoutTime)).toEqual(told);
-    const anew = await openEvents(await open(), thread);
-    expect((await anew.until(last)).map(withoutTime)).toEqual(told);
+    const again = await openEvents(await open(), thread);
+    expect((await again.until(last)).map(withoutTime)).toEqual(told);
   });
 
   it("values outside the output schema are not shared", async () => {

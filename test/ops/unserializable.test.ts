@@ -10,7 +10,7 @@ import {
 } from "@langchain/langgraph";
 import { expect, it } from "vitest";
 import { startTestServer, type TestServer } from "../helpers/app.js";
-import { anew, nested, revoked } from "../helpers/odd-values.js";
+import { renewing, nested, revoked } from "../helpers/odd-values.js";
 
 const fail = (): never => {
   throw new Error("no");
@@ -229,7 +229,7 @@ it("values with a JSON representation are stored in that form", async () => {
     list: [fail, Symbol("a"), NaN, -0, undefined],
     method: fail,
     proto: JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as unknown,
-    anew: anew(),
+    renewing: renewing(),
     self: {
       c: 3,
       toJSON(): unknown {
@@ -246,7 +246,7 @@ it("values with a JSON representation are stored in that form", async () => {
     date: "1970-01-01T00:00:00.000Z",
     list: [null, null, null, 0, null],
     proto: { b: 2 },
-    anew: {},
+    renewing: {},
     self: { c: 3 },
   });
 });
