@@ -1,16 +1,25 @@
 /** What is done at the end of a run, before its end is reported: its webhook, and the removal of its temporary thread. */
 import type { OpsContext } from "../context/context.js";
+import type { Run } from "../models/run.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import type { RunKey } from "../storage/contract/runs.js";
 import { removeThread } from "../threads/thread-state.js";
 
-/** Schedules the webhook of a run when it ends, then calls `atEnd`. */
+/**
+ * Schedules the webhook of a run when it ends, then calls `atEnd`.
+ * @param unbegun the run, if it never held its thread and may have been deleted with it
+ */
 export const onEnd =
-  (context: OpsContext, run: RunKey, atEnd: LiveRunOptions["atEnd"]): NonNullable<LiveRunOptions["atEnd"]> =>
+  (
+    context: OpsContext,
+    run: RunKey,
+    atEnd: LiveRunOptions["atEnd"],
+    unbegun?: Run,
+  ): NonNullable<LiveRunOptions["atEnd"]> =>
   async (isDead) => {
     const { scheduleWebhook } = await import("../webhooks/webhooks.js");
     // Until the end is recorded, the thread must stay; otherwise the sweep deletes it.
-    if (await scheduleWebhook(context, run)) await atEnd?.(isDead);
+    if (await scheduleWebhook(context, run, unbegun)) await atEnd?.(isDead);
   };
 
 /** Schedules the webhook of the run, if it has one: once its row is deleted, nothing does. */

@@ -87,7 +87,7 @@ export async function deleteRun(context: EngineContext, threadId: string, runId:
     throw new ThreadBusyError(row.thread_id, `run "${row.run_id}" is ${row.status}`);
   const thread = await context.storage.threads.get(row.thread_id);
   if (thread) await keepWriters(context, thread);
-  await deleteRow(context, row);
+  await deleteEnded(context, row);
 }
 
 /** The row of the run, after recovery: the row of a run whose process died may still say `running`. */

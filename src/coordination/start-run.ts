@@ -165,7 +165,7 @@ export function newLiveRun(
     ifLost,
     ...(request.webhook != null && {
       atEnd: onEnd(context, run, atEnd),
-      ifUnbegun: () => onEnd(context, run, undefined)(false),
+      ifUnbegun: () => onEnd(context, run, undefined, run)(false),
     }),
   };
   return new LiveRun(context, run, since, ending, resumption);

@@ -5,6 +5,7 @@
 import { Buffer } from "node:buffer";
 import type { JsonObject } from "../models/common.js";
 import { now } from "../storage/rows/rows.js";
+import type { Run } from "../models/run.js";
 import { isFinished } from "../models/run-status.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import type { TimerRow, TimerTable } from "../storage/contract/timers.js";
@@ -87,8 +88,15 @@ export async function reregisterWebhook(
   }
 }
 
-/** Schedules the webhook of an ended run while its values can still be read. False if storing failed. Never rejects. */
-export async function scheduleWebhook(context: OpsContext, { run_id, thread_id }: RunKey): Promise<boolean> {
+/**
+ * Schedules the webhook of an ended run while its values can still be read. False if storing failed. Never rejects.
+ * @param unbegun sent as interrupted if its row is gone: it was queued while its thread was being deleted
+ */
+export async function scheduleWebhook(
+  context: OpsContext,
+  { run_id, thread_id }: RunKey,
+  unbegun?: Run,
+): Promise<boolean> {
   const { timers, storage, logger } = context;
   try {
     for (;;) {
@@ -97,8 +105,8 @@ export async function scheduleWebhook(context: OpsContext, { run_id, thread_id }
       const found = await storage.runs.get(thread_id, run_id);
       // A run that is rolled back is deleted without an end.
       const run = found && isRolledBack(found) ? { ...found, ...ended("interrupted") } : found;
-      if (!run || !isFinished(run)) return true;
-      const data = { ...row.data, ...(await endOf(context, run)) };
+      if (run ? !isFinished(run) : !unbegun) return true;
+      const data = { ...row.data, ...(run ? await endOf(context, run) : deletedEnd(unbegun as Run)) };
       if (!(await timers.table.replace({ ...row, due_at: now(), data }))) continue;
       timers.wake();
       return true;
@@ -133,6 +141,11 @@ export async function fireWebhook(context: EngineContext, timer: TimerRow, at: s
   else await table.replace({ ...row, due_at: after(at, run && isDelayed(run) ? DELAYED_POLL_MS : POLL_MS) });
 }
 
+const deletedEnd = (run: Run): End => ({
+  payload: fittingPayload({ ...run, status: "interrupted", updated_at: now() }, {}),
+  attempt: 1,
+});
+
 type End = Pick<WebhookData, "payload" | "attempt" | "traceparent">;
 
 async function findEnd(context: OpsContext, { id, data }: WebhookRow): Promise<End | undefined> {
@@ -157,6 +170,11 @@ async function payloadOf(context: OpsContext, row: RunRow): Promise<string> {
     context.logger.warn({ err: error, run_id: row.run_id }, "the values for a webhook cannot be read");
     return null;
   });
+  return fittingPayload(run, values);
+}
+
+/** Leaves out what makes the payload too large. */
+function fittingPayload(run: Run, values: JsonObject | null): string {
   const whole = [
     { ...run, values },
     { ...run, values: null },

@@ -128,6 +128,43 @@ onEveryBackend("a webhook", (backend) => {
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
   });
 
+  it("is sent for a run that is queued while its thread is being deleted, or deleted as it ends", async () => {
+    if (skip()) return;
+    const storage = await keptStorage(backend());
+    const { checkpointer, runs } = storage;
+    let meanwhile: () => Promise<unknown> = () => Promise.resolve();
+    let settled: (threadId: string, runId: string) => Promise<unknown> = () => Promise.resolve();
+    const racing = {
+      ...storage,
+      checkpointer: replacing(checkpointer, {
+        deleteThread: async (threadId) => {
+          await meanwhile();
+          await checkpointer.deleteThread(threadId);
+        },
+      }),
+      runs: replacing(runs, {
+        settle: async (outcomes) => {
+          await runs.settle(outcomes);
+          for (const { runId, threadId } of outcomes) await settled(threadId, runId);
+        },
+      }),
+    };
+    const service = await openTestService({ graphs, settings: { webhooks }, storage: racing });
+    const receiver = await startReceiver();
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { thread_id } = await service.threads.create({});
+    let late = "";
+    meanwhile = async () => (late = (await service.runs.background(thread_id, request)).run_id);
+    await service.threads.delete(thread_id);
+    expect((await receiver.next()).run).toMatchObject({ run_id: late, status: "interrupted" });
+    const other = await service.threads.create({});
+    settled = (threadId, runId) => service.runs.delete(threadId, runId);
+    const { run_id } = await service.runs.background(other.thread_id, request);
+    expect((await receiver.next()).run).toMatchObject({ run_id, status: "success" });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    expect(receiver.received).toHaveLength(2);
+  });
+
   it("is sent by the next server for a run whose process crashed or stopped", async () => {
     if (skip() || !backend().durable) return;
     const { service, storage, thread_id, receiver, settings } = await open({ resume_runs: false });
