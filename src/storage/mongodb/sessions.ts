@@ -9,6 +9,7 @@
  * the clock before each write, but a write already passed to the driver is still sent.
  */
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { performance } from "node:perf_hooks";
 import type { Collection, Db } from "mongodb";
 import { StorageUnavailableError } from "../../support/errors.js";
@@ -46,6 +47,8 @@ export class Session {
   private constructor(sessions: Collection<StoredSession>, timing: Timing) {
     this.#sessions = sessions;
     this.#timing = timing;
+    // Every lease adds a listener.
+    setMaxListeners(0, this.lost);
   }
 
   static async begin(db: Db, timing: Timing): Promise<Session> {

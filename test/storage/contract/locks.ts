@@ -63,6 +63,23 @@ export function lockTests(storage: () => Storage): void {
       expect(await isHeld(locks, "t")).toBe(false);
     });
 
+    it("many leases at once cause no warning of Node.js", async () => {
+      const { locks } = storage();
+      const warnings: Error[] = [];
+      const note = (warning: Error) => void warnings.push(warning);
+      process.on("warning", note);
+      try {
+        const ids = Array.from({ length: 20 }, (_, index) => `many-${index}`);
+        const leases = await Promise.all(ids.map((id) => locks.acquire(id, { wait: false })));
+        for (const lease of leases) await lease?.release();
+        // Node.js emits warnings in the next tick.
+        await new Promise((resolve) => setImmediate(resolve));
+      } finally {
+        process.off("warning", note);
+      }
+      expect(warnings).toEqual([]);
+    });
+
     it("locks of different threads are independent", async () => {
       const { locks } = storage();
       const leases = [await locks.acquire("a", { wait: false }), await locks.acquire("b", { wait: false })];
