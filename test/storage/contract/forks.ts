@@ -136,7 +136,8 @@ export function forkTests(storage: () => Storage): void {
       const graph = joiningGraph(saver(), defer);
       const thread = at(newId());
       await graph.invoke({ log: ["in"] }, thread);
-      await graph.updateState(thread, { log: ["edited"] }, "done");
+      // Newer releases of LangGraph drop the waiting task, unless the edit leads to its node.
+      await graph.updateState(thread, { log: ["edited"] }, "again");
       const { log } = await graph.invoke(new Command({ resume: "yes" }), thread);
       expect(log).toEqual(["in", "noted", "edited", "answer yes", "done"]);
     });

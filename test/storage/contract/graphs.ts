@@ -35,15 +35,16 @@ export function parallelGraph(checkpointer: Checkpointer) {
     .compile({ checkpointer });
 }
 
-/** note and ask (interrupts) run in the same superstep; done waits for both. */
+/** note and ask (interrupts) run in the same superstep; done waits for both. An edit as again runs ask once more. */
 export function joiningGraph(checkpointer: Checkpointer, defer: boolean) {
   const State = Annotation.Root({ log: Annotation<string[]>({ reducer: append, default: () => [] }) });
   return new StateGraph(State)
     .addNode("note", () => ({ log: ["noted"] }))
     .addNode("ask", () => ({ log: [`answer ${String(interrupt("really?"))}`] }))
+    .addNode("again", () => ({ log: [] }))
     .addNode("done", () => ({ log: ["done"] }), { defer })
-    .addEdge(START, "note")
-    .addEdge(START, "ask")
+    .addConditionalEdges(START, () => ["note", "ask"], ["note", "ask", "again"])
+    .addEdge("again", "ask")
     .addEdge(["note", "ask"], "done")
     .compile({ checkpointer });
 }
