@@ -30,9 +30,12 @@ function onKey(event: TargetedKeyboardEvent<HTMLDetailsElement>): void {
   items[to]?.focus();
 }
 
-// A press on a label moves the focus to nothing first.
+// A press on a label moves the focus to nothing first. Chromium 156 crashes if the menu is closed while its focus moves.
 function onLeave({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLDetailsElement>): void {
-  if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false;
+  if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget))
+    setTimeout(() => {
+      if (!currentTarget.contains(document.activeElement)) currentTarget.open = false;
+    });
 }
 
 interface MenuProps {

@@ -123,9 +123,9 @@ describeWithChromium("the Studio of dev", () => {
     const whole = (await problems.boundingBox())?.height ?? 0;
     await problems.locator("summary").click();
     await expect.poll(() => message.isVisible()).toBe(false);
-    expect(await problems.locator("summary").innerText()).toMatch(
-      /still served\. shared\.ts:1 .*first line$/,
-    );
+    await expect
+      .poll(() => problems.locator("summary").innerText())
+      .toMatch(/still served\. shared\.ts:1 .*first line$/);
     expect((await problems.boundingBox())?.height ?? 0).toBeLessThan(Math.min(whole / 2, 60));
     const screens = page.getByRole("navigation", { name: "Screens" });
     for (const name of ["Threads", "Graphs"]) {
