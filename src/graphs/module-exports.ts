@@ -81,7 +81,7 @@ function isPlainObject(value: unknown): value is Exports {
  * The name of the export to serve: the requested one, else `default`, else `graph`, else the module's only compiled
  * graph or promise of one.
  * @param file the module's name in messages
- * @throws GraphLoadError if there is no such export, or several (`graph_load_failed`)
+ * @throws GraphLoadError if the export is missing, or several could be meant (`graph_load_failed`)
  */
 export function selectExport(
   exports: Map<string, unknown>,

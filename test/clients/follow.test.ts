@@ -75,7 +75,7 @@ describe("stateless runs", () => {
   it("run in batches", async () => {
     const { client, server } = await open();
     const kept = { assistant_id: "steps", input: { n: 0 }, on_completion: "keep" };
-    const partly = await server.request("POST", "/runs/batch", [kept, { ...kept, assistant_id: "nobody" }]);
+    const partly = await server.request("POST", "/runs/batch", [kept, { ...kept, assistant_id: "missing" }]);
     expect(partly.status).toBe(404);
     const runs = await client.runs.createBatch([
       { assistantId: "steps", input: { n: 0 } },
@@ -84,7 +84,7 @@ describe("stateless runs", () => {
     expect(runs.map(({ status }) => status)).toEqual(["pending", "pending"]);
     expect((await server.request("POST", "/runs/batch", [])).status).toBe(422);
     expect((await server.request("POST", "/runs/batch", [{}])).status).toBe(422);
-    expect((await server.request("POST", "/runs/wait", { assistant_id: "nobody" })).status).toBe(404);
+    expect((await server.request("POST", "/runs/wait", { assistant_id: "missing" })).status).toBe(404);
     await expect.poll(() => client.threads.count()).toBe(1);
   });
 });

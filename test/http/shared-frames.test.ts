@@ -47,13 +47,13 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     await gateOf(name).entered;
     await far.until(({ data }) => JSON.stringify(data).includes(`before ${name}`));
     gateOf(name).open();
-    const told = await near.all;
-    expect(told.at(-1)?.event).toBe("end");
-    expect(await far.all).toEqual(told);
-    expect(await follow(there, run).all).toEqual(told);
+    const received = await near.all;
+    expect(received.at(-1)?.event).toBe("end");
+    expect(await far.all).toEqual(received);
+    expect(await follow(there, run).all).toEqual(received);
     const rest = follow(there, run, "1");
-    expect(await rest.all).toEqual(told.slice(2));
-    const over = await there.request("GET", run, undefined, { "last-event-id": String(told.at(-1)?.id) });
+    expect(await rest.all).toEqual(received.slice(2));
+    const over = await there.request("GET", run, undefined, { "last-event-id": String(received.at(-1)?.id) });
     expect(over.text).not.toContain("event:");
   });
 
@@ -75,13 +75,13 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
       follow(here, run),
       follow(there, run),
     ];
-    const told = await Promise.all(readers.map(({ all }) => all));
-    for (const events of told) {
+    const received = await Promise.all(readers.map(({ all }) => all));
+    for (const events of received) {
       const ends = events.filter(({ event }) => event === "error" || event === "end");
       expect(ends.map(({ event }) => event)).toEqual(["end"]);
       expect(events.findLast(({ event }) => event === "metadata")?.data).toMatchObject({ attempt: 2 });
     }
-    const ids = told.map((events) => events.map(({ id }) => id));
+    const ids = received.map((events) => events.map(({ id }) => id));
     expect(new Set(ids[2]).size).toBe(ids[2]?.length);
     expect(ids[3]).toEqual(ids[2]);
     expect(ids[1]).toEqual(ids[0]);
@@ -107,10 +107,10 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     const { run_id } = (await here.request("POST", "/runs", body)).body as { run_id: string };
     const far = follow(there, `/runs/${run_id}/stream`);
     gateOf(name).open();
-    const told = await follow(here, `/runs/${run_id}/stream`).all;
-    expect(told.at(-1)?.event).toBe("end");
-    expect(await far.all).toEqual(told);
-    expect(await follow(there, `/runs/${run_id}/stream`).all).toEqual(told);
+    const received = await follow(here, `/runs/${run_id}/stream`).all;
+    expect(received.at(-1)?.event).toBe("end");
+    expect(await far.all).toEqual(received);
+    expect(await follow(there, `/runs/${run_id}/stream`).all).toEqual(received);
     const nobody = await there.request("GET", `/runs/${crypto.randomUUID()}/stream`);
     expect(nobody.status).toBe(404);
   });
@@ -143,14 +143,14 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     const input = { messages: [{ role: "user", content: "hi" }] };
     const second = await command(here, thread, "run.start", { assistant_id: "chat", input });
     const last = isLast(second.result.run_id);
-    const told = (await near.until(last)).map(withoutTime);
+    const received = (await near.until(last)).map(withoutTime);
     // Task events come only from shared frames, not from the storage.
     expect(outline(near.events)).toContain("tasks");
-    expect((await far.until(last)).map(withoutTime)).toEqual(told);
+    expect((await far.until(last)).map(withoutTime)).toEqual(received);
     const late = await openEvents(there, thread);
-    expect((await late.until(last)).map(withoutTime)).toEqual(told);
+    expect((await late.until(last)).map(withoutTime)).toEqual(received);
     const again = await openEvents(await open(), thread);
-    expect((await again.until(last)).map(withoutTime)).toEqual(told);
+    expect((await again.until(last)).map(withoutTime)).toEqual(received);
   });
 
   it("values outside the output schema are not shared", async () => {
@@ -158,13 +158,13 @@ function sharedFrames(postgres: TestPostgres, sharing: Sharing): void {
     const modes = ["values", "updates", "messages-tuple", "custom", "debug", "tasks", "checkpoints"];
     const request = { assistant_id: "vault", input: { topic: "tea" }, stream_mode: modes };
     const run = await background(here, { ...request, stream_subgraphs: true });
-    const told = await follow(there, run).all;
-    expect(told.at(-1)?.event).toBe("end");
-    expect(told).toEqual(await follow(here, run).all);
+    const received = await follow(there, run).all;
+    expect(received.at(-1)?.event).toBe("end");
+    expect(received).toEqual(await follow(here, run).all);
     const bus = await openFrameBus(settings);
     const kept = await bus.read(run.split("/")[4] ?? "", -1);
     await bus.close();
-    expect(kept?.frames.length).toBe(told.length);
+    expect(kept?.frames.length).toBe(received.length);
     expect(JSON.stringify(kept)).not.toContain(CLASSIFIED);
   });
 }
