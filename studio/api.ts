@@ -28,6 +28,20 @@ export class ApiError extends Error {
   }
 }
 
+/** How often requests that were lost may have become possible again, such as by a restart of the server. */
+export const reconnects = signal(0);
+
+/** A request that was not answered. It may be repeated if the page has reconnected since it was sent. */
+export class LostRequest extends ApiError {
+  /** `reconnects` when the request was sent. */
+  readonly sentAfter: number;
+
+  constructor(sentAfter: number, cause: unknown) {
+    super(0, "no_answer", cause instanceof Error ? cause.message : String(cause));
+    this.sentAfter = sentAfter;
+  }
+}
+
 export interface Issue {
   loc: (string | number)[];
   msg: string;
@@ -127,6 +141,7 @@ async function send(
     ...(body !== undefined && { "Content-Type": "application/json" }),
     ...(key !== null && { "x-api-key": key }),
   };
+  const sentAfter = reconnects.peek();
   try {
     const text = body === undefined ? undefined : JSON.stringify(body);
     // A deletion is sent even if the page is closing.
@@ -135,7 +150,7 @@ async function send(
     return await fetch(url, { method, headers, body: text, signal, keepalive });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "no_answer", error instanceof Error ? error.message : String(error));
+    throw new LostRequest(sentAfter, error);
   }
 }
 

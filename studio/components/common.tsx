@@ -2,10 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ThreadStatus } from "../../src/models/thread-fields.js";
-import type { ApiError } from "../api.js";
+import { type ApiError, LostRequest, reconnects } from "../api.js";
 import { useFocusKept } from "../focus.js";
 import { href, place } from "../router.js";
-import { onReconnect } from "../state/changes.js";
 import { type ListedThread, originalOf } from "../state/threads.js";
 import { strings } from "../strings.js";
 import { Copy, visible } from "./text.js";
@@ -31,13 +30,15 @@ export function Status({ status }: { status: ThreadStatus }) {
 export const CopyMark = ({ thread }: { thread: ListedThread }) =>
   originalOf(thread) === undefined ? null : <span class="badge">{strings.list.copy}</span>;
 
-/** `retry` reads again what could not be read. Without an answer of the server, it is called once the page reconnects. */
+/** `retry` reads again what could not be read. It is called if the page has reconnected since a lost request was sent. */
 export function Fault({ error, retry }: { error: ApiError; retry?: () => void }) {
-  const isLost = error.status === 0;
+  const isLost = error instanceof LostRequest;
   const box = useFocusKept<HTMLDivElement>();
   const again = useRef(retry);
   again.current = retry;
-  useEffect(() => (isLost ? onReconnect(() => again.current?.()) : undefined), [isLost]);
+  // The page may reconnect before the request fails, or before its error is shown.
+  const since = isLost ? reconnects.value - error.sentAfter : 0;
+  useEffect(() => void (since > 0 && again.current?.()), [error, since]);
   return (
     <div ref={box} class="fault" role="alert">
       <p>

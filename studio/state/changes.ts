@@ -1,7 +1,7 @@
 /** Reports changed threads and runs to the lists of the page, through one stream a page. */
 import { signal } from "@preact/signals";
 import type { Changes } from "../../src/models/changes.js";
-import { ApiError, open } from "../api.js";
+import { ApiError, open, reconnects } from "../api.js";
 import { readStream } from "./stream.js";
 import { seen, whenHidden } from "./visible.js";
 
@@ -23,10 +23,6 @@ export function onChange(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Called when lost requests may succeed again, such as after a restart of the server. */
-export const onReconnect = (listener: () => void): (() => void) =>
-  onChange((changes) => void (changes === undefined && listener()));
-
 /** Called if the usage of models may have changed, also by stateless runs, which no list shows. */
 export function onUsage(listener: () => void): () => void {
   usageListeners.add(listener);
@@ -38,6 +34,7 @@ let total: number | undefined;
 
 const report: Listener = (changes) => {
   const hasFewer = changes !== undefined && total !== undefined && changes.total < total;
+  if (changes === undefined) reconnects.value += 1;
   const isUsageOnly = changes?.usage && changes.runs.length + changes.threads.length === 0;
   if (!isUsageOnly || changes.total !== total || !changes.is_complete)
     // Deleted threads are not listed.

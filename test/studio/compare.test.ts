@@ -10,6 +10,7 @@ import { createThreadProject, type ThreadProject } from "../cli/thread-fixture.j
 import { FakeModel } from "../fixtures/fake-model.js";
 import { graph as agent } from "../fixtures/graphs/agent.js";
 import { describeWithChromium } from "../helpers/chromium.js";
+import { deferred } from "../helpers/deferred.js";
 import { argumentsOf, expectCopied, held, ranThread, useBrowser, useServer, violationsOf } from "./open.js";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
@@ -176,6 +177,48 @@ describeWithChromium("comparing two branches", () => {
       await page.getByText("differs").first().waitFor();
       await expect.poll(() => fault.count()).toBe(0);
     }
+  });
+
+  it("is read again if the page reconnects while a lost request is waited for, or as its error is shown", async () => {
+    const { service, url } = server();
+    const one = await ranThread(service, "agent", ask("two and three"));
+    const other = await ranThread(service, "agent", ask("hello"));
+    const { page, visit } = await open(url);
+    const reconnect = `dispatchEvent(new Event("online"))`;
+    const failsLate = async (address: string) => {
+      const [asked, reconnected] = [deferred(), deferred()];
+      let isBack = false;
+      await page.route(address, async (route) => {
+        if (isBack) return route.continue();
+        asked.resolve();
+        await reconnected.promise;
+        await route.abort();
+      });
+      return async () => {
+        await asked.promise;
+        isBack = true;
+        await page.evaluate(reconnect);
+        reconnected.resolve();
+      };
+    };
+    const failsTwice = async (address: string) => {
+      await page.route(address, (route) => route.abort(), { times: 2 });
+      await page.evaluate(`new MutationObserver((_, shown) => {
+        if (!document.querySelector(".fault")) return;
+        shown.disconnect();
+        ${reconnect};
+      }).observe(document, { subtree: true, childList: true })`);
+      return () => Promise.resolve();
+    };
+    for (const address of ["**/threads/*/history", "**/threads/*/state/checkpoint"])
+      for (const fails of [failsLate, failsTwice]) {
+        await visit("#/threads");
+        const lost = await fails(address);
+        await visit(`#/compare/${one}@-1/${other}@-1`);
+        await lost();
+        await page.getByText("differs").first().waitFor();
+        await expect.poll(() => page.locator(".fault").count()).toBe(0);
+      }
   });
 
   it("is not shown while another one loads, and asks nothing before both steps are named", async () => {
