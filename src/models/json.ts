@@ -36,3 +36,12 @@ export interface SplitJson {
  */
 export const withoutNul = (json: string): string =>
   json.includes("\\u0000") ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\uFFFD") : json;
+
+/** JSON text that every database keeps unchanged: NUL characters and lone surrogates become U+FFFD. */
+export function storableJson(json: string): string {
+  if (!/\\u(0000|d[89a-f])/.test(json)) return json;
+  return json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, "$1\uFFFD");
+}
+
+/** Whether every database keeps the text unchanged. */
+export const isStorableText = (text: string): boolean => !text.includes("\0") && !/\p{Surrogate}/u.test(text);

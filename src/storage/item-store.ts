@@ -13,6 +13,7 @@ import {
   type SearchOperation,
 } from "@langchain/langgraph-checkpoint";
 import { isRecord, type JsonObject } from "../models/common.js";
+import { isStorableText, storableJson } from "../models/json.js";
 import type { DefaultTtl } from "../models/thread.js";
 import { InvalidRequestError } from "../support/errors.js";
 import { collect, inPages, readAhead } from "../support/read-ahead.js";
@@ -36,13 +37,13 @@ const expiryOf = (at: string, ttlMinutes: number | null): string | null =>
 
 /**
  * The stored form of a namespace: its labels joined with dots.
- * @throws InvalidNamespaceError for a label that is not a string, is empty or contains a dot
+ * @throws InvalidNamespaceError for a label that is not a string, is empty, or contains a dot, NUL or lone surrogate
  */
 export function namespaceText(labels: readonly string[]): string {
   for (const label of labels) {
-    if (typeof label !== "string" || label === "" || label.includes(".")) {
+    if (typeof label !== "string" || label === "" || label.includes(".") || !isStorableText(label)) {
       throw new InvalidNamespaceError(
-        `namespace label ${JSON.stringify(label)} is not allowed: labels must be non-empty strings without "."`,
+        `namespace label ${JSON.stringify(label)} is not allowed: labels must be non-empty strings without ".", NUL and lone surrogates`,
       );
     }
   }
@@ -108,12 +109,19 @@ function matchesPath(labels: readonly string[], { matchType, path }: MatchCondit
   return path.every((label, index) => label === "*" || label === part[index]);
 }
 
+function assertKey(key: unknown): asserts key is string {
+  if (typeof key !== "string") throw new InvalidRequestError("the key of a store item must be a string");
+  if (!isStorableText(key))
+    throw new InvalidRequestError("the key of a store item must not contain NUL or lone surrogates");
+}
+
 /** The value after a JSON round trip, so that every backend returns the same value. */
 function storable(key: unknown, value: JsonObject): JsonObject {
-  if (typeof key !== "string") throw new InvalidRequestError("the key of a store item must be a string");
+  assertKey(key);
   try {
     const text = JSON.stringify(value) as string | undefined;
-    if (text !== undefined && !verdictOn(Buffer.from(text)).isDeep) return JSON.parse(text) as JsonObject;
+    if (text !== undefined && !verdictOn(Buffer.from(text)).isDeep)
+      return JSON.parse(storableJson(text)) as JsonObject;
   } catch (error) {
     throw unstorable(key, value, error);
   }
@@ -193,6 +201,7 @@ export class ItemStore extends BaseStore {
   }
 
   async read(namespace: string[], key: string, { refresh = this.#renews } = {}): Promise<KeptItem | null> {
+    assertKey(key);
     const at = now();
     const row = await this.#items.get(namespaceText(namespace), key, at);
     if (!row) return null;
@@ -238,6 +247,7 @@ export class ItemStore extends BaseStore {
   }
 
   async #put({ namespace, key, value }: PutOperation, vectors?: Uint8Array): Promise<void> {
+    assertKey(key);
     if (value === null) return this.#items.delete(namespaceText(namespace), key);
     return this.#store(namespace, key, value as JsonObject, { vectors });
   }

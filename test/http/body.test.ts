@@ -124,6 +124,26 @@ describe("request bodies", () => {
     },
   );
 
+  it.each([
+    '{"metadata":{"a":"x\\ud83d"}}',
+    '{"metadata":{"\\uDE00":1}}',
+    '{"metadata":{"a":[["\\ude00\\ud83d"]]}}',
+    '{"metadata":{"a":"\\ud83d\\ude00\\ude00"}}',
+    '{"metadata":{"a":"\\\\ud83d\\ude00"}}',
+  ])("half a surrogate pair in %s is rejected", async (body) => {
+    const { request, seen } = await recorder();
+    const answer = await request("POST", "/threads", body);
+    expect(answer).toMatchObject({ status: 422, body: { detail: [{ type: "lone_surrogate" }] } });
+    expect(seen).toEqual([]);
+  });
+
+  it("escaped surrogate pairs, and a backslash followed by ud83d, are accepted", async () => {
+    const { request, seen } = await recorder();
+    const body = String.raw`{"metadata":{"a":"\ud83d\ude00\uD83D\uDE00","b":"\\ud83d"}}`;
+    expect((await request("POST", "/threads", body)).status).toBe(200);
+    expect(seen).toEqual([{ metadata: { a: "😀😀", b: "\\ud83d" } }]);
+  });
+
   it("a backslash followed by u0000 is accepted", async () => {
     const { request, seen } = await recorder();
     expect((await request("POST", "/threads", { metadata: { a: "\\u0000" } })).status).toBe(200);

@@ -10,12 +10,15 @@ export const MAX_DEPTH = 200;
 export const MAX_VALUES = 500_000;
 
 const NUL = "\0";
+/** Possibly the escape of half a surrogate pair. Clients that send only ASCII escape whole pairs. */
+const LONE_SURROGATE =
+  /\\\\u[dD]|\\u[dD](?:[89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][\da-fA-F]{2}\\u[dD])[c-fC-F])/;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * Parses JSON text in UTF-8; `{}` for empty text.
- * @throws InvalidRequestError for invalid JSON or UTF-8, excessive depth, too many values, or a NUL
- *   character
+ * @throws InvalidRequestError for invalid JSON or UTF-8, excessive depth, too many values, a NUL
+ *   character or a lone surrogate
  */
 export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw invalidBody("body is not valid UTF-8", "utf8_invalid");
@@ -30,8 +33,8 @@ export function parseJson(bytes: Buffer): unknown {
   } catch (error) {
     throw invalidBody(`body is not valid JSON: ${errorMessage(error).slice(0, 200)}`, "json_invalid", error);
   }
-  // In JSON text a NUL can only be an escape.
-  if (text.includes("\\u0000")) assertPlain(value, true);
+  // In JSON text in UTF-8, a NUL or a lone surrogate can only be an escape.
+  if (text.includes("\\u0000") || LONE_SURROGATE.test(text)) assertPlain(value, true);
   return value;
 }
 
@@ -44,20 +47,20 @@ function assertBounded(bytes: Buffer): void {
 }
 
 /**
- * Checks a value level by level: no deeper than MAX_DEPTH, and no NUL in a string or key, because
- * databases reject it.
+ * Checks a value level by level: no deeper than MAX_DEPTH, and no NUL or lone surrogate in a string or key,
+ * because databases reject or replace them.
  */
-export function assertPlain(root: unknown, checkNul: boolean): void {
+export function assertPlain(root: unknown, checkText: boolean): void {
   let level: unknown[] = [root];
   for (let depth = 0; level.length > 0; depth++) {
     const inner: unknown[] = [];
     for (const value of level) {
-      if (typeof value === "string") assertNoNul(value, checkNul);
-      else if (Array.isArray(value)) for (const item of value) pushChild(inner, item, checkNul);
+      if (typeof value === "string") assertText(value, checkText);
+      else if (Array.isArray(value)) for (const item of value) pushChild(inner, item, checkText);
       else if (typeof value === "object" && value !== null) {
         for (const [key, item] of Object.entries(value)) {
-          assertNoNul(key, checkNul);
-          pushChild(inner, item, checkNul);
+          assertText(key, checkText);
+          pushChild(inner, item, checkText);
         }
       }
     }
@@ -68,14 +71,19 @@ export function assertPlain(root: unknown, checkNul: boolean): void {
   }
 }
 
-function pushChild(children: unknown[], value: unknown, checkNul: boolean): void {
-  if (typeof value === "object" ? value !== null : checkNul && typeof value === "string")
+function pushChild(children: unknown[], value: unknown, checkText: boolean): void {
+  if (typeof value === "object" ? value !== null : checkText && typeof value === "string")
     children.push(value);
 }
 
-function assertNoNul(text: string, checkNul: boolean): void {
-  if (checkNul && text.includes(NUL))
-    throw invalidBody("a NUL character (U+0000) is not allowed", "nul_character");
+function assertText(text: string, checkText: boolean): void {
+  if (!checkText) return;
+  if (text.includes(NUL)) throw invalidBody("a NUL character (U+0000) is not allowed", "nul_character");
+  if (/\p{Surrogate}/u.test(text))
+    throw invalidBody(
+      "half a surrogate pair is not allowed: a character such as an emoji was cut in two",
+      "lone_surrogate",
+    );
 }
 
 const tooDeep = () => invalidBody(`body is nested deeper than ${MAX_DEPTH} levels`, "too_deep");

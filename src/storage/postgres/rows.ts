@@ -1,4 +1,5 @@
 /** Conversion of rows to and from columns of PostgreSQL. */
+import { storableJson } from "../../models/json.js";
 import type { StoredPreview } from "../../models/thread-fields.js";
 import { expiryOf } from "../rows/rows.js";
 import type { TtlColumns } from "../rows/sql-rows.js";
@@ -113,11 +114,5 @@ export function runAssignments(patch: string): string {
 }
 
 export const toJsonColumn = (value: unknown): string => storableJson(JSON.stringify(value));
-
-/** JSON that PostgreSQL accepts: NUL characters and lone surrogates become U+FFFD. */
-export function storableJson(json: string): string {
-  if (!/\\u(0000|d[89a-f])/.test(json)) return json;
-  return json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g, "$1\uFFFD");
-}
 
 const storable = (text: string): string => text.replaceAll("\0", "\uFFFD");

@@ -1,7 +1,7 @@
 import { GraphServeError, RunTakenError, ThreadChangedError } from "../../support/errors.js";
 import type { HeldRun } from "../saver/held-run.js";
 import type { PostgresPool } from "./pool.js";
-import { storableJson } from "./rows.js";
+import { storableJson } from "../../models/json.js";
 import { storeBatch } from "./saver-sql.js";
 
 interface Request {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ItemTable, StoredItem } from "../../../src/storage/contract/items.js";
 import type { Storage } from "../../../src/storage/contract/storage.js";
+import { ItemStore } from "../../../src/storage/item-store.js";
 import { newId } from "../../../src/support/ids.js";
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
@@ -121,6 +122,19 @@ export function itemTests(storage: () => Storage): void {
       expect(await bytesOf()).toEqual([...vectors]);
       await items().delete(space, "k");
       expect(await read()).toBeUndefined();
+    });
+
+    it("a graph cannot name an item with text that databases change, and its value is the same on all of them", async () => {
+      const space = newId();
+      const store = new ItemStore(items());
+      for (const text of ["a\0", "a\ud83d", "\ude00\ud83d"]) {
+        await expect(store.put([space, text], "k", {})).rejects.toThrow("is not allowed");
+        await expect(store.put([space], text, {})).rejects.toThrow("must not contain NUL");
+        await expect(store.get([space], text)).rejects.toThrow("must not contain NUL");
+        await expect(store.delete([space], text)).rejects.toThrow("must not contain NUL");
+      }
+      await store.put([space], "😀", { "a\0": "\ud83d", "😀": "\\u0000" });
+      expect((await store.get([space], "😀"))?.value).toEqual({ "a\uFFFD": "\uFFFD", "😀": "\\u0000" });
     });
 
     it("expired items are removed, renewed items are kept", async () => {
