@@ -33,6 +33,17 @@ export const removalOf =
   async (isDead) =>
     isDead ? undefined : removed(context, thread_id, () => removeThread(context, thread_id));
 
+/** Ends a delayed run that never started: its webhook, and the removal of its thread if that is temporary. */
+export async function endUnstarted(
+  context: OpsContext,
+  run: RunKey,
+  { isTemporary, isDead = false }: { isTemporary: boolean; isDead?: boolean },
+): Promise<void> {
+  const atEnd = isTemporary ? removalOf(context, run.thread_id) : undefined;
+  if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, atEnd)(isDead);
+  else await atEnd?.(isDead);
+}
+
 /** Never rejects: the sweep deletes a thread that could not be deleted here, and no client knows its id. */
 export async function removed(
   { logger }: OpsContext,

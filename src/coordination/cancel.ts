@@ -11,7 +11,7 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
-import { onEnd, removalOf, scheduleEnd } from "./at-end.js";
+import { endUnstarted, scheduleEnd } from "./at-end.js";
 import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
 
@@ -123,9 +123,7 @@ export async function cancelDelayed(context: EngineContext, { run_id, thread_id 
   const patch = { updated_at: now(), ...ended("interrupted") };
   if (!(await runs.update(run_id, patch, delayed))) return false;
   await timers?.delete("run", run_id);
-  const atEnd = timer?.data.is_temporary ? removalOf(context, thread_id) : undefined;
-  if (context.timers?.kinds.includes("webhook")) await onEnd(context, { run_id, thread_id }, atEnd)(false);
-  else await atEnd?.(false);
+  await endUnstarted(context, { run_id, thread_id }, { isTemporary: timer?.data.is_temporary === true });
   return true;
 }
 

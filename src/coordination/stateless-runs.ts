@@ -4,6 +4,7 @@ import { MAX_TTL_MINUTES } from "../models/thread.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import type { Stateless } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
+import type { RunKey } from "../storage/contract/runs.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { ThreadExistsError } from "../support/errors.js";
 import { removalOf, removed } from "./at-end.js";
@@ -51,6 +52,14 @@ export async function withTemporaryThread<T>(
     else if (made) await removed(context, thread_id, () => removeUnused(context, thread_id));
     throw error;
   }
+}
+
+/** Cancels a run and deletes its temporary thread, as if the run had not been requested. Never rejects. */
+export async function withdraw(context: EngineContext, { run_id, thread_id }: RunKey): Promise<void> {
+  await removed(context, thread_id, async () => {
+    await context.timers?.table.delete("webhook", run_id);
+    if (await context.storage.threads.get(thread_id)) await deleteThread(context, thread_id);
+  });
 }
 
 /** Tolerates invalid delays: they are rejected later, when the run is accepted. */

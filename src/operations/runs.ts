@@ -25,7 +25,7 @@ import { findRuns } from "./run-search.js";
 import { disconnectOf, isDelayed } from "../runs/run-request.js";
 import { checkRequest } from "../runs/check-request.js";
 import type { AcceptOptions, KnownRun } from "../runs/run-options.js";
-import { runRow, visibleThread } from "../threads/thread-origin.js";
+import { runRow, scopeOf, visibleThread } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
@@ -33,7 +33,7 @@ import { newId } from "../support/ids.js";
 import type { RunFault } from "../support/run-fault.js";
 import { collect, inPagesByOffset } from "../support/read-ahead.js";
 import { acceptRun } from "../coordination/accept-run.js";
-import { withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
+import { withdraw, withTemporaryThread, type StatelessOptions } from "../coordination/stateless-runs.js";
 import { selectFields } from "../threads/thread-search.js";
 
 interface CallOptions {
@@ -103,11 +103,28 @@ export class Runs {
     return this.#background({ threadId: undefined, request });
   }
 
-  /** Like `createStateless`, for several runs. No run starts if one of the requests is invalid. */
+  /**
+   * Like `createStateless`, for several runs. If one is refused, the others do not start, or are withdrawn. Otherwise a
+   * client that sends the batch again would start runs twice.
+   */
   async createBatch(requests: readonly RunCreateRequest[]): Promise<Run[]> {
-    // Otherwise a client that corrects the batch and sends it again would start runs twice.
-    for (const request of requests) await checkRequest(this.#context, newId(), request, "later");
-    return Promise.all(requests.map((request) => this.createStateless(request)));
+    const context = this.#context;
+    for (const request of requests) await checkRequest(context, newId(), request, "later");
+    // A repeated request gets the first run of its key.
+    const isNew = ({ idempotency_key }: RunCreateRequest) => idempotency_key == null;
+    const immediate = requests.filter((request) => isNew(request) && !isDelayed(context, request));
+    if (!context.queue.isShared) context.live.active.assertRoom(scopeOf(context), immediate.length);
+    const results = await Promise.allSettled(requests.map((request) => this.createStateless(request)));
+    const started = results.flatMap((result, index) =>
+      result.status === "fulfilled"
+        ? { run: result.value, request: requests[index] as RunCreateRequest }
+        : [],
+    );
+    const refused = results.find((result) => result.status === "rejected");
+    if (!refused) return started.map(({ run }) => run);
+    const withdrawn = started.filter(({ request }) => isNew(request));
+    await Promise.all(withdrawn.map(({ run }) => withdraw(context, run)));
+    throw refused.reason;
   }
 
   #background(target: Target): Promise<Run> {

@@ -31,15 +31,21 @@ export class ActiveRuns {
    * @throws TooManyActiveRunsError (`too_many_runs`)
    */
   async during<T>(scope: string | null, work: () => Promise<T>): Promise<T> {
-    if (this.#count >= this.#most) throw new TooManyActiveRunsError(this.#count, "runs are");
-    const own = scope === null ? 0 : (this.#counts.get(scope) ?? 0);
-    if (own >= this.#mostOfUser) throw new TooManyActiveRunsError(own, "of your runs are");
+    this.assertRoom(scope, 1);
     const leave = this.enter(scope);
     try {
       return await work();
     } finally {
       leave();
     }
+  }
+
+  /** @throws TooManyActiveRunsError if fewer than `wanted` more runs may be active (`too_many_runs`) */
+  assertRoom(scope: string | null, wanted: number): void {
+    if (this.#count + wanted > this.#most) throw new TooManyActiveRunsError(this.#count, "runs are");
+    const own = scope === null ? 0 : (this.#counts.get(scope) ?? 0);
+    if (own + wanted > this.#mostOfUser && scope !== null)
+      throw new TooManyActiveRunsError(own, "of your runs are");
   }
 
   /**

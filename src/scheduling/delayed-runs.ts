@@ -16,6 +16,7 @@ import {
 import { errorMessage } from "../support/errors/thrown.js";
 import { requireUuid } from "../support/ids.js";
 import { TooManyActiveRunsError } from "../runs/active-runs.js";
+import { endUnstarted } from "../coordination/at-end.js";
 import { cancelRun } from "../coordination/cancel.js";
 import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
@@ -31,7 +32,7 @@ import { requireTimerRoom } from "../context/timer-limits.js";
 import type { Timers } from "../context/timers.js";
 import { withParts } from "../context/context.js";
 import { resumptionOf } from "../runs/resumption.js";
-import { registerWebhook, scheduleWebhook } from "../webhooks/webhooks.js";
+import { registerWebhook } from "../webhooks/webhooks.js";
 
 /** Maximum delay of a run. */
 const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
@@ -164,20 +165,20 @@ async function isBehind(table: TimerTable, { id, thread_id, data }: DelayedRow):
 }
 
 async function acceptNow(context: EngineContext, { id, thread_id, data }: DelayedRow, row: RunRow) {
-  const { request, caller, is_stateless } = data;
+  const { request, caller, is_stateless, is_temporary } = data;
   const run = { run_id: id, thread_id, created_at: row.created_at };
   const later = { run, request, caller, isStateless: is_stateless, from: delayed };
   const refusal = await acceptLater(context, later).catch(refusalOf);
   if (!refusal) return;
   // The run can be redriven under a graph that has its nodes again.
-  const isDead = refusal instanceof GraphChangedError && context.storage.deadRuns;
+  const isDead = refusal instanceof GraphChangedError && context.storage.deadRuns !== undefined;
   const own = withParts(context, { caller: caller ?? undefined });
   const end = isDead ? died(resumptionOf(own, request, { unattended: true })) : ended("error");
   const patch = { updated_at: now(), ...end, error: errorMessage(refusal) };
   // The run may have been cancelled, or claimed by another process, in the meantime.
   if (!(await context.storage.runs.update(id, patch, delayed))) return;
   context.logger.warn({ err: refusal, run_id: id, thread_id }, "a delayed run was refused when it was due");
-  if (request.webhook != null) await scheduleWebhook(context, row);
+  await endUnstarted(context, row, { isTemporary: is_temporary, isDead });
 }
 
 /** The error of a run that will never start. Rethrows the error if a retry may succeed. */

@@ -1,10 +1,12 @@
 /** The thread of a stateless run is deleted before any client sees the end of the run. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import { openService } from "../../src/service/open.js";
 import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
+import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as fail } from "../fixtures/graphs/fail.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
@@ -52,6 +54,36 @@ onEveryBackend("a stateless run", (backend) => {
       expect(await ask(service, request)).toBeDefined();
       expect(await service.threads.count({})).toBe(before);
     }
+  });
+});
+
+onEveryBackend("a batch with a run that is refused", (backend) => {
+  const openWith = async (settings: Partial<Settings>) => {
+    const service = await openService({ graphs, settings, storage: await openBackend(backend()) });
+    onTestFinished(() => service.close(0));
+    return service;
+  };
+  const waiting = () => ({ assistant_id: "gate", input: { gate: newId() } });
+
+  it("starts no run if there is no room for all", async () => {
+    const service = await openWith({ max_active_runs: 2 });
+    const batch = [waiting(), waiting(), waiting()];
+    await expect(service.runs.createBatch(batch)).rejects.toMatchObject({ code: "too_many_runs" });
+    expect(batch.map(({ input }) => gateOf(input.gate).entries)).toEqual([0, 0, 0]);
+    expect(await service.threads.count({})).toBe(0);
+  });
+
+  it("withdraws the runs that were accepted before, except those that a key finds again", async () => {
+    if (backend().name === "a custom storage") return;
+    const service = await openWith({ delayed_runs: true });
+    const keyed = { ...waiting(), idempotency_key: newId(), on_completion: "keep" as const };
+    const batch = [waiting(), keyed, { ...waiting(), on_completion: "keep" as const }];
+    const tooLate = { ...waiting(), after_seconds: 1e9 };
+    await expect(service.runs.createBatch([...batch, tooLate])).rejects.toThrow("after_seconds");
+    const [first] = await service.runs.createBatch([keyed]);
+    const { items } = await service.threads.search({ select: ["thread_id"] });
+    expect(items).toEqual([{ thread_id: first?.thread_id }]);
+    expect((await service.runs.search({})).items).toMatchObject([{ run_id: first?.run_id }]);
   });
 });
 
