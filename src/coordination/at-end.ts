@@ -2,7 +2,8 @@
 import type { OpsContext } from "../context/context.js";
 import type { Run } from "../models/run.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
-import type { RunKey } from "../storage/contract/runs.js";
+import type { RunKey, RunRow } from "../storage/contract/runs.js";
+import { runModel } from "../storage/rows/run-rows.js";
 import { removeThread } from "../threads/thread-state.js";
 
 /**
@@ -22,9 +23,13 @@ export const onEnd =
     if (await scheduleWebhook(context, run, unbegun)) await atEnd?.(isDead);
   };
 
-/** Schedules the webhook of the run, if it has one: once its row is deleted, nothing does. */
-export async function scheduleEnd(context: OpsContext, run: RunKey): Promise<void> {
-  if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, undefined)(false);
+/**
+ * Schedules the webhook of the run, if it has one: once its row is deleted, nothing does.
+ * @param unbegun its row, if it ended without the lock of its thread, which may be deleted meanwhile
+ */
+export async function scheduleEnd(context: OpsContext, run: RunKey, unbegun?: RunRow): Promise<void> {
+  if (!context.timers?.kinds.includes("webhook")) return;
+  await onEnd(context, run, undefined, unbegun && runModel(unbegun))(false);
 }
 
 /** Deletes a temporary thread when its run ends. The thread of a dead run stays until the sweep. */
@@ -36,11 +41,11 @@ export const removalOf =
 /** Ends a delayed run that never started: its webhook, and the removal of its thread if that is temporary. */
 export async function endUnstarted(
   context: OpsContext,
-  run: RunKey,
+  run: RunRow,
   { isTemporary, isDead = false }: { isTemporary: boolean; isDead?: boolean },
 ): Promise<void> {
   const atEnd = isTemporary ? removalOf(context, run.thread_id) : undefined;
-  if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, atEnd)(isDead);
+  if (context.timers?.kinds.includes("webhook")) await onEnd(context, run, atEnd, runModel(run))(isDead);
   else await atEnd?.(isDead);
 }
 

@@ -2,7 +2,7 @@
 import type { CancelManyRequest, Run } from "../models/run.js";
 import { acceptanceKey, now } from "../storage/rows/rows.js";
 import { isFinished, UNFINISHED } from "../models/run-status.js";
-import type { RunKey, RunRow } from "../storage/contract/runs.js";
+import type { RunRow } from "../storage/contract/runs.js";
 import { ThreadBusyError } from "../support/errors.js";
 import { requireUuid } from "../support/ids.js";
 import { stopRemoteRuns } from "../delivery/run-ends.js";
@@ -110,20 +110,21 @@ async function cancelRow(context: EngineContext, row: RunRow, options: CancelOpt
   const live = context.live.find(row.run_id);
   if (action === "rollback") return live ? rollBackHere(context, row, live) : rollBackElsewhere(context, row);
   if (live) live.stop(RunAborted.from("cancelled"));
-  else if (await stopRemoteRuns(context, row)) await scheduleEnd(context, row);
+  else if (await stopRemoteRuns(context, row)) await scheduleEnd(context, row, row);
   if (!wait) return;
   if (live) await live.answer(signal);
   else await cancelledEnding(context, row, signal);
 }
 
 /** Cancels a delayed run and deletes its temporary thread, if any. Returns false if the run is no longer delayed. */
-export async function cancelDelayed(context: EngineContext, { run_id, thread_id }: RunKey): Promise<boolean> {
+export async function cancelDelayed(context: EngineContext, row: RunRow): Promise<boolean> {
   const { runs, timers } = context.storage;
+  const { run_id } = row;
   const timer = await timers?.get("run", run_id);
   const patch = { updated_at: now(), ...ended("interrupted") };
   if (!(await runs.update(run_id, patch, delayed))) return false;
   await timers?.delete("run", run_id);
-  await endUnstarted(context, { run_id, thread_id }, { isTemporary: timer?.data.is_temporary === true });
+  await endUnstarted(context, { ...row, ...patch }, { isTemporary: timer?.data.is_temporary === true });
   return true;
 }
 
@@ -143,7 +144,7 @@ async function rollBackElsewhere(context: EngineContext, row: RunRow): Promise<v
     if (changed) await cancelRow(context, changed, { action: "rollback" });
     return;
   }
-  await stopRemoteRuns(context, row);
+  if (await stopRemoteRuns(context, row)) await scheduleEnd(context, row, row);
   const ending = await cancelledEnding(context, row, undefined);
   if (ending?.attempt === 0) await deleteEnded(context, row);
   else await rollBack(context, row);

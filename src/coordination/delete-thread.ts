@@ -1,6 +1,7 @@
 import type { OpsContext } from "../context/context.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import { ended, leaseOf } from "../runs/state.js";
+import { UNFINISHED } from "../models/run-status.js";
 import { now } from "../storage/rows/rows.js";
 import { NotFoundError } from "../support/errors.js";
 import type { EngineContext } from "../runs/live-runs.js";
@@ -31,13 +32,18 @@ export async function deleteThread(context: EngineContext, threadId: string): Pr
   }
 }
 
-/** Ends the queued and delayed runs, so that their webhooks are sent: nothing is known about them once they are deleted. */
+/**
+ * Ends the queued and delayed runs, and those that dead processes left, so that their webhooks are sent: nothing is known
+ * about them once they are deleted.
+ */
 async function endWaiting(context: EngineContext, threadId: string): Promise<void> {
   if (!context.timers?.kinds.includes("webhook")) return;
   const { runs } = context.storage;
-  for (const row of await runs.list({ threadId, status: "pending", limit: MOST_RUNS, offset: 0 })) {
-    const patch = { updated_at: now(), ...ended("interrupted") };
-    if (await runs.update(row.run_id, patch, leaseOf(row))) await scheduleEnd(context, row);
+  for (const status of UNFINISHED) {
+    for (const row of await runs.list({ threadId, status, limit: MOST_RUNS, offset: 0 })) {
+      const patch = { updated_at: now(), ...ended("interrupted") };
+      if (await runs.update(row.run_id, patch, leaseOf(row))) await scheduleEnd(context, row);
+    }
   }
 }
 

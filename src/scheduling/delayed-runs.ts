@@ -178,7 +178,7 @@ async function acceptNow(context: EngineContext, { id, thread_id, data }: Delaye
   // The run may have been cancelled, or claimed by another process, in the meantime.
   if (!(await context.storage.runs.update(id, patch, delayed))) return;
   context.logger.warn({ err: refusal, run_id: id, thread_id }, "a delayed run was refused when it was due");
-  await endUnstarted(context, row, { isTemporary: is_temporary, isDead });
+  await endUnstarted(context, { ...row, ...patch }, { isTemporary: is_temporary, isDead });
 }
 
 /** The error of a run that will never start. Rethrows the error if a retry may succeed. */

@@ -90,7 +90,8 @@ export async function reregisterWebhook(
 
 /**
  * Schedules the webhook of an ended run while its values can still be read. False if storing failed. Never rejects.
- * @param unbegun sent as interrupted if its row is gone: it was queued while its thread was being deleted
+ * @param unbegun sent if the row of the run is gone, because its thread was deleted before it began; as interrupted unless
+ *   it has ended
  */
 export async function scheduleWebhook(
   context: OpsContext,
@@ -142,7 +143,7 @@ export async function fireWebhook(context: EngineContext, timer: TimerRow, at: s
 }
 
 const deletedEnd = (run: Run): End => ({
-  payload: fittingPayload({ ...run, status: "interrupted", updated_at: now() }, {}),
+  payload: fittingPayload(isFinished(run) ? run : { ...run, status: "interrupted", updated_at: now() }, {}),
   attempt: 1,
 });
 

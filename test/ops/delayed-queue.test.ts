@@ -5,12 +5,14 @@ import type { Run } from "../../src/models/run.js";
 import { delayed, queued } from "../../src/runs/state.js";
 import type { Service } from "../../src/service/service.js";
 import type { RunRow } from "../../src/storage/contract/runs.js";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { newId } from "../../src/support/ids.js";
 import { says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
+import { replacing } from "../helpers/refusing.js";
 import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 import { type TestPostgres, withPostgres } from "../helpers/postgres.js";
 
@@ -73,12 +75,13 @@ const fireAll = (services: readonly Service[], time: string) =>
   Promise.all(services.map((service) => service.fireDue(time)));
 
 withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
-  const open = (more: Partial<Settings> = {}) => {
-    const { max_queued_runs: _, ...storage } = postgres.options();
+  const open = (more: Partial<Settings> = {}, storage?: Storage) => {
+    const { max_queued_runs: _, ...place } = postgres.options();
     const queue = { queue: "postgres", stream: "postgres", delayed_runs: true, crons: true } as const;
-    return startTestServer({ graphs: { gate, chat }, settings: { ...storage, ...queue, ...more } });
+    return startTestServer({ graphs: { gate, chat }, settings: { ...place, ...queue, ...more }, storage });
   };
-  const openApi = (more: Partial<Settings> = {}) => open({ role: "api", ...more });
+  const openApi = (more: Partial<Settings> = {}, storage?: Storage) =>
+    open({ role: "api", ...more }, storage);
   const openWorker = (more: Partial<Settings> = {}) => open({ role: "worker", ...more });
   const states = async (thread: string) =>
     postgres.sql<Pick<RunRow, "state" | "status">>(
@@ -232,6 +235,32 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     expect((await receiver.next()).run).toMatchObject({ run_id: cancelled.run_id, status: "interrupted" });
     await api.request("DELETE", `/threads/${turns.thread}`);
     expect((await receiver.next()).run).toMatchObject({ run_id: deleted.run_id, status: "interrupted" });
+  });
+
+  it("sends the webhook of a queued run that is cancelled while its thread is being deleted", async () => {
+    const storage = await postgres.open();
+    postgres.forget(storage);
+    const { runs } = storage;
+    let ended: () => Promise<unknown> = () => Promise.resolve();
+    const racing = replacing(runs, {
+      update: async (runId, patch, holder) => {
+        const isUpdated = await runs.update(runId, patch, holder);
+        if (patch.state === "ended") await ended();
+        return isUpdated;
+      },
+    });
+    const api = await openApi({ webhooks }, { ...storage, runs: racing });
+    const receiver = await startReceiver();
+    for (const action of ["interrupt", "rollback"]) {
+      const turns = new Turns(api);
+      const { run_id } = await turns.start("cancelled", { webhook: receiver.url });
+      ended = () => {
+        ended = () => Promise.resolve();
+        return api.request("DELETE", `/threads/${turns.thread}`);
+      };
+      await api.request("POST", `/threads/${turns.thread}/runs/${run_id}/cancel?action=${action}`);
+      expect((await receiver.next()).run).toMatchObject({ run_id, status: "interrupted" });
+    }
   });
 
   it("fails with status error if its thread rejects it when due", async () => {

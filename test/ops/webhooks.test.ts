@@ -165,6 +165,62 @@ onEveryBackend("a webhook", (backend) => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  it("is sent for a delayed run that is cancelled or refused while its thread is being deleted", async () => {
+    if (skip()) return;
+    const storage = await keptStorage(backend());
+    const { runs } = storage;
+    let ended: () => Promise<unknown> = () => Promise.resolve();
+    const racing = {
+      ...storage,
+      runs: replacing(runs, {
+        update: async (runId, patch, holder) => {
+          const isUpdated = await runs.update(runId, patch, holder);
+          if (patch.state === "ended") await ended();
+          return isUpdated;
+        },
+      }),
+    };
+    const settings = { webhooks, delayed_runs: true };
+    const service = await openTestService({ graphs, settings, storage: racing });
+    const receiver = await startReceiver();
+    const later = async () => {
+      const { thread_id } = await service.threads.create({});
+      const request = { assistant_id: "gate", input: { gate: newId() }, webhook: receiver.url };
+      const run = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+      ended = () => {
+        ended = () => Promise.resolve();
+        return service.threads.delete(thread_id);
+      };
+      return run;
+    };
+    const cancelled = await later();
+    await service.runs.cancel(cancelled.thread_id, cancelled.run_id);
+    expect((await receiver.next()).run).toMatchObject({ run_id: cancelled.run_id, status: "interrupted" });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    const refused = await later();
+    const timer = (await storage.timers!.get("run", refused.run_id))!;
+    const request = { assistant_id: "unknown" };
+    await storage.timers!.replace({
+      ...timer,
+      data: { ...timer.data, request: { ...(timer.data.request as object), ...request } },
+    });
+    await service.fireDue(at(61));
+    expect((await receiver.next()).run).toMatchObject({ run_id: refused.run_id, status: "error" });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    expect(await service.threads.count({ ids: [cancelled.thread_id, refused.thread_id] })).toBe(0);
+  });
+
+  it("is sent for a run of a dead process whose thread is deleted", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id, receiver } = await open();
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { run_id } = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+    const dead = { status: "running", state: "running", owner: "a dead process", attempt: 1 } as const;
+    await storage.runs.update(run_id, { updated_at: at(0), ...dead });
+    await service.threads.delete(thread_id);
+    expect((await receiver.next()).run).toMatchObject({ run_id, status: "interrupted" });
+  });
+
   it("is sent by the next server for a run whose process crashed or stopped", async () => {
     if (skip() || !backend().durable) return;
     const { service, storage, thread_id, receiver, settings } = await open({ resume_runs: false });
