@@ -36,8 +36,16 @@ const isolated = {
 };
 
 const cores = Math.max(2, availableParallelism());
-/** Slow and browser tests start after all others. Their files share modules, the schema of PostgreSQL and the browser. */
-const waiting = { isolate: false, sequence: { groupOrder: 1 } };
+/** Tests wait a third of their time: for processes, databases and pages. */
+const workers = Math.ceil(1.5 * cores);
+/**
+ * Slow and browser tests wait longer, and start after all others unless files are given. Their files share modules, the
+ * schema of PostgreSQL and the browser.
+ */
+const waiting = {
+  isolate: false,
+  ...(filter.length === 0 && { maxWorkers: 2 * cores, sequence: { groupOrder: 1 } }),
+};
 const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER, ...waiting } };
 const browser = {
   extends: true as const,
@@ -64,7 +72,7 @@ const placeOf = (file: string): number => {
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const projects = [...new Set(sorted.map(({ project }) => project.name))];
+    const projects = [...new Set(["slow", "browser", ...sorted.map(({ project }) => project.name)])];
     const rank = ({ moduleId, project }: TestSpecification) =>
       (LONG.length + 1) * projects.indexOf(project.name) + placeOf(moduleId);
     return sorted.sort((a, b) => rank(a) - rank(b));
@@ -77,8 +85,7 @@ export default defineConfig({
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },
-    // Tests wait a third of their time: for processes, databases and pages.
-    maxWorkers: Math.ceil(1.5 * cores),
+    maxWorkers: workers,
     // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,
