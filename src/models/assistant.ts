@@ -27,8 +27,12 @@ export const AssistantModel = Type.Object(
     context: AnyObject({ description: "Default run context of the assistant." }),
     metadata: AnyObject({ description: "Metadata of the assistant." }),
     version: Type.Integer({ description: "Version of the assistant." }),
-    created_at: Timestamp("When the assistant became available."),
-    updated_at: Timestamp("When the assistant's graph was last loaded."),
+    created_at: Timestamp(
+      "When it was created; for an assistant of the configuration, when this server started.",
+    ),
+    updated_at: Timestamp(
+      "When it was last changed; for an assistant of the configuration, when its graph was last loaded.",
+    ),
   },
   { title: "AssistantModel", description: "A named entry point to a graph." },
 );
