@@ -1,8 +1,10 @@
 /** Polls the row of a run, which another process may execute, and reads the values with which it ended. */
+import { v6 } from "uuid";
 import type { OpsContext } from "../context/context.js";
-import type { Snapshot } from "../graphs/graph.js";
+import type { Snapshot, SnapshotTask } from "../graphs/graph.js";
 import { runAnswer } from "../graphs/stream/stream-frames.js";
 import type { JsonObject } from "../models/common.js";
+import { answerFrom } from "../models/interrupt-answer.js";
 import type { Attempt } from "../runs/requeued-runs.js";
 import type { RecoveryContext } from "../runs/run-owners.js";
 import { isUnclaimed } from "../runs/state.js";
@@ -10,7 +12,7 @@ import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import { isFinished } from "../models/run-status.js";
 import { StorageUnavailableError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
-import { runOfStep } from "../threads/step-run.js";
+import { isResumption, runOfStep } from "../threads/step-run.js";
 import { latestSnapshot, type Reader, readerOf } from "../threads/thread-state.js";
 
 /** Poll intervals of a remote run's row, in milliseconds: alone, and in addition to notifications. */
@@ -106,7 +108,7 @@ export async function nextAttempt<Live extends Attempt<Live>>(
   }
 }
 
-type EndedRun = Pick<RunRow, "thread_id" | "run_id" | "updated_at">;
+type EndedRun = Pick<RunRow, "thread_id" | "run_id" | "updated_at" | "status" | "attempt" | "kwargs">;
 
 /**
  * The visible values with which a run ended, and its open interrupts. A run that answered one of several questions, or was
@@ -116,7 +118,10 @@ export async function storedValues(context: OpsContext, run: EndedRun): Promise<
   const row = await context.storage.threads.get(run.thread_id);
   if (!row) return {};
   const reader = await readerOf(context, row);
-  const state = (await stateLeftBy(context, reader, run)) ?? (await lastStateOf(reader, run));
+  const state =
+    (await stateLeftBy(context, reader, run)) ??
+    (await lastStateOf(reader, run)) ??
+    (await resumedState(reader, run));
   if (!state) return {};
   const interrupts = state.tasks.flatMap((task) => task.interrupts ?? []);
   const filter = await reader.filter();
@@ -146,5 +151,27 @@ async function lastStateOf(
     { limit: 1, filter: { run_id } },
   );
   for await (const state of states) return state;
+  return undefined;
+}
+
+/**
+ * The state that a run without checkpoints has resumed: the latest one at its end. A later run or edit has replaced what its
+ * tasks wrote to it. Of several questions, those that the run answered are left out.
+ */
+async function resumedState({ graph }: Reader, run: EndedRun): Promise<Snapshot | undefined> {
+  if (!isResumption(run)) return undefined;
+  const place = { thread_id: run.thread_id, checkpoint_ns: "" };
+  // Ids of checkpoints sort by their time.
+  const checkpoint_id = v6({ msecs: Date.parse(run.updated_at) + 1 });
+  const before = { configurable: { ...place, checkpoint_id } };
+  const answered = answerFrom(run) ?? [];
+  for await (const state of graph.getStateHistory({ configurable: place }, { limit: 1, before })) {
+    if (state.createdAt === undefined || state.createdAt > run.updated_at) return undefined;
+    const isAnswered = ({ interrupts = [] }: SnapshotTask) =>
+      interrupts.some(({ id }) => id !== undefined && answered.includes(id));
+    // A single node that asked again has asked under the same id.
+    const tasks = state.tasks.length > 1 ? state.tasks.filter((task) => !isAnswered(task)) : state.tasks;
+    return { ...state, tasks };
+  }
   return undefined;
 }

@@ -21,5 +21,9 @@ export async function runOfStep(
 }
 
 /** Whether the run has begun, without new input. A run that was cancelled in the queue has not. */
-const isResumption = ({ status, attempt, kwargs: { input, command } }: RunRow): boolean =>
+export const isResumption = ({
+  status,
+  attempt,
+  kwargs: { input, command },
+}: Pick<RunRow, "status" | "attempt" | "kwargs">): boolean =>
   status !== "pending" && attempt !== 0 && (command != null || input == null);

@@ -75,12 +75,15 @@ onEveryBackend("a node that asks a second question", (backend) => {
     expect(tasks[0]?.state?.next).toEqual(["ask"]);
   });
 
-  it("is in the answer of the run that it was asked in, until the state is edited", async () => {
+  it("is in the answer of the run that it was asked in, also after an edit and another run", async () => {
     const { thread, request, answer, joined } = await asked(backend(), "flat");
     const run = await answer("one");
     expect(await joined(run)).toMatchObject({ __interrupt__: [{ value: "second?" }] });
     await request("POST", `${thread}/state`, { values: { answers: ["edited"] } });
-    expect(await joined(run)).toEqual({});
+    expect(await joined(run)).toMatchObject({ __interrupt__: [{ value: "second?" }] });
+    const { thread_id } = run.body as { thread_id: string };
+    await request("POST", `/threads/${thread_id}/runs`, { assistant_id: "flat", input: {} });
+    expect(await joined(run)).toMatchObject({ __interrupt__: [{ value: "second?" }] });
   });
 
   it("is next if it fails after the answer", async () => {
@@ -106,5 +109,6 @@ onEveryBackend("an answer to one of two nodes", (backend) => {
     ]);
     expect((await answer(false)).body).toMatchObject({ status: "success" });
     expect(await get()).toMatchObject({ values: { answers: { left: "yes", right: false } }, interrupts: {} });
+    expect(await joined(run)).toEqual({ __interrupt__: [expect.objectContaining({ value: "right" })] });
   });
 });
