@@ -2,8 +2,9 @@
  * Counts the functions and source files that three operations execute, using V8 coverage.
  * test/files-crossed.test.ts enforces the limits on functions.
  *
- *   node --import tsx scripts/files-crossed.mjs [stream|shared|inspect] [--json]
+ *   node --import tsx scripts/files-crossed.mjs [stream|shared|inspect] [--names|--json]
  *
+ * `--names` prints the line of each function instead of the number per file.
  * `stream` is one POST /threads/{id}/runs/stream on memory, without the periodic work of the service.
  * `shared` is the same on PostgreSQL with the queue and frames shared by Redis.
  * `inspect` is `graph-serve inspect thread ID` on SQLite in a separate process. Both are measured on their
@@ -12,6 +13,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Session } from "node:inspector/promises";
+import { findSourceMap } from "node:module";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,7 +36,7 @@ profiler.connect();
 await profiler.post("Profiler.enable");
 await profiler.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
 
-/** The functions of src that `work` called, as `file:function`, sorted. */
+/** The functions of src that `work` called, as `file:line function`, in their order. */
 async function crossedBy(work) {
   await profiler.post("Profiler.takePreciseCoverage");
   await work();
@@ -43,8 +45,8 @@ async function crossedBy(work) {
     .filter(({ url }) => url.startsWith("file:"))
     .map(({ url, functions }) => ({ file: relative(ROOT, fileURLToPath(url.split("?")[0])), functions }))
     .filter(({ file }) => file.startsWith("src/"))
-    .flatMap(({ file, functions }) => functions.filter(isCalled).map((one) => `${file}:${nameOf(one)}`))
-    .sort();
+    .sort((a, b) => (a.file < b.file ? -1 : 1))
+    .flatMap(({ file, functions }) => functions.filter(isCalled).map((one) => `${file}:${placeOf(file, one)}`));
 }
 
 /** Functions called on load: the helper that tsx adds to each file, and static initializers of classes. */
@@ -56,8 +58,11 @@ function isCalled({ functionName, ranges: [range] }) {
   return range.count > 0 && !isModule && !LOADING.includes(functionName);
 }
 
-const nameOf = ({ functionName, ranges: [{ startOffset }] }) =>
-  `${functionName || "anonymous"}@${startOffset}`;
+/** tsx writes each file in one line, so an offset is a column. */
+function placeOf(file, { functionName, ranges: [{ startOffset }] }) {
+  const entry = findSourceMap(join(ROOT, file))?.findEntry(0, startOffset);
+  return `${(entry?.originalLine ?? -1) + 1} ${functionName || "anonymous"}`;
+}
 
 const fileOf = (place) => place.slice(0, place.indexOf(":"));
 
@@ -150,7 +155,7 @@ async function inspectChild(folder, thread) {
 }
 
 const WALKS = { stream, shared, inspect };
-const [name, ...rest] = process.argv.slice(2).filter((word) => word !== "--json");
+const [name, ...rest] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 if (name === "inspect-child") {
   process.stdout.write(JSON.stringify(await inspectChild(...rest)));
 } else {
@@ -169,7 +174,9 @@ function groupBy(items, keyOf) {
 
 function print(walk, most, functions) {
   const files = Object.entries(groupBy(functions, fileOf));
-  const lines = files.map(([file, own]) => `  ${String(own.length).padStart(3)} ${file}\n`);
+  const lines = process.argv.includes("--names")
+    ? functions.map((place) => `  ${place}\n`)
+    : files.map(([file, own]) => `  ${String(own.length).padStart(3)} ${file}\n`);
   process.stdout.write(
     `${walk}: ${functions.length} functions, limit ${most}, in ${files.length} files\n${lines.join("")}`,
   );
