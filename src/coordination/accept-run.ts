@@ -25,15 +25,18 @@ export async function acceptRun(
   request: RunCreateRequest,
   options: AcceptOptions = {},
 ): Promise<Accepted<LiveRun>> {
-  const accept = async (): Promise<Accepted<LiveRun>> => {
-    context.live.stopping.throwIfAborted();
+  const { live, queue } = context;
+  const leave = queue.isShared ? undefined : live.active.enterIfRoom(scopeOf(context));
+  try {
+    live.stopping.throwIfAborted();
     const id = requireUuid(threadId, ["path", "thread_id"]);
     const { takesOver, known } = options;
     const checked: CheckedRequest = { ...(await checkRequest(context, id, request)), takesOver, known };
     if (context.tracing) checked.traceParent = await traceParent(context, id, request);
-    return context.queue.accept(context, checked, options);
-  };
-  return context.queue.isShared ? accept() : context.live.active.during(scopeOf(context), accept);
+    return await queue.accept(context, checked, options);
+  } finally {
+    leave?.();
+  }
 }
 
 /** A request that waits this long for its thread is logged, in milliseconds: proxies time out some time later. */

@@ -139,23 +139,20 @@ async function startHolding(
   lease: ThreadLease,
   { signal, ...options }: AcceptOptions,
 ): Promise<LiveRun> {
-  const live = await releasedOnThrow(lease, () => newLiveRun(context, checked, options, 1));
+  let live: LiveRun;
+  try {
+    live = newLiveRun(context, checked, options, 1);
+  } catch (error) {
+    // From `begin` on, the run releases the lease.
+    await lease.release();
+    throw error;
+  }
   await live.begin(lease, () => {
     signal?.throwIfAborted();
     const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch);
     return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
   });
   return live;
-}
-
-/** From `begin` on, the run owns the lease. An error before that must release it. */
-async function releasedOnThrow<T>(lease: ThreadLease, work: () => T): Promise<T> {
-  try {
-    return work();
-  } catch (error) {
-    await lease.release();
-    throw error;
-  }
 }
 
 /**

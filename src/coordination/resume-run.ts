@@ -191,8 +191,7 @@ function logOf(
   attempt: number,
 ): RunLog | undefined {
   if (frames === "none") return live.followersLog(row.thread_id);
-  if (frames === "all") return live.logWith({ stateless, isWide: true, attempt });
-  return live.newLog(row.thread_id, stateless, attempt);
+  return live.newLog(row.thread_id, { stateless, attempt, ...(frames === "all" && { isWide: true }) });
 }
 
 /** Resolves when the run is in flight, or has ended without starting. Never rejects. */

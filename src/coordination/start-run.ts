@@ -1,6 +1,5 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
 import type { Command } from "@langchain/langgraph";
-import type { GraphConfig } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
@@ -8,12 +7,11 @@ import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
-import type { RunHolder, RunKey, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
+import type { RunHolder, RunKey, RunLease, RunPatch } from "../storage/contract/runs.js";
 import type { Storage } from "../storage/contract/storage.js";
 import type { ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
-import type { Origin } from "../context/checkpoint-origin.js";
 import { clockPastRow } from "../context/thread-heads.js";
 import { Execution } from "../runs/execute.js";
 import { updateRefusal } from "../runs/command-guard.js";
@@ -86,14 +84,15 @@ export async function prepareRun(
   }
   const caughtUp = clockPastRow(row, clockWaitMs);
   if (caughtUp) await caughtUp;
-  const { bound, origin } = await openRunThread(context, row, checked.bound, {
-    configurable: checked.configurable,
-  });
+  const graphs = await writersWith(context, row, checked.bound.id);
+  const config = { configurable: checked.configurable };
+  const filter = await context.registry.filterAmong(checked.bound, graphs, config);
+  const bound = { ...checked.bound, filter };
   refuseUnfiltered(context, checked, bound);
   const { configurable, input: given } = context.migrations
     ? await migrated(context, row, bound, lease, checked)
     : checked;
-  const written = { status: row.status, graphs: origin.graphs };
+  const written = { status: row.status, graphs };
   const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
   const isResume = isCommand(given) && given.resume !== undefined;
   const input = isResume ? await resumeOf(given, asked, bound, configurable) : given;
@@ -104,12 +103,15 @@ export async function prepareRun(
   // Nothing may throw between storing the row and creating the execution that settles it.
   const { preview: stored } = row;
   const preview = stored?.key ? stored : previewOf(input, bound.filter, { step: stored?.steps });
-  const busy = () => ({
-    ...busyThread(context, checked.request, stamp, origin.graphs),
-    ...(preview && preview !== stored && { preview }),
-    ...(context.settings.ttl && renewedTtl(context, row)),
-  });
-  const isBegun = await store(refusal ? { updated_at: now() } : busy());
+  const patch = refusal
+    ? { updated_at: now() }
+    : {
+        ...busyThread(context, checked.request, stamp, graphs),
+        ...(preview && preview !== stored && { preview }),
+        ...(context.settings.ttl && renewedTtl(context, row)),
+      };
+  const isBegun = await store(patch);
+  const origin = { graphs, scope: scopeOf(context) ?? row.scope };
   const own = { run, request, origin, holder, earlier, isBegun };
   return new Execution(context, { ...own, lease, log, watch, refusal, preview });
 }
@@ -182,13 +184,6 @@ export const stampOf = (
 
 // The thread of a run that starts. The caller holds its lease.
 
-interface RunThread {
-  /** The graph to run, with a filter for all graphs that have written to the thread. */
-  bound: BoundGraph;
-  /** Recorded in the checkpoints of the run. */
-  origin: Origin;
-}
-
 /**
  * The thread of a run. A missing thread is created with the metadata of the run if the request allows it, so that thread
  * searches find it. An existing thread keeps its metadata.
@@ -237,20 +232,9 @@ export async function storeOnThread<T>(
   }
 }
 
-async function openRunThread(
-  context: OpsContext,
-  row: ThreadRow,
-  bound: BoundGraph,
-  config: GraphConfig,
-): Promise<RunThread> {
-  const graphs = await writersWith(context, row, bound.id);
-  const filter = await context.registry.filterAmong(bound, graphs, config);
-  return { bound: { ...bound, filter }, origin: { graphs, scope: scopeOf(context) ?? row.scope } };
-}
-
 /**
- * Stores the row of the run and updates its thread. After a storage error the row may exist: a run with a known id then
- * continues.
+ * Stores the row of the run, or takes an existing one over, and updates its thread. After a storage error the row may
+ * exist: a run with a known id then continues.
  * @throws NotFoundError (`thread_not_found`)
  */
 export async function insertRun(
@@ -261,33 +245,19 @@ export async function insertRun(
 ): Promise<false> {
   const { storage, live, ownerId } = context;
   const { known } = checked;
-  const row = { ...run, ...(run.attempt === 0 ? queued(ownerId) : started(ownerId)), resumption };
+  const lease = { ...(run.attempt === 0 ? queued(ownerId) : started(ownerId)), resumption };
   if (checked.request.webhook != null) await registerRunWebhook(context, run, checked);
   let isStored: boolean;
   try {
-    isStored = await storeRow(storage, row, thread, known?.from);
+    isStored = await (known?.from
+      ? takeRun(storage, run, known.from, { updated_at: thread.updated_at, ...lease }, thread)
+      : storage.runs.insert({ ...run, ...lease }, thread));
   } catch (error) {
     live.results.markUncertain(run, known !== undefined);
     throw error;
   }
   if (!isStored) throw new NotFoundError("thread", run.thread_id);
   return false;
-}
-
-/**
- * Inserts a run, or, with `from`, transfers the existing run from that owner to this process. Updates its thread. False if
- * the thread does not exist or the run has another owner.
- */
-async function storeRow(
-  storage: Storage,
-  row: RunRow,
-  thread: ThreadPatch,
-  from: RunHolder | undefined,
-): Promise<boolean> {
-  if (!from) return storage.runs.insert(row, thread);
-  const { state, owner, attempt, resumption } = row;
-  const patch = { updated_at: thread.updated_at, state, owner, attempt, resumption };
-  return takeRun(storage, row, from, patch, thread);
 }
 
 /** `RunTable.take`, or two updates on a storage that only this process uses. */

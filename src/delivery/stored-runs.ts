@@ -166,7 +166,7 @@ export class StoredRuns {
     const live = this.#context.live.find(run_id);
     if (live ? live.log : owner === this.#context.ownerId && !isFinished(row)) return undefined;
     const run: StoredRun = {
-      log: this.#context.live.logWith({}),
+      log: this.#context.live.newLog(row.thread_id, { isWide: false }),
       hasBegun: false,
       published: new Set(),
       row,

@@ -80,13 +80,13 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   append(frame: Kept<Frame>): void {
     if (this.#closed) return;
     const { tail } = frame;
-    const bytes =
-      memoryOf(frame) + (tail === undefined || this.#tails.has(tail) ? 0 : memoryOf({ data: tail }));
-    this.#budget?.makeRoom(bytes);
+    const bytes = memoryOf(frame);
+    const isNewTail = tail !== undefined && !this.#tails.has(tail);
+    this.#budget?.makeRoom(bytes + (isNewTail ? memoryOf({ data: tail }) : 0));
     // Making room may have closed this log.
     if (this.#closed) return;
     this.#frames.push(frame);
-    this.#grow(memoryOf(frame));
+    this.#grow(bytes);
     if (tail !== undefined) this.#use(tail);
     this.#recount();
     if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_PER_LOG) this.#trim();

@@ -168,12 +168,15 @@ export function toWire(value: unknown): unknown {
 }
 
 /**
- * Like `toWire`, for the output of a run, where an unreadable value fails the run.
- * @param name the value's name in errors
+ * Like `toWire`, for the values of a run, where an unreadable value fails the run.
  * @throws UnserializableError (`invalid_request`)
  */
-export function yieldedToWire(value: unknown, name: string): unknown {
-  return sendable(value, name, () => convert(value, { ancestors: [], strict: true }));
+export function valuesToWire(values: unknown): unknown {
+  try {
+    return convert(values, { ancestors: [], strict: true });
+  } catch (error) {
+    throw unsendable(error, values, "values");
+  }
 }
 
 /**
@@ -181,16 +184,8 @@ export function yieldedToWire(value: unknown, name: string): unknown {
  * @throws UnserializableError (`invalid_request`)
  */
 export function toJson(value: unknown, name = "value"): string {
-  return sendable(
-    value,
-    name,
-    () => JSON.stringify(convert(value, { ancestors: [], strict: true })) ?? "null",
-  );
-}
-
-function sendable<T>(value: unknown, name: string, work: () => T): T {
   try {
-    return work();
+    return JSON.stringify(convert(value, { ancestors: [], strict: true })) ?? "null";
   } catch (error) {
     throw unsendable(error, value, name);
   }

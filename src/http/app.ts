@@ -9,7 +9,7 @@ import { errorHandler } from "./middleware/error-handler.js";
 import { hostGuard, oneHost } from "./middleware/hosts.js";
 import { corsHeaders } from "./middleware/cors.js";
 import { originGuard } from "./middleware/origins.js";
-import { noSniffing, requestId } from "./middleware/response-headers.js";
+import { responseHeaders } from "./middleware/response-headers.js";
 import { mountedApp } from "./in-process/mounted-app.js";
 import { isMetricsPath, onlyOnOwnPort } from "./metrics-server.js";
 import { buildOpenApi, type KeySecurity } from "./openapi.js";
@@ -68,7 +68,7 @@ export function createApp(
     .set("etag", false)
     .set("case sensitive routing", true)
     .set("query parser", "simple");
-  app.use(requestId(new BodyBudget(settings.max_incoming_bytes)), noSniffing, accessLog(logger), oneHost);
+  app.use(responseHeaders(new BodyBudget(settings.max_incoming_bytes)), accessLog(logger), oneHost);
   if (checkHost) app.use(hostGuard(settings));
   if (settings.metrics_port !== undefined) app.use(onlyOnOwnPort);
   // Before CORS, which does not apply to the Studio. The page is public; the data it shows is not.

@@ -19,7 +19,8 @@ export function requestHandler(service: Service, route: Route, unread: WriteBudg
   const copyHeaders = headersFor(route, service.settings.configurable_headers);
   return async (req, res) => {
     const query = route.query && (await readQuery(route.query, req.query));
-    const sent = route.body && (await readBody(route.body, req, service.settings.body_limit));
+    const sent = route.body && (await readJson(req, service.settings.body_limit));
+    if (route.body) await validatePayload(route.body, sent, "body");
     const body = copyHeaders ? copyHeaders(sent, req.headers) : sent;
     const disconnected = () => disconnectSignal(res);
     const params = req.params as Call["params"];
@@ -81,12 +82,6 @@ function answer(
   sendReply: (reply: RouteReply) => void | Promise<void>,
 ): Promise<void> {
   return Promise.resolve(route.handle(call)).then(sendReply);
-}
-
-async function readBody(schema: NonNullable<Route["body"]>, req: Request, limit: number): Promise<unknown> {
-  const body = await readJson(req, limit);
-  await validatePayload(schema, body, "body");
-  return body;
 }
 
 function send(res: Response, reply: RouteReply, service: Service, unread: WriteBudget): void | Promise<void> {

@@ -198,7 +198,7 @@ export class Protocol {
       this.#context,
       threadId,
       { ...request, if_not_exists: "create", on_disconnect: "continue", ...ALL_FRAMES },
-      { log: this.#context.live.logWith({ isWide: true }), takesOver: true, unattended: true },
+      { log: this.#context.live.newLog(threadId, { isWide: true }), takesOver: true, unattended: true },
     );
     return { result: { run_id: run.run_id }, threadId, appliedThroughSeq };
   }

@@ -135,7 +135,7 @@ export class Runs {
           const { delayRun } = await import("../scheduling/delayed-runs.js");
           return delayRun(context, threadId, request, options);
         }
-        const log = context.live.newLog(threadId, options.stateless);
+        const log = context.live.newLog(threadId, { stateless: options.stateless });
         return (await acceptRun(context, threadId, request, { ...options, log, unattended: true })).run;
       },
       // The row may be deleted already.
@@ -161,7 +161,7 @@ export class Runs {
     const { signal } = target;
     return this.#once<RunStream>(target, {
       first: async (threadId, request, options) => {
-        const log = this.#context.live.newLog(threadId, options.stateless);
+        const log = this.#context.live.newLog(threadId, { stateless: options.stateless });
         return (await this.#start(threadId, request, { signal, ...options, log })).stream();
       },
       again: ({ thread_id, run_id }, cancelOnDisconnect) =>

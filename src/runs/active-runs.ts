@@ -26,18 +26,14 @@ export class ActiveRuns {
   }
 
   /**
-   * Counts a run as active while `work` accepts it.
+   * Counts a run as active while it is being accepted.
    * @param scope the user's scope; null if there are no users
+   * @returns a function to call when it is accepted or refused
    * @throws TooManyActiveRunsError (`too_many_runs`)
    */
-  async during<T>(scope: string | null, work: () => Promise<T>): Promise<T> {
+  enterIfRoom(scope: string | null): () => void {
     this.assertRoom(scope, 1);
-    const leave = this.enter(scope);
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
+    return this.enter(scope);
   }
 
   /** @throws TooManyActiveRunsError if fewer than `wanted` more runs may be active (`too_many_runs`) */

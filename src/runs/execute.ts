@@ -376,7 +376,12 @@ export class Execution {
       string,
       unknown,
     ];
-    this.#take(mode, payload, () => this.#frames.take(namespace, mode, payload));
+    if (this.#isRejected) return;
+    try {
+      this.#frames.take(namespace, mode, payload);
+    } catch (error) {
+      this.#reject(error, payload, mode);
+    }
   }
 
   /** Stream events of the root run carry the chunks of the other modes. The rest are the client's events. */
@@ -387,18 +392,18 @@ export class Execution {
       if (Array.isArray(chunk)) this.#takeChunk(chunk);
       return;
     }
-    this.#take("events", event, () => this.#frames.takeEvent(event, isRoot));
-  }
-
-  /** Never throws: the stream is read to its end, even after some output was rejected. */
-  #take(mode: string, payload: unknown, work: () => void): void {
     if (this.#isRejected) return;
     try {
-      work();
+      this.#frames.takeEvent(event, isRoot);
     } catch (error) {
-      this.#isRejected = true;
-      this.#failFrom("refused", unsendable(error, payload, mode));
+      this.#reject(error, event, "events");
     }
+  }
+
+  /** The stream is read to its end, even after some output was rejected. */
+  #reject(error: unknown, payload: unknown, mode: string): void {
+    this.#isRejected = true;
+    this.#failFrom("refused", unsendable(error, payload, mode));
   }
 
   async #hasCheckpoint(): Promise<boolean> {

@@ -17,7 +17,7 @@ import { FrameBudget } from "../frames/frame-budget.js";
 import type { RecoveryContext } from "./run-owners.js";
 import { answerFrom } from "../models/interrupt-answer.js";
 import { RunLogs } from "../frames/run-logs.js";
-import { RunLog, type RunLogOptions, type Stateless } from "../frames/run-log.js";
+import { RunLog, type RunLogOptions } from "../frames/run-log.js";
 import type { LiveRunOptions } from "./run-options.js";
 import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { executing } from "./state.js";
@@ -227,8 +227,7 @@ export class LiveRun {
       const execution = await prepare();
       this.#start(execution);
       begun();
-      const execute = () => execution.run();
-      const settled = await (this.#trace?.within(execute) ?? execute());
+      const settled = await (this.#trace ? this.#trace.within(() => execution.run()) : execution.run());
       const ending: Ending = { ...settled, tasks: execution.tasks(), preview: execution.preview() };
       const { run } = this;
       // If another process has marked the run as rolled back, and this one does not know it yet, no end is stored.
@@ -414,19 +413,17 @@ export class LiveRuns {
     this.logs.keep({ run_id, thread_id, created_at, updated_at: endedAt, ...labels }, log);
   }
 
-  /** A log for a new run of the thread. */
-  newLog(threadId: string, stateless?: Stateless, attempt?: number): RunLog {
-    return this.logWith({ stateless, isWide: this.follower?.follows(threadId), attempt });
-  }
-
-  /** A log that counts towards the memory limit. */
-  logWith(options: RunLogOptions): RunLog {
-    return new RunLog({ ...options, budget: this.budget });
+  /** A log for a run of the thread. It counts towards the memory limit. */
+  newLog(
+    threadId: string,
+    { isWide = this.follower?.follows(threadId), ...options }: Omit<RunLogOptions, "budget"> = {},
+  ): RunLog {
+    return new RunLog({ ...options, isWide, budget: this.budget });
   }
 
   /** A log for a run that is not streamed. Undefined if the events of the thread have no readers. */
   followersLog(threadId: string): RunLog | undefined {
-    return this.follower?.follows(threadId) ? this.logWith({ isWide: true }) : undefined;
+    return this.follower?.follows(threadId) ? this.newLog(threadId, { isWide: true }) : undefined;
   }
 
   /** Number of unfinished runs. */

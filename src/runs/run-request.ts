@@ -185,7 +185,7 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
   if (request.context) assertPlainData(request.context, ["body", "context"]);
   const configurable = {
     ...coerceConfigurable(config.configurable, ["body", "config", "configurable"]),
-    ...callerConfigurable(context),
+    ...(context.caller && callerConfigurable(context.caller)),
     ...checkpointConfigurable(threadId, request.checkpoint, checkpointIdOf(threadId, request)),
   };
   const options = defined({

@@ -296,7 +296,10 @@ export class RunResults {
 
   /** Stores an outcome. False if every attempt failed. Never rejects. */
   async #store(outcome: RunOutcome): Promise<boolean> {
-    const stored = await this.#tryChange(outcome, (runs) => runs.settle([outcome]).then(() => true));
+    const stored = await this.#tryChange(outcome, async (runs) => {
+      await runs.settle([outcome]);
+      return true;
+    });
     return stored ?? false;
   }
 

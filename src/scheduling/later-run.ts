@@ -54,7 +54,7 @@ export async function acceptLater(
   const accept = (threadId: string, options: AcceptOptions = {}) =>
     acceptRun(own, threadId, request, {
       ...options,
-      log: context.live.newLog(threadId, options.stateless),
+      log: context.live.newLog(threadId, { stateless: options.stateless }),
       unattended: true,
       known: { run_id: run.run_id, created_at: run.created_at, from },
     });

@@ -141,26 +141,25 @@ class Taker<T> {
     const turn = dueYield();
     if (!turn) return;
     this.isBusy = true;
-    this.idle = turn.then(() => this.#run());
+    this.idle = this.#takeWaiting(turn);
   }
 
-  async #run(): Promise<void> {
+  async #takeWaiting(turn: Promise<void>): Promise<void> {
+    await turn;
     try {
-      while (this.#waiting.length > 0) await this.#takeWaiting();
+      while (this.#waiting.length > 0) {
+        const items = this.#waiting;
+        this.#waiting = [];
+        for (const item of items) {
+          this.#take(item);
+          const next = dueYield();
+          if (next) await next;
+        }
+      }
     } catch (error) {
       this.failure = { error };
     } finally {
       this.isBusy = false;
-    }
-  }
-
-  async #takeWaiting(): Promise<void> {
-    const items = this.#waiting;
-    this.#waiting = [];
-    for (const item of items) {
-      this.#take(item);
-      const turn = dueYield();
-      if (turn) await turn;
     }
   }
 }

@@ -85,8 +85,7 @@ export function scopeFilter({ caller }: Scoped, filter: ThreadFilter): ThreadFil
 }
 
 /** The caller under LangGraph's config keys. */
-export function callerConfigurable({ caller }: Scoped): JsonObject {
-  if (!caller) return {};
+export function callerConfigurable(caller: Caller): JsonObject {
   const { user } = caller;
   if (!isFiltered(caller)) return { langgraph_auth_user: user };
   return {

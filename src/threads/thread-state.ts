@@ -75,7 +75,7 @@ export async function readerOf(
 export const configOf = (context: OpsContext, row: ThreadRow) => ({
   configurable: {
     ...(isRecord(row.config.configurable) ? clientConfigurable(row.config.configurable) : {}),
-    ...callerConfigurable(context),
+    ...(context.caller && callerConfigurable(context.caller)),
     thread_id: row.thread_id,
   },
 });

@@ -10,7 +10,7 @@ import { checkpointPayload, debugPayload, taskPayload } from "./frame-payloads.j
 import { HeldOutput } from "../held-messages.js";
 import { NodeUpdates } from "./node-updates.js";
 import { filterAt, INTERRUPT_KEY, type OutputFilter, UNKEYED } from "../output-filter.js";
-import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, yieldedToWire } from "../serialize.js";
+import { isMessage, messageTupleJson, metadataToWire, toJson, toWire, valuesToWire } from "../serialize.js";
 import { ToolNamespaces } from "../callbacks/tool-handlers.js";
 
 /** Modes that need the chunks of `tasks`: always, and while messages are held. */
@@ -152,17 +152,13 @@ export class StreamFrames {
   }
 
   /** The result for a caller that waits for the run. @throws UnserializableError if it cannot be sent (`invalid_request`) */
-  answer(): JsonObject {
-    return this.#answer((value) => yieldedToWire(value, "values"));
+  answer(convert: Convert = valuesToWire): JsonObject {
+    return runAnswer(this.#options.filter.values(this.lastValues), this.interrupts, convert);
   }
 
   /** The result of a run that was stopped, with unreadable values replaced. Never throws. */
   answerSoFar(): JsonObject {
-    return tryOr(() => this.#answer(toWire)) ?? {};
-  }
-
-  #answer(convert: Convert): JsonObject {
-    return runAnswer(this.#options.filter.values(this.lastValues), this.interrupts, convert);
+    return tryOr(() => this.answer(toWire)) ?? {};
   }
 
   #emit(event: string, data: string | SplitJson): void {

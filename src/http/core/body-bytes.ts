@@ -9,8 +9,8 @@ import {
 } from "../../support/errors.js";
 import { invalidBody } from "./json-body.js";
 
-class HeldBody {
-  bytes = 0;
+interface HeldBody {
+  bytes: number;
   /** Set once the body is rejected in favor of others. */
   refusal?: ServerBusyError;
   /** Called when `refusal` is set. */
@@ -29,7 +29,7 @@ export class BodyBudget {
   }
 
   open(): HeldBody {
-    const body = new HeldBody();
+    const body: HeldBody = { bytes: 0 };
     this.#bodies.add(body);
     return body;
   }

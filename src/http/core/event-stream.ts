@@ -63,7 +63,13 @@ export async function pumpFrames(
   const labels = labelsOf(stream);
   const writer = new ResponseWriter(unread, out, labels);
   try {
-    await writeFrames(out, stream, writer, onFirstFrame);
+    for await (const batch of stream.frames) {
+      if (out.destroyed) return;
+      if (batch.length === 0) continue;
+      onFirstFrame?.();
+      const written = writer.write(bytesOf(batch));
+      if (written !== true && !(await written)) return;
+    }
   } catch (error) {
     // Errors after the reader has disconnected are expected.
     if (!out.destroyed) logger.error({ err: error, ...labels }, "event stream failed");
@@ -77,21 +83,6 @@ export async function pumpFrames(
 
 const labelsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
   stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
-
-async function writeFrames(
-  out: Writable,
-  stream: FrameStream,
-  writer: ResponseWriter,
-  onFirstFrame?: () => void,
-): Promise<void> {
-  for await (const batch of stream.frames) {
-    if (out.destroyed) return;
-    if (batch.length === 0) continue;
-    onFirstFrame?.();
-    const written = writer.write(bytesOf(batch));
-    if (written !== true && !(await written)) return;
-  }
-}
 
 const FAILED = { error: "internal_error", message: "internal error", detail: "internal error" };
 const FAILED_FRAME = `event: error\ndata: ${JSON.stringify(FAILED)}\n\n`;

@@ -7,19 +7,14 @@ import { trackRequest } from "../core/request.js";
 /** Characters that proxies and tracing libraries use in ids. They cannot forge a log line. */
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-/** Assigns a request id, taken from `x-request-id` if valid, and returns it in the response. */
-export function requestId(budget: BodyBudget): RequestHandler {
+/** Assigns a request id, taken from `x-request-id` if valid. Prevents browsers from guessing the content type. */
+export function responseHeaders(budget: BodyBudget): RequestHandler {
   return (req, res, next) => {
     const given = req.headers["x-request-id"];
     const id = typeof given === "string" && SANE.test(given) ? given : randomUUID();
     trackRequest(req, id, budget);
     res.setHeader("X-Request-Id", id);
+    res.setHeader("X-Content-Type-Options", "nosniff");
     next();
   };
 }
-
-/** Prevents browsers from guessing the content type. */
-export const noSniffing: RequestHandler = (_req, res, next) => {
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  next();
-};

@@ -119,19 +119,11 @@ class Namespace {
   }
 }
 
-type Namespaces = Map<string, Namespace>;
-
-function namespaceIn(namespaces: Namespaces, checkpoint_ns: string): Namespace {
-  let found = namespaces.get(checkpoint_ns);
-  if (!found) namespaces.set(checkpoint_ns, (found = new Namespace()));
-  return found;
-}
-
 const keyOf = ({ checkpoint_ns, checkpoint_id }: CheckpointKey): string =>
   JSON.stringify([checkpoint_ns, checkpoint_id]);
 
 export class ThreadMemorySaver extends BaseCheckpointSaver {
-  readonly #threads = new Map<string, Namespaces>();
+  readonly #threads = new Map<string, Map<string, Namespace>>();
 
   constructor() {
     super();
@@ -247,9 +239,11 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   }
 
   #namespace({ thread_id, checkpoint_ns }: NamespaceRef): Namespace {
-    let found = this.#threads.get(thread_id);
-    if (!found) this.#threads.set(thread_id, (found = new Map<string, Namespace>()));
-    return namespaceIn(found, checkpoint_ns);
+    let namespaces = this.#threads.get(thread_id);
+    if (!namespaces) this.#threads.set(thread_id, (namespaces = new Map<string, Namespace>()));
+    let found = namespaces.get(checkpoint_ns);
+    if (!found) namespaces.set(checkpoint_ns, (found = new Namespace()));
+    return found;
   }
 
   async #tuple(

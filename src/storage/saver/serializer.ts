@@ -103,7 +103,9 @@ function plainJson(value: unknown): string | undefined {
       return true;
     }
     if (![Object.prototype, null].includes(Object.getPrototypeOf(part) as object | null)) return false;
-    return Object.entries(part).every(([key, item]) => !SPECIAL_KEYS.has(key) && isPlain(item, level + 1));
+    for (const [key, item] of Object.entries(part))
+      if (SPECIAL_KEYS.has(key) || !isPlain(item, level + 1)) return false;
+    return true;
   };
   try {
     return isPlain(value, 1) ? JSON.stringify(value) : undefined;
