@@ -260,7 +260,10 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       }
       return finish(dropped());
     };
-    const ready = readyToWrite(watched);
+    const { before, lease } = watched;
+    const pending = before?.();
+    // A lost lease fences its run.
+    const ready = pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
     const started = ready ? ready.then(() => (isOver() ? dropped() : work())) : callSafely(work);
     const write: Promise<T> = started.then(finish, fail);
     watched.writes.add(write);
@@ -299,10 +302,4 @@ export class RunCheckpointer extends BaseCheckpointSaver {
       }
     }
   }
-}
-
-/** Resolves once a run may write; undefined if it may write now. A lost lease fences its run. */
-function readyToWrite({ before, lease }: WatchedRun): Promise<void> | undefined {
-  const pending = before?.();
-  return pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
 }

@@ -163,7 +163,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     lease: RunLease,
     thread: ThreadPatch,
   ): Promise<"begun" | "queued"> {
-    await registerRunWebhook(context, run, checked);
+    if (checked.request.webhook != null) await registerRunWebhook(context, run, checked);
     const from = checked.known?.from;
     // A delayed run was accepted earlier: the limits apply to new requests.
     const { max_waiting_runs: mostWaiting, max_waiting_runs_per_user: mostOfCaller } = from

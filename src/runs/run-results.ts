@@ -153,7 +153,8 @@ export class RunResults {
       ? undefined
       : (ended.resumption ?? (isLost ? ended.ifLost() : undefined));
     const own = { ...ended, ending: final, resumption, isLost };
-    const result = (await this.#requeue(own)) ?? (await this.#storeOrDefer(own, isLost));
+    const left = resumption && (await this.#requeue(own));
+    const result = left ?? (await this.#storeOrDefer(own, isLost));
     if (hasLeft(result.became)) return { ...result, isLost };
     if (!isLost) await atEnd?.(result.became === "dead");
     return { ...result, isLost, ...(isLost && (await this.#isTaken(ended)) && { became: "taken" }) };

@@ -21,7 +21,7 @@ import type { Checkpointer } from "../storage/contract/checkpointer.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { InvalidRequestError, ThreadExistsError } from "../support/errors.js";
 import { newIdLike, requireUuid } from "../support/ids.js";
-import { now } from "../storage/rows/rows.js";
+import { compareTexts, now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
 import { assertMetadataKeys } from "../context/request-limits.js";
 import { newThreadRow, readerOf } from "./thread-state.js";
@@ -54,16 +54,14 @@ async function storedOf(
     v,
     ts,
     metadata: byKey((await toStored(metadata ?? {})) as JsonObject),
-    channel_values: Object.fromEntries(values.sort(([a], [b]) => compareText(a, b))),
+    channel_values: Object.fromEntries(values.sort(([a], [b]) => compareTexts(a, b))),
     channel_versions: byKey(channel_versions),
     versions_seen: byKey(versions_seen),
     // Tasks end in any order. The sort is stable, so the writes of each task keep their order.
-    writes: writes.sort(([a], [b]) => compareText(a, b)),
+    writes: writes.sort(([a], [b]) => compareTexts(a, b)),
   };
   return visibleCheckpoint(stored, filter);
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** @throws InvalidRequestError if its values are invalid (`invalid_request`) */
 async function partOfStored(

@@ -33,16 +33,13 @@ export function readingOf(graph: ServedGraph): "direct" | "public" | "unknown" {
  * does not end when `config.signal` aborts: the caller has to stop.
  */
 export function directChunks(graph: ServedGraph, input: unknown, config: GraphConfig): Chunks | undefined {
-  if (readingOf(graph) !== "direct" || isInsideOfNode()) return undefined;
+  if (readingOf(graph) !== "direct") return undefined;
+  // Inside of a node of another graph, `stream()` also passes that graph's channels on.
+  if (ambientConfig()?.configurable?.__pregel_read !== undefined) return undefined;
   const { config: own, _streamIterator } = graph as unknown as Required<Pregel>;
   // `stream()` adds the graph's recursion limit, and LangChain the defaults of a config.
   const options = ensureConfig({ recursionLimit: own?.recursionLimit, ...config });
   return _streamIterator.call(graph, input, options);
-}
-
-/** Inside of a node of another graph, `stream()` also passes that graph's channels on. */
-function isInsideOfNode(): boolean {
-  return ambientConfig()?.configurable?.__pregel_read !== undefined;
 }
 
 /** The object in the prototype chain that defines a method. */

@@ -7,7 +7,7 @@ import {
   PayloadTooLargeError,
   ServerBusyError,
 } from "../../support/errors.js";
-import { invalidBody } from "./json-body.js";
+import { invalidBody, parseJson } from "./json-body.js";
 
 interface HeldBody {
   bytes: number;
@@ -67,37 +67,29 @@ export interface BodyLimits {
 }
 
 /**
- * Reads a request's body and passes it to `use`; its bytes count against the budget until `use`
- * returns.
+ * Reads and parses a request's body; its bytes count against the budget until it is parsed.
  * @param read the body, if it has already been read
  * @throws PayloadTooLargeError (`payload_too_large`), ServerBusyError (`server_busy`)
- * @throws InvalidRequestError if the body is incomplete, or its encoding is unknown or invalid
+ * @throws InvalidRequestError if the body is incomplete or not valid JSON, or its encoding is unknown or invalid
  *   (`invalid_request`)
  */
-export async function withBody<T>(
+export async function readBody(
   req: IncomingMessage,
   read: Buffer | undefined,
-  { limit, budget }: BodyLimits,
-  use: (bytes: Buffer) => T,
-): Promise<T> {
-  const held = budget.open();
-  const add = (bytes: number) => budget.add(held, bytes);
+  limits: BodyLimits,
+): Promise<unknown> {
+  const held = limits.budget.open();
   try {
-    const raw = read ?? (await readBytes(req, limit, held, add));
+    const raw = read ?? (await readBytes(req, limits, held));
     const isPlain = raw.length === 0 || !isGzip(req.headers["content-encoding"]);
-    return use(isPlain ? raw : await inflate(raw, limit, add));
+    return parseJson(isPlain ? raw : await inflate(raw, limits, held));
   } finally {
-    budget.close(held);
+    limits.budget.close(held);
   }
 }
 
 /** All bytes of a body. An oversized body is rejected immediately; the rest of it is read and discarded. */
-function readBytes(
-  req: IncomingMessage,
-  limit: number,
-  held: HeldBody,
-  add: (bytes: number) => void,
-): Promise<Buffer> {
+function readBytes(req: IncomingMessage, { limit, budget }: BodyLimits, held: HeldBody): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -117,7 +109,7 @@ function readBytes(
       if (size > limit) return refuse(new PayloadTooLargeError(limit));
       chunks.push(chunk);
       try {
-        add(chunk.length);
+        budget.add(held, chunk.length);
       } catch {
         // `onRefusal` has already been called.
       }
@@ -142,7 +134,7 @@ function isGzip(encoding: string | undefined): boolean {
   );
 }
 
-async function inflate(bytes: Buffer, limit: number, add: (bytes: number) => void): Promise<Buffer> {
+async function inflate(bytes: Buffer, { limit, budget }: BodyLimits, held: HeldBody): Promise<Buffer> {
   const gunzip = createGunzip();
   gunzip.end(bytes);
   const chunks: Buffer[] = [];
@@ -151,7 +143,7 @@ async function inflate(bytes: Buffer, limit: number, add: (bytes: number) => voi
     for await (const chunk of gunzip as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) throw new PayloadTooLargeError(limit);
-      add(chunk.length);
+      budget.add(held, chunk.length);
       chunks.push(chunk);
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 /** What handlers read of a request: its context, its body, and whether its client is still connected. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "../../models/caller.js";
-import { BodyBudget, withBody } from "./body-bytes.js";
+import { BodyBudget, readBody } from "./body-bytes.js";
 import { assertPlain, parseJson } from "./json-body.js";
 
 /** Data about a request that middleware records for later handlers. */
@@ -39,7 +39,7 @@ export function disconnectSignal(res: ServerResponse): AbortSignal {
 }
 
 /**
- * The JSON value of a request's body; `{}` if it is empty. See `parseJson` and `withBody` for
+ * The JSON value of a request's body; `{}` if it is empty. See `parseJson` and `readBody` for
  * limits. Bodies are raw bytes, regardless of the content type.
  * @param limit maximum size in bytes, also after decompression
  * @throws InvalidRequestError (`invalid_request`), PayloadTooLargeError (`payload_too_large`)
@@ -49,7 +49,7 @@ export async function readJson(req: IncomingMessage & { body?: unknown }, limit:
   // Behind a body parser of the host application, the stream has already been read.
   if (req.body !== undefined && req.readableEnded) return readParsed(req.body);
   const { body, budget = new BodyBudget(Infinity) } = requestContext(req);
-  return withBody(req, body, { limit, budget }, parseJson);
+  return readBody(req, body, { limit, budget });
 }
 
 function readParsed(body: unknown): unknown {

@@ -1,7 +1,27 @@
-/** The access log. */
+/** The id of each request, and the access log. */
+import { randomUUID } from "node:crypto";
 import type { RequestHandler } from "express";
 import type { Logger } from "../../support/log.js";
-import { requestContext } from "../core/request.js";
+import type { BodyBudget } from "../core/body-bytes.js";
+import { requestContext, trackRequest } from "../core/request.js";
+
+/** Characters that proxies and tracing libraries use in ids. They cannot forge a log line. */
+const SANE = /^[\w.:/+=@-]{1,128}$/;
+
+/**
+ * Assigns a request id, taken from `x-request-id` if valid, and returns it in the response. Prevents browsers from guessing
+ * the content type.
+ */
+export function responseHeaders(budget: BodyBudget): RequestHandler {
+  return (req, res, next) => {
+    const given = req.headers["x-request-id"];
+    const id = typeof given === "string" && SANE.test(given) ? given : randomUUID();
+    trackRequest(req, id, budget);
+    res.setHeader("X-Request-Id", id);
+    res.setHeader("X-Content-Type-Options", "nosniff");
+    next();
+  };
+}
 
 /** Status of a request that was upgraded to a WebSocket. */
 const SWITCHED = 101;

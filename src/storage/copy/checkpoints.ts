@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Checkpoint, CheckpointTuple, SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import { byKey } from "../../models/common.js";
+import { compareTexts } from "../rows/rows.js";
 import { isSpecial } from "../saver/writes.js";
 
 // Digests do not depend on the order of keys and writes.
@@ -54,7 +55,7 @@ function inOrder(writes: Writes): Writes {
     JSON.stringify([task, isSpecial(channel) ? [0, channel] : [1]]);
   return writes
     .map((write) => ({ write, rank: rankOf(write) }))
-    .sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .sort((a, b) => compareTexts(a.rank, b.rank))
     .map(({ write }) => write);
 }
 

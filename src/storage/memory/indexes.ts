@@ -1,6 +1,7 @@
 /** The rows of threads and runs in memory, and the ordered lists that searches read. */
 import { filterInTurns } from "../../support/event-loop.js";
 import {
+  compareTexts,
   containing,
   inScope,
   labelsOf,
@@ -17,8 +18,6 @@ import { countFirst } from "./saver.js";
 
 type SortField = ThreadQuery["sortBy"];
 type Compare<T> = (a: T, b: T) => number;
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const by =
   (field: SortField): Compare<ThreadRow> =>

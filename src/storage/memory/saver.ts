@@ -17,6 +17,7 @@ import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../save
 import { addSends, tupleOf } from "../saver/tuple.js";
 import { numbered } from "../saver/writes.js";
 import { plainText, textSerializer } from "../saver/serializer.js";
+import { compareTexts } from "../rows/rows.js";
 
 /** A serialized value: a string, or bytes outside the V8 heap if it is large. */
 type Dumped = string | Uint8Array;
@@ -300,8 +301,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 const sized = (bytes: Uint8Array): Dumped =>
   bytes.length < LARGE ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString() : bytes;
 
-const byTask = (a: StoredWrite, b: StoredWrite): number =>
-  a.taskId < b.taskId ? -1 : a.taskId > b.taskId ? 1 : a.idx - b.idx;
+const byTask = (a: StoredWrite, b: StoredWrite): number => compareTexts(a.taskId, b.taskId) || a.idx - b.idx;
 
 /** Compares the raw JSON: filters hold only strings and numbers, which deserializing does not change. */
 function hasEntries(metadata: Dumped, entries: readonly (readonly [string, unknown])[]): boolean {

@@ -1,5 +1,5 @@
 import type { Pool, QueryResultRow } from "pg";
-import { type ExplainError, guarded } from "../driver/errors.js";
+import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import { CONNECT_TIMEOUT, type PostgresDriver, type PostgresOptions } from "./options.js";
 
 /** Runs one statement and returns its rows. */
@@ -78,15 +78,17 @@ export class PostgresPool {
     await this.#pool.end();
   }
 
-  #query<Row extends QueryResultRow>(
+  async #query<Row extends QueryResultRow>(
     text: string,
     values: readonly unknown[],
     name: string | undefined,
   ): Promise<Row[]> {
-    return guarded(this.explain, async () => {
+    try {
       const { rows } = await this.#pool.query<Row>({ name, text, values: [...values] });
       return rows;
-    });
+    } catch (error) {
+      throw storageError(error, this.explain);
+    }
   }
 
   #nameOf(text: string): string | undefined {

@@ -21,6 +21,7 @@ import { toJsonColumn } from "./rows.js";
 import * as sql from "./saver-sql.js";
 import type { CheckpointRow } from "./saver-sql.js";
 import { type EditGuard, PostgresWriter, type Serialized } from "./writer.js";
+import { compareTexts } from "../rows/rows.js";
 
 /** Maximum number of checkpoints per statement in `list`, because each comes with all its values. */
 const PAGE = 25;
@@ -249,8 +250,7 @@ const keyOf = (
 
 const byPlace = (a: CheckpointRow, b: CheckpointRow) => (a.place ?? 0) - (b.place ?? 0);
 const byTask = (a: CheckpointRow, b: CheckpointRow) =>
-  compare(a.detail ?? "", b.detail ?? "") || byPlace(a, b);
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  compareTexts(a.detail ?? "", b.detail ?? "") || byPlace(a, b);
 
 async function readTuple(
   row: CheckpointRow,

@@ -1,6 +1,6 @@
 import { attemptOf, firstIdOf, type RunFrame } from "../../models/run-stream.js";
 import { ConfigError } from "../../support/errors.js";
-import { type ExplainError, guarded } from "../driver/errors.js";
+import { type ExplainError, guarded, storageError } from "../driver/errors.js";
 import {
   ENDED_MS,
   type FrameBus,
@@ -99,14 +99,16 @@ export class RedisFrames implements FrameBus {
   }
 
   async append(parts: readonly FramePart[]): Promise<(number | undefined)[]> {
-    return guarded(this.#explain, async () => {
+    try {
       const { client } = this.#calls;
       // The driver pipelines commands issued in the same tick.
       const places = await Promise.all(parts.map((part) => client.sendCommand(this.#appending(part))));
       return places.map((place, index) =>
         Number(place) < 0 ? undefined : firstIdOf(parts[index]?.attempt ?? 1) + Number(place),
       );
-    });
+    } catch (error) {
+      throw storageError(error, this.#explain);
+    }
   }
 
   async read(runId: string, after: number): Promise<FramePage | undefined> {

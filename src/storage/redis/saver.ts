@@ -13,7 +13,7 @@ import {
 import type { CheckpointKey } from "../saver/wrap.js";
 import { ThreadChangedError } from "../../support/errors.js";
 import { knownHead } from "../saver/known-head.js";
-import { containing } from "../rows/rows.js";
+import { compareTexts, containing } from "../rows/rows.js";
 import { requiredCheckpointRef, configOf, type NamespaceRef, checkpointRef } from "../saver/ref.js";
 import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
 import { addSends, storedVersions, tupleOf } from "../saver/tuple.js";
@@ -310,7 +310,7 @@ class RedisTuples {
       return { taskId, index, channel: head[0], type: head[1], body };
     });
     const writes = all.filter(({ taskId, channel }) => isWriteNeeded(taskId, channel, needed));
-    writes.sort((a, b) => (a.taskId === b.taskId ? a.index - b.index : a.taskId < b.taskId ? -1 : 1));
+    writes.sort((a, b) => compareTexts(a.taskId, b.taskId) || a.index - b.index);
     return Promise.all(
       writes.map(async ({ taskId, channel, type, body }): Promise<CheckpointPendingWrite> => [
         taskId,

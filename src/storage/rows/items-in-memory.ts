@@ -1,10 +1,11 @@
 /** Long-term memory, kept in process memory. */
 import type { ItemPage, ItemRow, ItemTable, ItemWrite, StoredItem } from "../contract/items.js";
+import { compareTexts } from "./rows.js";
 
 type ItemKey = Pick<ItemRow, "namespace" | "key">;
 
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-const byKey = (a: ItemKey, b: ItemKey) => compare(a.namespace, b.namespace) || compare(a.key, b.key);
+const byKey = (a: ItemKey, b: ItemKey) =>
+  compareTexts(a.namespace, b.namespace) || compareTexts(a.key, b.key);
 const idOf = ({ namespace, key }: ItemKey) => JSON.stringify([namespace, key]);
 
 const isBelow = (namespace: string, prefix: string) =>

@@ -1,5 +1,5 @@
 /** Rules for rows that all backends share: patches, filters, expiry. */
-import type { JsonObject } from "../../models/common.js";
+import { isRecord, type JsonObject } from "../../models/json.js";
 import type { RunSortField } from "../../models/run.js";
 import { isFinished } from "../../models/run-status.js";
 import { reportedTokens } from "../../models/token-counts.js";
@@ -8,6 +8,9 @@ import type { ThreadPatch, ThreadRow } from "../contract/threads.js";
 
 /** The current time as stored in rows: ISO 8601 UTC with milliseconds. */
 export const now = (): string => new Date().toISOString();
+
+/** Compares texts in the order of their UTF-16 code units, in which ids and times sort too. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Whether a thread has not changed since this `updated_at` and nothing runs or will run on it; see `ThreadTable.delete`. */
 export const isUnused = (
@@ -168,14 +171,10 @@ export function containing(filter: unknown): (value: unknown) => boolean {
     const parts = filter.map(containing);
     return (value) => Array.isArray(value) && parts.every((part) => value.some(part));
   }
-  if (!isObject(filter)) return (value) => value === filter;
+  if (!isRecord(filter)) return (value) => value === filter;
   const tests = Object.keys(filter).map((key) => [key, containing(filter[key])] as const);
   return (value) =>
-    isObject(value) && tests.every(([key, test]) => Object.hasOwn(value, key) && test(value[key]));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+    isRecord(value) && tests.every(([key, test]) => Object.hasOwn(value, key) && test(value[key]));
 }
 
 // Labels ("facts" in tables and documents) are the indexed part of metadata. Each top-level metadata entry with a scalar

@@ -1,7 +1,7 @@
 import type { TimerKind, TimerRow, TimerTable } from "../contract/timers.js";
+import { compareTexts } from "./rows.js";
 
 const keyOf = ({ kind, id }: Pick<TimerRow, "kind" | "id">): string => `${kind} ${id}`;
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Timers, kept in process memory. There are few of them, so every query scans all rows. */
 export function createMemoryTimers(): TimerTable {
@@ -10,7 +10,7 @@ export function createMemoryTimers(): TimerTable {
   const timed = (kinds: readonly TimerKind[]): (TimerRow & { due_at: string })[] =>
     [...rows.values()]
       .filter((row): row is TimerRow & { due_at: string } => row.due_at !== null && kinds.includes(row.kind))
-      .sort((a, b) => compare(a.due_at, b.due_at) || compare(a.id, b.id));
+      .sort((a, b) => compareTexts(a.due_at, b.due_at) || compareTexts(a.id, b.id));
 
   return {
     async insert(row) {
@@ -41,7 +41,7 @@ export function createMemoryTimers(): TimerTable {
         [...rows.values()]
           .filter((row) => row.kind === kind && (threadId === undefined || row.thread_id === threadId))
           .filter((row) => scope === undefined || row.scope === scope)
-          .sort((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
+          .sort((a, b) => compareTexts(a.created_at, b.created_at) || compareTexts(a.id, b.id))
           .slice(offset, offset + limit),
       ),
   };

@@ -6,6 +6,7 @@ import {
   type UsageSum,
   type UsageTable,
 } from "../contract/usage.js";
+import { compareTexts } from "./rows.js";
 
 const keyOf = ({ run_id, attempt, seq }: UsageRow): string => `${run_id} ${attempt} ${seq}`;
 
@@ -28,7 +29,7 @@ export function createMemoryUsage(): UsageTable {
     },
     page: async ({ limit, offset }) =>
       [...rows.values()]
-        .sort((a, b) => compare(a.run_id, b.run_id) || a.attempt - b.attempt || a.seq - b.seq)
+        .sort((a, b) => compareTexts(a.run_id, b.run_id) || a.attempt - b.attempt || a.seq - b.seq)
         .slice(offset, offset + limit)
         .map((row) => ({ ...row })),
   };
@@ -57,10 +58,8 @@ function sumsOf(rows: readonly UsageRow[], { by, limit, offset }: UsageQuery): U
     sums.set(key, sum);
   }
   const order = (a: UsageSum, b: UsageSum) =>
-    by.reduce((found, group) => found || compare(a[group] ?? "", b[group] ?? ""), 0);
+    by.reduce((found, group) => found || compareTexts(a[group] ?? "", b[group] ?? ""), 0);
   return [...sums.values()].sort(order).slice(offset, offset + limit);
 }
 
 const noUsage = () => Object.fromEntries(USAGE_SUMS.map((field) => [field, 0])) as unknown as UsageSum;
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
