@@ -78,7 +78,7 @@ function dictToWire(value: { toDict(): { type: string; data: JsonObject } }, wal
   return { ...(isRecord(fields) && fields), type: convert(type, walk) };
 }
 
-function isPlain(value: object): boolean {
+function isPlain(value: object): value is JsonObject {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
@@ -145,17 +145,14 @@ function convert(value: unknown, walk: Walk): unknown {
     if (ancestors.length > MAX_SERIALIZABLE_DEPTH)
       throw new Error(`nested more than ${MAX_SERIALIZABLE_DEPTH} deep`);
     if (Array.isArray(value)) return listToWire(value, walk);
-    return isPlain(value) ? plainToWire(value as JsonObject, walk) : instanceToWire(value, walk);
+    if (isPlain(value) && typeof value.toJSON !== "function") return recordToWire(value, walk);
+    return instanceToWire(value, walk);
   } catch (error) {
     if (walk.strict) throw error;
     return `[unreadable: ${errorMessage(error)}]`;
   } finally {
     ancestors.pop();
   }
-}
-
-function plainToWire(value: JsonObject, walk: Walk): unknown {
-  return typeof value.toJSON === "function" ? instanceToWire(value, walk) : recordToWire(value, walk);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Executes graphs. Every run goes through here, whether its client waits for the answer or streams it. */
 import { setMaxListeners } from "node:events";
 import { currentNode, type GraphConfig } from "../graphs/graph.js";
-import { directChunks, readingOf } from "../graphs/stream/direct-chunks.js";
+import { directChunks } from "../graphs/stream/direct-chunks.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
 import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
@@ -316,18 +316,13 @@ export class Execution {
       const events = graph.streamEvents(input, { ...config, version: "v2" });
       return consume(events, (event) => this.#takeEvent(event), { begun });
     }
-    const direct = this.#context.settings.direct_streams ? this.#directChunks(input, config) : undefined;
+    const direct = this.#context.settings.direct_streams
+      ? directChunks(graph, input, config, () => this.#reportReading(graph))
+      : undefined;
     return consume(direct ?? (await graph.stream(input, config)), (chunk) => this.#takeChunk(chunk), {
       begun,
       signal: direct && this.#controller.signal,
     });
-  }
-
-  #directChunks(input: unknown, config: GraphConfig): AsyncIterable<unknown> | undefined {
-    const { graph } = this.#options.request.bound;
-    const chunks = directChunks(graph, input, config);
-    if (!chunks && readingOf(graph) === "unknown") this.#reportReading(graph);
-    return chunks;
   }
 
   #reportReading(graph: object): void {

@@ -31,9 +31,17 @@ export function readingOf(graph: ServedGraph): "direct" | "public" | "unknown" {
 /**
  * The chunks of `graph.stream(input, config)`; undefined if they can only be read through that method. Unlike it, reading
  * does not end when `config.signal` aborts: the caller has to stop.
+ * @param onUnknown called for a Pregel with different internals
  */
-export function directChunks(graph: ServedGraph, input: unknown, config: GraphConfig): Chunks | undefined {
-  if (readingOf(graph) !== "direct") return undefined;
+export function directChunks(
+  graph: ServedGraph,
+  input: unknown,
+  config: GraphConfig,
+  onUnknown?: () => void,
+): Chunks | undefined {
+  const reading = readingOf(graph);
+  if (reading === "unknown") onUnknown?.();
+  if (reading !== "direct") return undefined;
   // Inside of a node of another graph, `stream()` also passes that graph's channels on.
   if (ambientConfig()?.configurable?.__pregel_read !== undefined) return undefined;
   const { config: own, _streamIterator } = graph as unknown as Required<Pregel>;

@@ -6,7 +6,7 @@
  */
 export function copyJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyElement) as T;
+  if (Array.isArray(value)) return value.map(copyJson) as T;
   const copy = { ...value } as Record<string, unknown>;
   for (const key of Object.keys(copy)) {
     const entry = copy[key];
@@ -16,8 +16,6 @@ export function copyJson<T>(value: T): T {
   }
   return copy as T;
 }
-
-const copyElement = (element: unknown): unknown => copyJson(element);
 
 /** A new object: deleting keys would make every later access to the object slower. */
 function withoutUndefined(value: Record<string, unknown>): unknown {
