@@ -46,7 +46,9 @@ async function crossedBy(work) {
     .map(({ url, functions }) => ({ file: relative(ROOT, fileURLToPath(url.split("?")[0])), functions }))
     .filter(({ file }) => file.startsWith("src/"))
     .sort((a, b) => (a.file < b.file ? -1 : 1))
-    .flatMap(({ file, functions }) => functions.filter(isCalled).map((one) => `${file}:${placeOf(file, one)}`));
+    .flatMap(({ file, functions }) =>
+      functions.filter(isCalled).map((one) => `${file}:${placeOf(file, one)}`),
+    );
 }
 
 /** Functions called on load: the helper that tsx adds to each file, and static initializers of classes. */
