@@ -13,6 +13,7 @@ import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
 import { beginQueued, insertRun, newLiveRun, prepareRun, storeOnThread, takesOverRow } from "./start-run.js";
+import { MustWait, waitInTurn } from "./thread-turns.js";
 import { idleLease } from "../threads/idle-lease.js";
 
 /** Runs wait for their threads in this process, and need no other capacity. */
@@ -29,9 +30,11 @@ export class InProcessQueue implements Queue<EngineContext, LiveRun> {
     checked: CheckedRequest,
     options: AcceptOptions,
   ): Promise<Accepted<LiveRun>> {
-    const free = await tryLock(context, checked);
-    if (!free && !options.isAwaited) return { run: await queueRun(context, checked, options) };
-    const lease = free ?? (await waitForLock(context, checked, options.signal));
+    const next = await startNext(context, checked, options);
+    if (next) return { run: next.run, live: next };
+    if (takesOverRow(context, checked)) await (await import("./cancel.js")).stopOthers(context, checked);
+    if (!options.isAwaited) return { run: await queueRun(context, checked, options) };
+    const lease = await waitForLock(context, checked, { signal: options.signal });
     const live = await startHolding(context, checked, lease, options);
     return { run: live.run, live };
   }
@@ -53,28 +56,35 @@ export class InProcessQueue implements Queue<EngineContext, LiveRun> {
   }
 }
 
-/** Locks a free thread; undefined if it is busy and the run may wait for it or take it over. */
-async function tryLock(context: EngineContext, checked: CheckedRequest): Promise<ThreadLease | undefined> {
+/** Starts the run if its thread is free and it is next there. Undefined if it may wait, or take the thread over. */
+async function startNext(
+  context: EngineContext,
+  checked: CheckedRequest,
+  options: AcceptOptions,
+): Promise<LiveRun | undefined> {
   const { threadId, request } = checked;
-  const strategy = strategyOf(context, request);
-  const lease = await context.storage.locks.acquire(threadId, { wait: false });
-  if (lease || strategy === "enqueue") return lease;
-  if (!takesOverRow(context, checked)) return idleLease(context, threadId);
-  const { stopOthers } = await import("./cancel.js");
-  await stopOthers(context, checked);
-  return undefined;
+  const canWait = strategyOf(context, request) === "enqueue" || takesOverRow(context, checked);
+  const { locks } = context.storage;
+  const lease = canWait ? await locks.acquire(threadId, { wait: false }) : await idleLease(context, threadId);
+  try {
+    return lease && (await startHolding(context, checked, lease, options, { isNext: true }));
+  } catch (error) {
+    if (!(error instanceof MustWait)) throw error;
+    if (!canWait) throw new ThreadBusyError(threadId);
+    return undefined;
+  }
 }
 
-/** Waits in order of arrival. A run that takes the thread over starts before the runs queued earlier. */
+/** Waits in order of acceptance. A run that takes the thread over starts before the runs queued earlier. */
 async function waitForLock(
   context: EngineContext,
   checked: CheckedRequest,
-  signal?: AbortSignal,
+  { signal, stored }: { signal: AbortSignal | undefined; stored?: () => Promise<void> },
 ): Promise<ThreadLease> {
   const { threadId } = checked;
-  const { storage, live } = context;
+  const { live } = context;
   const leave = signal ? AbortSignal.any([signal, live.stopping]) : live.stopping;
-  const wait = () => storage.locks.acquire(threadId, { wait: true, signal: leave });
+  const wait = () => waitInTurn(context, { threadId, stored, signal: leave });
   const takeOver = () => live.takeOver(threadId, () => waitStopping(context, checked, leave));
   const report = setTimeout(reportWait, LONG_WAIT_MS, context, threadId).unref();
   const lease = await (takesOverRow(context, checked) ? takeOver() : wait()).finally(() =>
@@ -132,12 +142,13 @@ function reportWait(context: EngineContext, thread_id: string): void {
   );
 }
 
-/** Stores the row of the run and starts it, under the lease of its thread. */
+/** Stores the row of the run and starts it, under the lease of its thread. @throws MustWait if `isNext` is set and it is not */
 async function startHolding(
   context: EngineContext,
   checked: CheckedRequest,
   lease: ThreadLease,
   { signal, ...options }: AcceptOptions,
+  { isNext = false } = {},
 ): Promise<LiveRun> {
   let live: LiveRun;
   try {
@@ -149,7 +160,7 @@ async function startHolding(
   }
   await live.begin(lease, () => {
     signal?.throwIfAborted();
-    const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch);
+    const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch, isNext);
     return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
   });
   return live;
@@ -166,8 +177,8 @@ async function queueRun(
 ): Promise<Run> {
   const live = newLiveRun(context, checked, options, 0);
   const leaving = new AbortController();
-  const lease = waitForLock(context, checked, leaving.signal);
-  const stored = storeQueued(context, checked, live, lease).then(() => live.queue(leaving));
+  const lease = waitForLock(context, checked, { signal: leaving.signal, stored: () => stored });
+  const stored: Promise<void> = storeQueued(context, checked, live, lease).then(() => live.queue(leaving));
   stored.catch((error: unknown) => leaving.abort(error));
   void beginQueued(context, checked, live, lease, stored);
   await stored;

@@ -3,7 +3,7 @@ import { acceptanceKey, now } from "../storage/rows/rows.js";
 import { isFinished } from "../models/run-status.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunKey, RunOutcome, RunRow, UnfinishedRun } from "../storage/contract/runs.js";
-import { GraphServeError } from "../support/errors.js";
+import { GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
@@ -21,6 +21,7 @@ import {
 import { isDead, ownerOf } from "../storage/rows/owners.js";
 import { type InterruptedRun, readInterruptedRun, resumeThread, rootOf, writerOf } from "./resume-run.js";
 import { revert } from "./rollback.js";
+import { inTurn } from "./thread-turns.js";
 
 /**
  * How to recover interrupted runs that can be resumed: `resume` resumes them here, `queue` requeues them for any process
@@ -122,17 +123,20 @@ class Recovery {
     }
   }
 
-  /** Recovers runs under the caller's lease. Resolves when the caller can use the thread again. */
+  /**
+   * Recovers runs under the caller's lease. Resolves when the caller can use the thread again.
+   * @throws StorageUnavailableError if a run cannot be claimed: the caller's run must not go first (`storage_unavailable`)
+   */
   async recoverUnder(threadId: string, lease: ThreadLease): Promise<void> {
     const { lost } = lease;
     const borrowed: ThreadLease = { lost, confirm: () => lease.confirm?.(), release: () => undefined };
     // A process that has lost its lock may requeue its run while the run is claimed here. The run is still first.
-    for (let round = 0, recovered = -1; round < ROUNDS && recovered !== 0; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       const { ended, count } = await this.#recoverRun(new Map([[threadId, borrowed]]));
       await ended;
-      if (lost?.aborted) return;
-      recovered = count;
+      if (lost?.aborted || count === 0) return;
     }
+    throw new StorageUnavailableError("an earlier run of the thread could not be resumed");
   }
 
   /**
@@ -173,8 +177,9 @@ class Recovery {
         : [],
     );
     for (const row of reverted) await revert(this.#context, row);
-    const resumed = dispositions.flatMap((disposition) =>
-      "resumed" in disposition ? [disposition.resumed] : [],
+    const resumed = await inTurn(
+      this.#context,
+      dispositions.flatMap((disposition) => ("resumed" in disposition ? [disposition.resumed] : [])),
     );
     const queued = dispositions.filter((disposition) => "queued" in disposition).length;
     if (queued + reverted.length > 0) this.#context.queue.notify();

@@ -2,7 +2,7 @@
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows/rows.js";
-import type { RunStatus } from "../models/run-status.js";
+import { isFinished, type RunStatus } from "../models/run-status.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { Resumption, RunKey, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
 import type { ThreadPatch } from "../storage/contract/threads.js";
@@ -81,15 +81,15 @@ function cannotResume(error: unknown): unknown {
 }
 
 /**
- * Claims the runs of a thread and executes them one after the other, in their order. Skips runs that another process has
- * claimed. `begun` resolves when the first run is in flight; `ended` when the last run has ended and the lease is
- * released. Neither this function nor these promises reject.
+ * Claims the runs of a thread and executes them one after the other, in their order. If one cannot be claimed and has not
+ * ended, those behind it are left to the next recovery. `begun` resolves when the first run is in flight; `ended` when the
+ * last run has ended and the lease is released. Neither this function nor these promises reject.
  */
 export async function resumeThread(
   runs: readonly InterruptedRun[],
   lease: ThreadLease,
-): Promise<{ begun: Promise<void>; ended: Promise<void> }> {
-  let begun: Promise<void> | undefined;
+): Promise<{ begun: Promise<unknown>; ended: Promise<void> }> {
+  let begun: Promise<unknown> | undefined;
   let before = Promise.resolve();
   for (const run of runs) {
     const isWaiting = run.row.status !== "running";
@@ -97,9 +97,11 @@ export async function resumeThread(
       const turn = lend(lease);
       before = turn.returned;
       begun = beginWaiting(run, turn);
+      if (run !== runs.at(-1) && (await begun) === "left" && !(await hasEnded(run))) break;
       continue;
     }
     const live = await takeOver(run);
+    if (!live && !(await hasEnded(run))) break;
     if (!live) continue;
     const turn = lend(lease);
     if (begun) before = queue(run, live, turn, before);
@@ -109,6 +111,15 @@ export async function resumeThread(
     }
   }
   return { begun: begun ?? Promise.resolve(), ended: before.then(() => lease.release()) };
+}
+
+/** Whether the run has ended or was deleted. False if the storage does not answer. Never rejects. */
+async function hasEnded({ row, context: { storage } }: InterruptedRun): Promise<boolean> {
+  const stored = storage.runs.get(row.thread_id, row.run_id);
+  return stored.then(
+    (now) => !now || isFinished(now),
+    () => false,
+  );
 }
 
 interface Lent extends ThreadLease {
@@ -220,9 +231,10 @@ class NotTaken extends Error {}
 
 /**
  * Starts an unowned run at the front of the queue. One statement claims it and sets its status to `running`. Resolves
- * when the run is in flight, or has ended without starting. Never rejects.
+ * when the run is in flight, has ended without starting, or is `left` to another process or the next recovery. Never
+ * rejects.
  */
-async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<void> {
+async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<"left" | undefined> {
   const { context, checked } = run;
   const live = liveOf(run);
   const { resumption } = live;
@@ -243,12 +255,13 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<voi
     );
   } catch (error) {
     // A failed claim is retried by recovery.
-    if (isTried) return;
-    await takeAs(requeued(run.row, ownerId), "pending", { updated_at: now() }).then(
-      () => live.fail(error),
-      () => undefined,
+    if (isTried) return "left";
+    return takeAs(requeued(run.row, ownerId), "pending", { updated_at: now() }).then(
+      () => live.fail(error).then(() => undefined),
+      () => "left",
     );
   }
+  return undefined;
 }
 
 /**

@@ -18,6 +18,7 @@ import { reportQueuedWait } from "./accept-run.js";
 import type { stopOthers as Stop } from "./cancel.js";
 import { Quarantine } from "./quarantine.js";
 import { newLiveRun, prepareRun, registerRunWebhook, storeOnThread, takesOverRow } from "./start-run.js";
+import { MustWait } from "./thread-turns.js";
 
 /** Poll interval in milliseconds: picks up runs whose notification was lost. */
 const POLL_MS = 1000;
@@ -35,9 +36,6 @@ export interface QueueSettings {
 
 /** Number of recently served callers to remember. Runs of all other callers start first. */
 const MAX_RECENT_CALLERS = 100;
-
-/** Thrown if a run cannot start here because others are queued before it. */
-class MustWait extends Error {}
 
 export class SharedQueue implements Queue<EngineContext, LiveRun> {
   readonly isShared = true;

@@ -31,6 +31,7 @@ import {
 } from "../runs/run-request.js";
 import { claimed, queued, started } from "../runs/state.js";
 import { onEnd } from "./at-end.js";
+import { hasWaiting, MustWait } from "./thread-turns.js";
 import { ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
 import { createThread, renewedTtl } from "../threads/thread-state.js";
 
@@ -234,30 +235,38 @@ export async function storeOnThread<T>(
 
 /**
  * Stores the row of the run, or takes an existing one over, and updates its thread. After a storage error the row may
- * exist: a run with a known id then continues.
+ * exist: a run with a known id then continues. With `isNext`, the run only starts if no other process has queued runs on
+ * the thread.
  * @throws NotFoundError (`thread_not_found`)
+ * @throws MustWait if runs of other processes are queued on the thread
  */
 export async function insertRun(
   context: EngineContext,
   checked: CheckedRequest,
   { run, resumption }: LiveRun,
   thread: ThreadPatch,
+  isNext = false,
 ): Promise<false> {
   const { storage, live, ownerId } = context;
-  const { known } = checked;
+  const { known, request, threadId } = checked;
   const lease = { ...(run.attempt === 0 ? queued(ownerId) : started(ownerId)), resumption };
-  if (checked.request.webhook != null) await registerRunWebhook(context, run, checked);
+  // The statement that stores a new run checks this too.
+  if (isNext && known?.from && (await hasWaiting(context, threadId))) throw new MustWait();
+  if (request.webhook != null) await registerRunWebhook(context, run, checked);
   let isStored: boolean;
   try {
     isStored = await (known?.from
       ? takeRun(storage, run, known.from, { updated_at: thread.updated_at, ...lease }, thread)
-      : storage.runs.insert({ ...run, ...lease }, thread));
+      : storage.runs.insert({ ...run, ...lease }, thread, isNext));
   } catch (error) {
     live.results.markUncertain(run, known !== undefined);
     throw error;
   }
-  if (!isStored) throw new NotFoundError("thread", run.thread_id);
-  return false;
+  if (isStored) return false;
+  const mustWait = isNext && !known?.from && (await storage.threads.get(threadId)) !== undefined;
+  if (!mustWait) throw new NotFoundError("thread", threadId);
+  if (request.webhook != null) await storage.timers?.delete("webhook", run.run_id);
+  throw new MustWait();
 }
 
 /** `RunTable.take`, or two updates on a storage that only this process uses. */

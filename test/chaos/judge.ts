@@ -94,19 +94,22 @@ function stateBroken(trail: readonly string[], tags: readonly string[]): string[
 function orderBroken({ accepted, trails, turns }: Evidence): string[] {
   return [...trails].flatMap(([thread, trail]) => {
     const wanted = accepted.filter((one) => one.thread === thread);
-    const inState = wanted.map(({ tag }) => trail.indexOf(`${tag}:in`)).filter((at) => at >= 0);
-    const begun = wanted
-      .map(({ run }) => turns.findIndex((turn) => turn.run === run))
-      .filter((at) => at >= 0);
-    return [
-      ...(isRising(inState) ? [] : [`${thread}: in the state`]),
-      ...(isRising(begun) ? [] : [`${thread}: in the log`]),
-    ];
+    const inState = sortedBy(wanted, ({ tag }) => trail.indexOf(`${tag}:in`));
+    const begun = sortedBy(wanted, ({ run }) => turns.findIndex((turn) => turn.run === run));
+    return [...misplaced(wanted, inState), ...misplaced(wanted, begun)].map((what) => `${thread}: ${what}`);
   });
 }
 
-const isRising = (numbers: readonly number[]): boolean =>
-  numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
+/** The runs that have a position, in the order of the positions. */
+const sortedBy = (runs: readonly Accepted[], position: (run: Accepted) => number): Accepted[] =>
+  runs.filter((run) => position(run) >= 0).sort((one, other) => position(one) - position(other));
+
+function misplaced(accepted: readonly Accepted[], found: readonly Accepted[]): string[] {
+  const wanted = accepted.filter((run) => found.includes(run));
+  if (wanted.every((run, index) => run === found[index])) return [];
+  const listed = (runs: readonly Accepted[]) => runs.map(({ tag, run }) => `${tag} (${run})`).join(", ");
+  return [`${listed(found)} instead of ${listed(wanted)}`];
+}
 
 /** Nodes that began before a node of another run ended, in undisturbed processes. */
 function overlapping({ turns, disturbed }: Evidence): string[] {

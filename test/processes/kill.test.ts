@@ -80,6 +80,9 @@ onSharedBackends("a killed server", (servers) => {
     await expect.poll(settled, PATIENCE).toEqual(["success", "success"]);
     expect(await one.run(behind[1])).toMatchObject({ status: "success", attempt: 1 });
     expect(await one.run(hanging)).toMatchObject({ attempt: 2 });
+    // The accepted runs of the killed server keep their place.
+    const order = [hanging, ...behind].map(({ run_id }) => run_id);
+    expect([...new Set(servers.ledger(held).map(({ run }) => run))]).toEqual(order);
     isOver = true;
     await Promise.all(load);
     const unfinished = async () => {

@@ -43,6 +43,11 @@ export interface AcquireOptions {
   first?: boolean;
   /** Aborting it leaves the queue; the call rejects with the signal's reason. */
   signal?: AbortSignal;
+  /**
+   * Called each time the caller could get the lease. If it resolves to true, other processes get the thread first, and the
+   * caller keeps its place among those of its process. Locks that processes do not share ignore it.
+   */
+  givesWay?: (held: Pick<ThreadLease, "lost" | "confirm">) => Promise<boolean>;
 }
 
 /**

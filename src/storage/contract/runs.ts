@@ -224,8 +224,12 @@ export interface UnfinishedRun {
  * ```
  */
 export interface RunTable {
-  /** Insert a row and patch its thread, both or neither. Returns false if the thread does not exist. Rejects if the id exists. */
-  insert(row: RunRow, thread: ThreadPatch): Promise<boolean>;
+  /**
+   * Insert a row and patch its thread, both or neither. Returns false if the thread does not exist, or if `inTurn` is set
+   * and runs of other owners are queued on the thread. Only storages that processes share need to support `inTurn`.
+   * Rejects if the id exists.
+   */
+  insert(row: RunRow, thread: ThreadPatch, inTurn?: boolean): Promise<boolean>;
   /** A run of this thread; undefined if the run is unknown or belongs to another thread. */
   get(threadId: string, runId: string): Promise<RunRow | undefined>;
   /**
@@ -251,7 +255,7 @@ export interface RunTable {
   list(query: RunQuery): Promise<RunRow[]>;
   /** Runs of any thread, in the order of the query. Optional: without it, `searchRuns` iterates over the threads. */
   search?(query: RunSearch): Promise<RunRow[]>;
-  /** All runs whose state is `queued` or `running`, with their owners; optionally of one thread or one owner. */
+  /** All runs whose state is `queued` or `running`, with their owners, in order of acceptance; optionally of one thread or one owner. */
   unfinished(of?: UnfinishedQuery): Promise<UnfinishedRun[]>;
   /** Request that the owner of a run stops it. Does nothing if the run has ended or is unknown. */
   requestCancel(runId: string): Promise<void>;

@@ -26,8 +26,8 @@ export interface RemoteLocks {
  *
  * Order: within a process, callers get the lease in order of arrival. There is no common queue among processes: a process
  * that releases a thread lets waiting processes go first, before its own next waiter. Which of several waiting processes
- * gets the thread is random. This prevents starvation: no process waits forever while another one works through its own
- * queue.
+ * gets the thread is random, unless `givesWay` decides. This prevents starvation: no process waits forever while another
+ * one works through its own queue.
  */
 export class SharedThreadLocks implements ThreadLocks {
   readonly #remote: RemoteLocks;
@@ -77,18 +77,24 @@ export class SharedThreadLocks implements ThreadLocks {
 
   async #acquireFromOthers(
     threadId: string,
-    { wait, first, signal }: AcquireOptions,
+    { wait, first, signal, givesWay }: AcquireOptions,
   ): Promise<RemoteLock | undefined> {
-    const yields = this.#yielded.delete(threadId) && wait;
+    let yields = this.#yielded.delete(threadId) && wait;
     if (!yields) {
       const lock = await this.#remote.take(threadId);
-      if (lock || !wait) return lock;
+      if (lock) this.#uncertain.settle(threadId);
+      if (!wait || (lock && !(await freedFor(lock, givesWay)))) return lock;
       if (!first && this.#maxWaiting === 0) throw this.#full(threadId);
+      yields = lock !== undefined;
     }
     this.#waitingForOthers.add(threadId);
     this.#uncertain.settle(threadId);
     try {
-      return await this.#remote.wait(threadId, { yields, signal });
+      for (;;) {
+        const lock = await this.#remote.wait(threadId, { yields, signal });
+        if (!(await freedFor(lock, givesWay))) return lock;
+        yields = true;
+      }
     } finally {
       this.#waitingForOthers.delete(threadId);
     }
@@ -116,4 +122,16 @@ export class SharedThreadLocks implements ThreadLocks {
   #full(threadId: string): ThreadBusyError {
     return new ThreadBusyError(threadId, `${this.waiting(threadId)} callers already wait for it`);
   }
+}
+
+/** Whether the lock was released for other processes, see `AcquireOptions.givesWay`. */
+async function freedFor(lock: RemoteLock, givesWay: AcquireOptions["givesWay"]): Promise<boolean> {
+  let keeps = false;
+  const { lost } = lock;
+  try {
+    keeps = !(await givesWay?.({ lost, confirm: () => lock.confirm() }));
+  } finally {
+    if (!keeps) await lock.free();
+  }
+  return !keeps;
 }

@@ -189,7 +189,7 @@ export class MongodbRuns implements RunTable {
         ...(ownerId !== undefined && { owner: ownerId }),
       })
       .project<Pick<RunDocument, "_id" | "thread_id" | "owner">>({ thread_id: 1, owner: 1 })
-      .sort({ _id: 1 })
+      .sort({ created_at: 1, _id: 1 })
       .toArray();
     if (runs.length === 0) return [];
     const ids = [...new Set(runs.flatMap(({ owner }) => owner ?? []))];

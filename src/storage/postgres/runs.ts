@@ -37,6 +37,8 @@ const typeOf = (column: string): string =>
 export const runValue = (column: string, parameter: number): string => `$${parameter}::${typeOf(column)}`;
 const values = STORED_RUN_COLUMNS.map((column, index) => runValue(column, index + 1)).join(", ");
 const threadPatch = `$${STORED_RUN_COLUMNS.length + 1}::json`;
+const inTurn = `$${STORED_RUN_COLUMNS.length + 2}::boolean`;
+const ownerValue = runValue("owner", STORED_RUN_COLUMNS.indexOf("owner") + 1);
 const SORTED = {
   duration: `CASE WHEN ${IS_UNFINISHED} THEN -1
     ELSE round(extract(epoch FROM updated_at::timestamptz - created_at::timestamptz) * 1000) END`,
@@ -56,7 +58,7 @@ export const holderOf = (holder: RunHolder | undefined): unknown[] => [
 /** Run rows in a PostgreSQL schema: one statement per method where possible. */
 export class PostgresRuns implements RunTable {
   readonly #pool: PostgresPool;
-  readonly #sql: Required<Record<keyof RunTable | "settleWithUsage", string>>;
+  readonly #sql: Required<Record<keyof RunTable | "settleWithUsage" | "takeDue", string>>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
@@ -70,18 +72,23 @@ export class PostgresRuns implements RunTable {
           SELECT 1 FROM ${runs} AS later
           WHERE later.thread_id = $2 AND later.seq > run.seq AND later.${IS_UNFINISHED}
             AND NOT (later.status = 'pending' AND later.state IN ('delayed', 'queued')))`;
+    const take = `WITH run AS (
+          UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
+          WHERE run_id = $1 AND thread_id = $2 AND ${IS_UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
+        ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`;
     this.#pool = pool;
     this.#sql = {
       insert: `WITH thread AS (
-          UPDATE ${threads} AS t SET ${threadAssignments(threadPatch)} WHERE thread_id = $2 RETURNING 1
+          UPDATE ${threads} AS t SET ${threadAssignments(threadPatch)} WHERE thread_id = $2 AND NOT (${inTurn}
+            AND EXISTS (SELECT 1 FROM ${runs} AS other WHERE other.thread_id = $2 AND other.status = 'pending'
+              AND other.state = 'queued' AND other.owner IS DISTINCT FROM ${ownerValue})) RETURNING 1
         ) INSERT INTO ${runs} (${stored}) SELECT ${values} FROM thread RETURNING 1`,
       get: `SELECT ${columns} FROM ${runs} WHERE run_id = $1 AND thread_id = $2`,
       update: `UPDATE ${runs} AS r SET ${runAssignments("$2::json")} WHERE run_id = $1 AND ${IS_UNFINISHED}
         AND ${isHeldBy(3)} RETURNING 1`,
-      take: `WITH run AS (
-          UPDATE ${runs} AS r SET ${runAssignments("$3::json")}
-          WHERE run_id = $1 AND thread_id = $2 AND ${IS_UNFINISHED} AND ${isHeldBy(5)} RETURNING 1
-        ) UPDATE ${threads} AS t SET ${threadAssignments("$4::json")} FROM run WHERE t.thread_id = $2 RETURNING 1`,
+      take,
+      // A new `seq` puts a run that is due behind all runs accepted so far.
+      takeDue: take.replace("SET", "SET seq = DEFAULT,"),
       settle,
       settleWithUsage: settle.replace("WITH", `WITH usage AS (${usageInsert(schema, "$8")}),`),
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
@@ -96,8 +103,9 @@ export class PostgresRuns implements RunTable {
     };
   }
 
-  async insert(row: RunRow, thread: ThreadPatch): Promise<boolean> {
-    return (await this.#pool.query(this.#sql.insert, [...toRunColumns(row), storePatch(thread)])).length > 0;
+  async insert(row: RunRow, thread: ThreadPatch, isInTurn = false): Promise<boolean> {
+    const values = [...toRunColumns(row), storePatch(thread), isInTurn];
+    return (await this.#pool.query(this.#sql.insert, values)).length > 0;
   }
 
   async get(threadId: string, runId: string): Promise<RunRow | undefined> {
@@ -117,7 +125,8 @@ export class PostgresRuns implements RunTable {
     thread: ThreadPatch,
   ): Promise<boolean> {
     const values = [run_id, thread_id, storePatch(patch), storePatch(thread), ...holderOf(from)];
-    return (await this.#pool.query(this.#sql.take, values)).length > 0;
+    const sql = from.state === "delayed" ? this.#sql.takeDue : this.#sql.take;
+    return (await this.#pool.query(sql, values)).length > 0;
   }
 
   /** One outcome is one statement. Several are executed in order, in one transaction. */
@@ -159,7 +168,7 @@ export class PostgresRuns implements RunTable {
     const named = Object.entries({ thread_id: threadId, owner: ownerId }).filter(([, id]) => id != null);
     const conditions = named.map(([column], index) => `AND ${column} = $${index + 1}`).join(" ");
     const owned = isOwned ? "AND owner IS NOT NULL" : ownerId === null ? "AND owner IS NULL" : "";
-    const sql = `${this.#sql.unfinished} ${owned} ${conditions} ORDER BY run_id`;
+    const sql = `${this.#sql.unfinished} ${owned} ${conditions} ORDER BY seq`;
     return (
       await this.#pool.query<OwnedRun>(
         sql,

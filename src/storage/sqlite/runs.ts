@@ -52,7 +52,7 @@ const SEARCHED: Readonly<Record<string, string>> = {
 const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN gs_owners ON id = owner
   WHERE ${IS_UNFINISHED} AND state <> 'delayed' AND (@threadId IS NULL OR thread_id = @threadId)
     AND (@ofAny OR owner IS @ownerId)
-  ORDER BY run_id`;
+  ORDER BY created_at, run_id`;
 const TASKS = "SELECT tasks FROM gs_runs WHERE thread_id = ? AND run_id = ?";
 const REQUEST_CANCEL = `UPDATE gs_runs SET cancel_requested = 1 WHERE run_id = ? AND ${IS_UNFINISHED}`;
 const CANCEL_REQUESTS = `SELECT run_id FROM gs_runs WHERE owner IS ? AND cancel_requested AND ${IS_UNFINISHED}`;

@@ -90,6 +90,14 @@ export function runTests(storage: () => Storage): void {
       expect(await storage().runs.list({ threadId: thread.thread_id, limit: 10, offset: 0 })).toHaveLength(1);
     });
 
+    it("unfinished runs are listed in the order in which they were accepted", async () => {
+      const { thread_id } = await seedThread();
+      const ids = [newId(), newId(), newId()].reverse();
+      for (const run_id of ids) await seedRun(thread_id, { run_id, created_at: tick() });
+      const unfinished = await storage().runs.unfinished({ threadId: thread_id });
+      expect(unfinished.map(({ run_id }) => run_id)).toEqual(ids);
+    });
+
     it("a run is not found under another thread", async () => {
       const [thread, other] = [await seedThread(), await seedThread()];
       const run = await seedRun(thread.thread_id);

@@ -1,0 +1,152 @@
+/** The order of a thread's runs among processes without a shared queue. */
+import { expect, it, onTestFinished } from "vitest";
+import { newId } from "../../src/support/ids.js";
+import { openStorage } from "../../src/storage/open.js";
+import type { RunCreateRequest } from "../../src/models/run.js";
+import type { AcquireOptions } from "../../src/storage/contract/locks.js";
+import type { Service } from "../../src/service/service.js";
+import { gateOf } from "../fixtures/gates.js";
+import { graph as gate } from "../fixtures/graphs/gate.js";
+import { type Backend, onMongodb } from "../helpers/backends.js";
+import { deferred } from "../helpers/deferred.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { replacing } from "../helpers/refusing.js";
+import { openTestService } from "../helpers/service.js";
+
+const declareTests = (
+  backend: () => Pick<Backend, "settings">,
+  isShared: "with new runs" | "when waiting",
+) => {
+  const open = async (hold?: Promise<unknown>, onGivesWay = () => undefined as void): Promise<Service> => {
+    const settings = {
+      ...backend().settings,
+      max_queued_runs: 10,
+      multitask_cancel: true,
+      delayed_runs: true,
+    };
+    const storage = await openStorage(settings);
+    onTestFinished(() => storage.close());
+    const { locks } = storage;
+    const held = replacing(locks, {
+      acquire: async (threadId, options) => {
+        if (options.wait) await hold;
+        const { givesWay } = options;
+        if (!givesWay) return locks.acquire(threadId, options);
+        const reported: AcquireOptions["givesWay"] = async (lock) => {
+          const gives = await givesWay(lock);
+          if (gives) onGivesWay();
+          return gives;
+        };
+        return locks.acquire(threadId, { ...options, givesWay: reported });
+      },
+    });
+    const shared = { ...storage, locks: held, close: async () => undefined };
+    return openTestService({ graphs: { gate }, settings, storage: shared });
+  };
+
+  /** A run that waits at its gate in one process, and one behind it in a process that gets the thread late. */
+  async function threadWithWaiting() {
+    const late = deferred();
+    const [one, slow] = [await open(), await open(late.promise)];
+    const quick = await open(undefined, () => late.resolve());
+    onTestFinished(() => late.resolve());
+    const { thread_id } = await one.threads.create({});
+    const [first, second, third] = [newId(), newId(), newId()];
+    for (const name of [second, third]) gateOf(name).open();
+    const start = (service: Service, of: string, more: Partial<RunCreateRequest> = {}) =>
+      service.runs.background(thread_id, { assistant_id: "gate", input: { gate: of }, ...more });
+    const running = await start(one, first);
+    await gateOf(first).entered;
+    const waiting = await start(slow, second);
+    // Without the order, the third run is executed first, and then the second.
+    gateOf(third).onEntered(() => late.resolve());
+    const ended = async (service: Service, { run_id }: { run_id: string }) =>
+      (await service.runs.join(thread_id, run_id)).answer;
+    const log = async () => ((await one.state.get(thread_id)).values as { log: string[] }).log;
+    const passed = async () => (await log()).filter((line) => line.startsWith("after"));
+    const inOrder = [first, second, third].map((name) => `after ${name}`);
+    return {
+      one,
+      slow,
+      quick,
+      thread_id,
+      first,
+      third,
+      start,
+      running,
+      waiting,
+      ended,
+      passed,
+      inOrder,
+      late,
+    };
+  }
+
+  it("runs that wait in different processes start in the order in which they were accepted", async () => {
+    const thread = await threadWithWaiting();
+    const { quick, slow, first, third, start, waiting, ended, passed, inOrder } = thread;
+    const last = await start(quick, third);
+    gateOf(first).open();
+    await Promise.all([ended(quick, last), ended(slow, waiting)]);
+    expect(await passed()).toEqual(inOrder);
+  });
+
+  it("a run whose caller waits starts after runs accepted before it", async () => {
+    const { quick, thread_id, first, third, passed, inOrder } = await threadWithWaiting();
+    const last = quick.runs.create(thread_id, { assistant_id: "gate", input: { gate: third } });
+    gateOf(first).open();
+    expect((await last).status).toBe("success");
+    expect(await passed()).toEqual(inOrder);
+  });
+
+  if (isShared === "when waiting") return;
+
+  /** The same thread after the first run has ended: it is free, and its second run still waits for the lock. */
+  async function freeThreadWithWaiting() {
+    const thread = await threadWithWaiting();
+    gateOf(thread.first).open();
+    await thread.ended(thread.one, thread.running);
+    return thread;
+  }
+
+  it("a new run on a free thread starts after the runs that wait for it", async () => {
+    const { quick, slow, third, start, waiting, ended, passed, inOrder } = await freeThreadWithWaiting();
+    const last = await start(quick, third);
+    await Promise.all([ended(quick, last), ended(slow, waiting)]);
+    expect(await passed()).toEqual(inOrder);
+  });
+
+  it("a new run that rejects a busy thread is rejected while others wait", async () => {
+    const thread = await freeThreadWithWaiting();
+    const { quick, slow, third, start, waiting, ended, passed, inOrder, late } = thread;
+    await expect(start(quick, third, { multitask_strategy: "reject" })).rejects.toMatchObject({
+      code: "thread_busy",
+    });
+    late.resolve();
+    await ended(slow, waiting);
+    expect(await passed()).toEqual(inOrder.slice(0, 2));
+  });
+
+  it("a new run that interrupts others stops the runs that wait", async () => {
+    const { one, quick, slow, thread_id, third, start, waiting, ended, late } = await freeThreadWithWaiting();
+    const last = await start(quick, third, { multitask_strategy: "interrupt" });
+    await ended(quick, last);
+    late.resolve();
+    await ended(slow, waiting);
+    const runs = await one.runs.list(thread_id, {});
+    expect(runs.map(({ status }) => status)).toEqual(["success", "interrupted", "success"]);
+  });
+
+  it("a delayed run on a free thread starts after the runs that wait for it", async () => {
+    const thread = await freeThreadWithWaiting();
+    const { quick, slow, third, start, waiting, ended, passed, inOrder } = thread;
+    const last = await start(quick, third, { after_seconds: 0.001 });
+    await Promise.all([ended(quick, last), ended(slow, waiting)]);
+    expect(await passed()).toEqual(inOrder);
+  });
+};
+
+withPostgres("the order of runs in several processes, on postgres", (postgres) =>
+  declareTests(() => ({ settings: postgres.options() }), "with new runs"),
+);
+onMongodb("the order of runs in several processes", (backend) => declareTests(backend, "when waiting"));
