@@ -15,6 +15,7 @@ import type { OpsContext } from "../context/context.js";
 import { clockPastRow } from "../context/thread-heads.js";
 import { Execution } from "../runs/execute.js";
 import { updateRefusal } from "../runs/command-guard.js";
+import { RunAborted } from "../runs/run-aborted.js";
 import { guardGraph, migrated } from "../runs/graph-guard.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import { requeuedResumption, resumptionOf } from "../runs/resumption.js";
@@ -29,7 +30,7 @@ import {
   refuseUnfiltered,
   strategyOf,
 } from "../runs/run-request.js";
-import { claimed, queued, started } from "../runs/state.js";
+import { claimed, queued, requeued, started } from "../runs/state.js";
 import { onEnd } from "./at-end.js";
 import { hasWaiting, MustWait } from "./thread-turns.js";
 import { ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
@@ -298,6 +299,7 @@ export async function registerRunWebhook(
 
 /**
  * Stores that a queued run is running and its thread busy again.
+ * @throws RunAborted if another process has cancelled the run
  * @throws NotFoundError (`run_not_found`)
  */
 async function resumeThreadRow(
@@ -307,6 +309,8 @@ async function resumeThreadRow(
 ): Promise<true> {
   const { run_id, attempt } = run;
   const begun = { updated_at: patch.updated_at, status: "running" as const, ...claimed(owner, run) };
-  if (await takeRun(storage, run, { owner, attempt }, begun, patch)) return true;
+  if (await takeRun(storage, run, requeued({ attempt }, owner), begun, patch)) return true;
+  const isCancelled = (await storage.runs.cancelRequests(owner)).includes(run_id);
+  if (isCancelled) throw RunAborted.from("cancelled");
   throw new NotFoundError("run", run_id);
 }

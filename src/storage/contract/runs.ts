@@ -239,7 +239,8 @@ export interface RunTable {
   update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean>;
   /**
    * Take over an unfinished run from the holder `from`, and patch run and thread, both or neither. Returns false, and
-   * changes nothing, if `from` no longer has the run. From then on the storage refuses the previous holder's writes for
+   * changes nothing, if `from` no longer has the run, or if a queued run is to start that another process has cancelled
+   * (see `requestCancel`). From then on the storage refuses the previous holder's writes for
    * the run: its end and its checkpoints (see `Checkpointer.hold`). Leave it out if the storage cannot do this; runs then
    * do not survive their process.
    */

@@ -14,7 +14,7 @@
  */
 import type { Db, Filter, Document } from "mongodb";
 import type { RunTasks, TokenUsage } from "../../models/run.js";
-import { isHeldBy, runOrder } from "../rows/rows.js";
+import { isHeldBy, isStart, runOrder } from "../rows/rows.js";
 import { isFinished, UNFINISHED } from "../../models/run-status.js";
 import type { Owner, OwnerTable } from "../contract/owners.js";
 import type {
@@ -106,7 +106,8 @@ export class MongodbRuns implements RunTable {
     if (!stored) return false;
     // The end of a run is stored in its thread first.
     if (stored.settled?.run_id === run_id) await this.#complete(stored.settled);
-    const held = { _id: run_id, thread_id, ...isUnfinished, ...from };
+    const notCancelled = isStart(from, patch) && { cancel_requested: { $ne: true as const } };
+    const held = { _id: run_id, thread_id, ...isUnfinished, ...from, ...notCancelled };
     const taken = await this.#runs.updateOne(held, { $set: storeRunPatch(patch) });
     if (taken.matchedCount === 0) return false;
     return this.mark(run_id, thread_id, thread);

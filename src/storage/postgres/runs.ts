@@ -1,6 +1,7 @@
 import type { RunTasks } from "../../models/run.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
+import { isStart } from "../rows/rows.js";
 import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
 import { storeUsage, usageInsert } from "./usage.js";
 import {
@@ -58,7 +59,7 @@ export const holderOf = (holder: RunHolder | undefined): unknown[] => [
 /** Run rows in a PostgreSQL schema: one statement per method where possible. */
 export class PostgresRuns implements RunTable {
   readonly #pool: PostgresPool;
-  readonly #sql: Required<Record<keyof RunTable | "settleWithUsage" | "takeDue", string>>;
+  readonly #sql: Required<Record<keyof RunTable | "settleWithUsage" | "takeDue" | "takeQueued", string>>;
 
   constructor(pool: PostgresPool, schema: string) {
     const [runs, threads] = [tableIn(schema, "gs_runs"), tableIn(schema, "gs_threads")];
@@ -89,6 +90,7 @@ export class PostgresRuns implements RunTable {
       take,
       // A new `seq` puts a run that is due behind all runs accepted so far.
       takeDue: take.replace("SET", "SET seq = DEFAULT,"),
+      takeQueued: take.replace("RETURNING 1", "AND NOT r.cancel_requested RETURNING 1"),
       settle,
       settleWithUsage: settle.replace("WITH", `WITH usage AS (${usageInsert(schema, "$8")}),`),
       delete: `DELETE FROM ${runs} WHERE run_id = $1 AND thread_id = $2 RETURNING 1`,
@@ -125,7 +127,8 @@ export class PostgresRuns implements RunTable {
     thread: ThreadPatch,
   ): Promise<boolean> {
     const values = [run_id, thread_id, storePatch(patch), storePatch(thread), ...holderOf(from)];
-    const sql = from.state === "delayed" ? this.#sql.takeDue : this.#sql.take;
+    const { take, takeDue, takeQueued } = this.#sql;
+    const sql = from.state === "delayed" ? takeDue : isStart(from, patch) ? takeQueued : take;
     return (await this.#pool.query(sql, values)).length > 0;
   }
 

@@ -50,6 +50,10 @@ function sortValue(run: SortedRun, field: RunSortField): string | number {
   return isFinished(run) ? Date.parse(run.updated_at) - Date.parse(run.created_at) : -1;
 }
 
+/** Whether a queued run is taken to be executed. */
+export const isStart = (from: RunHolder, to: RunLease): boolean =>
+  from.state === "queued" && to.state === "running";
+
 /** Sorts runs of a thread in the order in which they were accepted. */
 export const acceptanceKey = ({ created_at, run_id }: Pick<RunRow, "created_at" | "run_id">): string =>
   `${created_at} ${run_id}`;

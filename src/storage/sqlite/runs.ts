@@ -1,5 +1,5 @@
 import type { RunTasks } from "../../models/run.js";
-import { isHeldBy, patchRun } from "../rows/rows.js";
+import { isHeldBy, isStart, patchRun } from "../rows/rows.js";
 import { isFinished } from "../../models/run-status.js";
 import { fromTextRun, type TextRun, toTextRun } from "../rows/run-rows.js";
 import {
@@ -55,6 +55,7 @@ const UNFINISHED = `SELECT run_id, thread_id, gs_owners.* FROM gs_runs LEFT JOIN
   ORDER BY created_at, run_id`;
 const TASKS = "SELECT tasks FROM gs_runs WHERE thread_id = ? AND run_id = ?";
 const REQUEST_CANCEL = `UPDATE gs_runs SET cancel_requested = 1 WHERE run_id = ? AND ${IS_UNFINISHED}`;
+const CANCEL_REQUEST = "SELECT 1 FROM gs_runs WHERE run_id = ? AND cancel_requested";
 const CANCEL_REQUESTS = `SELECT run_id FROM gs_runs WHERE owner IS ? AND cancel_requested AND ${IS_UNFINISHED}`;
 
 /** Run rows of a SQLite file. */
@@ -89,7 +90,9 @@ export class SqliteRuns implements RunTable {
   take(run: RunKey, from: RunHolder, patch: RunPatch & RunLease, thread: ThreadPatch): Promise<boolean> {
     return this.#file.write(() => {
       const row = this.find(run.run_id);
-      if (row?.thread_id !== run.thread_id || !this.#patch(row, patch, from)) return false;
+      if (row?.thread_id !== run.thread_id) return false;
+      if (isStart(from, patch) && this.#file.statement(CANCEL_REQUEST).get(run.run_id)) return false;
+      if (!this.#patch(row, patch, from)) return false;
       this.#threads.patch(run.thread_id, thread);
       return true;
     });

@@ -79,6 +79,16 @@ export function takeoverTests(storage: () => Storage): void {
       expect(await row(run)).toMatchObject({ owner: `next-${taken.indexOf(true)}`, attempt: 2 });
     });
 
+    it("a queued run that another process has cancelled does not start", async () => {
+      const run = await running();
+      const queued = { state: "queued", owner: "next", attempt: 1 } as const;
+      expect(await take(run, FIRST, queued)).toBe(true);
+      await storage().runs.requestCancel(run.run_id);
+      expect(await take(run, queued, { ...queued, state: "running" })).toBe(false);
+      expect(await row(run)).toMatchObject(queued);
+      expect(await take(run, queued, { ...queued, owner: "later" })).toBe(true);
+    });
+
     it("an ended run, or one with another owner or thread, is not taken over", async () => {
       const ended = await running();
       await end(ended);
