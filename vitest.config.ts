@@ -46,12 +46,20 @@ const waiting = {
   isolate: false,
   ...(filter.length === 0 && { maxWorkers: 2 * cores, sequence: { groupOrder: 1 } }),
 };
+// Pages change within milliseconds, and hundreds of lines wait for a change.
+const often = { expect: { poll: { interval: 20 } } };
 const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER, ...waiting } };
 const browser = {
   extends: true as const,
-  // Pages change within milliseconds, and hundreds of lines wait for a change.
-  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting, expect: { poll: { interval: 20 } } },
+  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting, ...often },
 };
+/** Both in one project: pages use the cores while other tests wait for processes, and workers start once. */
+const together = {
+  extends: true as const,
+  test: { ...slow.test, include: [...SLOW, ...BROWSER], ...often },
+};
+const asked = [options.project].flat();
+const isTogether = asked.includes("slow") && asked.includes("browser") && filter.length === 0;
 
 /** The slowest files, longest first: one that starts last keeps a worker busy after all others are done. */
 const LONG = [
@@ -75,13 +83,24 @@ class LongFirst extends BaseSequencer {
     const projects = [...new Set(["slow", "browser", ...sorted.map(({ project }) => project.name)])];
     const rank = ({ moduleId, project }: TestSpecification) =>
       (LONG.length + 1) * projects.indexOf(project.name) + placeOf(moduleId);
-    return sorted.sort((a, b) => rank(a) - rank(b));
+    sorted.sort((a, b) => rank(a) - rank(b));
+    if (!isTogether) return sorted;
+    const isPage = ({ moduleId }: TestSpecification) =>
+      /\/test\/studio\/|\.browser\.test\.ts$/.test(moduleId);
+    const others = sorted.filter((file) => !isPage(file));
+    return mixed(sorted.filter(isPage), others);
   }
+}
+
+/** Both lists in their order, evenly mixed. */
+function mixed<T>(...lists: T[][]): T[] {
+  const placed = lists.flatMap((list) => list.map((item, index) => ({ item, place: index / list.length })));
+  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
 export default defineConfig({
   test: {
-    projects: isAsked ? [quick, isolated, slow, browser] : [quick, isolated],
+    projects: [quick, isolated, ...(isTogether ? [together] : isAsked ? [slow, browser] : [])],
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },

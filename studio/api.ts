@@ -105,8 +105,11 @@ export function closeKeyDialog(): void {
  */
 export async function ask<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
   if (shared) return sharedAnswer<T>(path, options.body);
+  const sentAfter = reconnects.peek();
   const response = await open(method, path, options);
-  const text = await response.text();
+  const text = await response.text().catch((error: unknown) => {
+    throw options.signal?.aborted ? error : new LostRequest(sentAfter, error);
+  });
   return { body: (text === "" ? undefined : JSON.parse(text)) as T, headers: response.headers };
 }
 

@@ -114,21 +114,23 @@ class Turn {
 
 /** Leaves out runs that wait behind a run of a live process: they are resumed in their turn. */
 export async function inTurn<Resumed extends { row: RunRow }>(
-  { ownerId, queue, storage }: EngineContext,
+  context: EngineContext,
   resumed: Resumed[],
 ): Promise<Resumed[]> {
-  if (queue.isShared) return resumed;
-  const later = new Set<string>();
+  if (context.queue.isShared) return resumed;
   const waiting = resumed.flatMap(({ row }) => (isWaiting(row) ? [row.thread_id] : []));
-  for (const threadId of new Set(waiting)) {
-    let isBehind = false;
-    for (const { run_id, owner } of await storage.runs.unfinished({ threadId })) {
-      if (isBehind) later.add(run_id);
-      else if (!isDead(owner, ownerOf(ownerId))) {
-        const row = await storage.runs.get(threadId, run_id);
-        isBehind = row !== undefined && isWaiting(row);
-      }
-    }
-  }
+  const behind = await Promise.all([...new Set(waiting)].map((id) => behindLive(context, id)));
+  const later = new Set(behind.flat());
   return resumed.filter(({ row }) => !isWaiting(row) || !later.has(row.run_id));
+}
+
+/** Ids of the unfinished runs of a thread that were accepted after a waiting run of a live process. */
+async function behindLive({ ownerId, storage }: EngineContext, threadId: string): Promise<string[]> {
+  const unfinished = await storage.runs.unfinished({ threadId });
+  for (const [index, { run_id, owner }] of unfinished.entries()) {
+    if (isDead(owner, ownerOf(ownerId))) continue;
+    const row = await storage.runs.get(threadId, run_id);
+    if (row && isWaiting(row)) return unfinished.slice(index + 1).map((run) => run.run_id);
+  }
+  return [];
 }

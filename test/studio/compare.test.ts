@@ -1,8 +1,11 @@
 /** Comparing two branches of one thread, of two threads, or of files. */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { AIMessage } from "@langchain/core/messages";
 import { END, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { Page, Route } from "playwright-core";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import type { RunTasks } from "../../src/models/run.js";
 import type { ThreadFile } from "../../src/models/thread-file.js";
 import { cli } from "../cli/harness.js";
@@ -166,17 +169,29 @@ describeWithChromium("comparing two branches", () => {
     const other = await ranThread(service, "agent", ask("hello"));
     const { page, visit } = await open(url);
     const fault = page.getByText("The server is not reachable");
-    for (const address of ["**/threads/*/history", "**/threads/*/state/checkpoint"]) {
-      await page.route(address, (route) => route.abort());
-      await visit("#/threads");
-      await visit(`#/compare/${one}@-1/${other}@-1`);
-      await fault.first().waitFor();
-      await page.getByText("The page reconnects when it is back").first().waitFor();
-      await page.unroute(address);
-      await page.evaluate(`dispatchEvent(new Event("online"))`);
-      await page.getByText("differs").first().waitFor();
-      await expect.poll(() => fault.count()).toBe(0);
-    }
+    const cutOff = createServer((_, res) => {
+      res.writeHead(200, { "content-type": "application/json", "content-length": 100 });
+      res.write("[", () => res.destroy());
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void cutOff.close());
+    await once(cutOff, "listening");
+    const { port } = cutOff.address() as AddressInfo;
+    const losing = [
+      (route: Route) => route.abort(),
+      (route: Route) => route.continue({ url: `http://127.0.0.1:${port}/` }),
+    ];
+    for (const address of ["**/threads/*/history", "**/threads/*/state/checkpoint"])
+      for (const lose of losing) {
+        await page.route(address, lose);
+        await visit("#/threads");
+        await visit(`#/compare/${one}@-1/${other}@-1`);
+        await fault.first().waitFor();
+        await page.getByText("The page reconnects when it is back").first().waitFor();
+        await page.unroute(address);
+        await page.evaluate(`dispatchEvent(new Event("online"))`);
+        await page.getByText("differs").first().waitFor();
+        await expect.poll(() => fault.count()).toBe(0);
+      }
   });
 
   it("is read again if the page reconnects while a lost request is waited for, or as its error is shown", async () => {
