@@ -69,6 +69,8 @@ export const SCREENS: readonly Screen[] = [
       await page.getByRole("button", { name: "Runs" }).click();
       await page.getByRole("button", { name: /^Case file/ }).click();
       await page.getByRole("dialog").getByText("graph: ").first().waitFor();
+      // The click has scrolled a narrow page, which may have grown since.
+      await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
     },
     isInDocs: true,
   },
