@@ -91,8 +91,11 @@ export async function resumeThread(
 ): Promise<{ begun: Promise<unknown>; ended: Promise<void> }> {
   let begun: Promise<unknown> | undefined;
   let before = Promise.resolve();
+  let latest: InterruptedRun | undefined;
   for (const run of runs) {
     const isWaiting = run.row.status !== "running";
+    const last = latest;
+    latest = run;
     if (isWaiting && !begun) {
       const turn = lend(lease);
       before = turn.returned;
@@ -104,7 +107,7 @@ export async function resumeThread(
     if (!live && !(await hasEnded(run))) break;
     if (!live) continue;
     const turn = lend(lease);
-    if (begun) before = queue(run, live, turn, before);
+    if (begun && last) before = queue(run, live, turn, { run: last, before });
     else {
       before = turn.returned;
       begun = begin(run, live, turn);
@@ -266,15 +269,24 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<"le
 
 /**
  * Queues a run behind the previous runs of its thread. Resolves when it has ended, or, if it left the queue, when the
- * previous runs have.
+ * previous runs have. It leaves the queue if the run before it could not start: it is requeued then, to keep its place.
  */
-function queue(run: InterruptedRun, live: LiveRun, turn: Lent, before: Promise<void>): Promise<void> {
+function queue(
+  run: InterruptedRun,
+  live: LiveRun,
+  turn: Lent,
+  { run: last, before }: { run: InterruptedRun; before: Promise<void> },
+): Promise<void> {
   const leaving = new AbortController();
   const left = new Promise<never>((_, reject) => {
     leaving.signal.addEventListener("abort", () => reject(leaving.signal.reason as Error), { once: true });
   });
   live.queue(leaving);
-  const waiting = Promise.race([before.then(() => turn), left]);
+  const next = before.then(async () => {
+    if (await hasEnded(last)) return turn;
+    throw new StorageUnavailableError("the run before it could not be resumed");
+  });
+  const waiting = Promise.race([next, left]);
   void (run.row.status === "running"
     ? waiting.then(
         () => begin(run, live, turn),

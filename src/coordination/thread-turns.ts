@@ -26,7 +26,7 @@ const PATIENCE_MS = 60_000;
 
 /** Whether runs of other processes wait for the thread. */
 export async function hasWaiting({ ownerId, storage }: OpsContext, threadId: string): Promise<boolean> {
-  const query = { threadId, status: "pending", limit: MOST_WAITING, offset: 0 } as const;
+  const query = { threadId, status: "pending", limit: WAITING_PAGE, offset: 0 } as const;
   return (await storage.runs.list(query)).some((row) => row.owner !== ownerId && isWaiting(row));
 }
 
@@ -37,7 +37,7 @@ interface Ahead {
 }
 
 /** Number of waiting runs that are read. */
-const MOST_WAITING = 100;
+const WAITING_PAGE = 100;
 
 interface Waiter {
   threadId: string;
@@ -67,20 +67,26 @@ class Turn {
     this.#waiter = waiter;
   }
 
-  /** Whether a live process has the next run of the thread. If it is dead, its runs are resumed under the lock first. */
+  /** Whether another process has the next run of the thread. If it is dead, its runs are resumed under the lock first. */
   readonly givesWay: NonNullable<AcquireOptions["givesWay"]> = async (held) => {
-    const { recover } = this.#context;
+    const { live, recover } = this.#context;
     const { threadId, stored } = this.#waiter;
     await stored?.().catch(() => undefined);
-    for (;;) {
+    for (let recovered: string | undefined; ;) {
+      // A run that was requeued here while the storage failed comes first.
+      await live.results.flush(threadId);
       const ahead = await this.#runAhead();
       if (!ahead) return false;
       const { run_id, isDead } = ahead;
       if (this.#before?.run_id !== run_id) this.#before = { run_id, waited: new Stopwatch() };
-      if (!isDead && this.#before.waited.elapsed() < PATIENCE_MS) return true;
-      this.#passed.add(run_id);
-      if (!isDead) this.#report(ahead);
-      else await recover({ threadId, under: { ...held, release: () => undefined } });
+      if (this.#before.waited.elapsed() > PATIENCE_MS) {
+        this.#report(ahead);
+        this.#passed.add(run_id);
+        continue;
+      }
+      if (!isDead || recovered === run_id) return true;
+      recovered = run_id;
+      await recover({ threadId, under: { ...held, release: () => undefined } });
       if (held.lost?.aborted) return true;
     }
   };

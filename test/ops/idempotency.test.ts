@@ -1,6 +1,7 @@
 /** Idempotency keys, on every backend: concurrent and later requests with the same key return the same run. */
 import { expect, it } from "vitest";
 import type { Run, RunCreateRequest } from "../../src/models/run.js";
+import { NotFoundError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -51,7 +52,11 @@ onEveryBackend("a request with an idempotency key", (backend) => {
       graphs,
       storage: {
         ...storage,
-        runs: replacing(runs, { insert: async () => false }),
+        runs: replacing(runs, {
+          insert: async ({ thread_id }) => {
+            throw new NotFoundError("thread", thread_id);
+          },
+        }),
         threads: replacing(threads, {
           delete: async (...args) => {
             accepted ??= await other.runs.background(args[0], { ...hello(), multitask_strategy: "enqueue" });
