@@ -82,7 +82,7 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     const { answer } = await one.runs.join(thread_id, behind);
     expect(await answer).toMatchObject({ log: logOf(next) });
     expect(await one.runs.list(thread_id, {})).toMatchObject([{ run_id: behind, status: "success" }]);
-  }, 30_000);
+  }, 90_000);
 };
 
 withPostgres("a rollback by another process, on postgres", (postgres) =>
