@@ -128,7 +128,9 @@ export function itemTests(storage: () => Storage): void {
       const space = newId();
       const store = new ItemStore(items());
       for (const text of ["a\0", "a\ud83d", "\ude00\ud83d"]) {
-        await expect(store.put([space, text], "k", {})).rejects.toThrow("is not allowed");
+        // LangGraph's own error, in its newest release.
+        const label = /is not allowed|labels cannot contain NUL/;
+        await expect(store.put([space, text], "k", {})).rejects.toThrow(label);
         await expect(store.put([space], text, {})).rejects.toThrow("must not contain NUL");
         await expect(store.get([space], text)).rejects.toThrow("must not contain NUL");
         await expect(store.delete([space], text)).rejects.toThrow("must not contain NUL");
