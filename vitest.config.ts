@@ -36,30 +36,14 @@ const isolated = {
 };
 
 const cores = Math.max(2, availableParallelism());
-/** Tests wait a third of their time: for processes, databases and pages. */
-const workers = Math.ceil(1.5 * cores);
-/**
- * Slow and browser tests wait longer, and start after all others unless files are given. Their files share modules, the
- * schema of PostgreSQL and the browser.
- */
-const waiting = {
-  isolate: false,
-  ...(filter.length === 0 && { maxWorkers: 2 * cores, sequence: { groupOrder: 1 } }),
-};
-// Pages change within milliseconds, and hundreds of lines wait for a change.
-const often = { expect: { poll: { interval: 20 } } };
+/** Slow and browser tests start after all others. Their files share modules, the schema of PostgreSQL and the browser. */
+const waiting = { isolate: false, sequence: { groupOrder: 1 } };
 const slow = { extends: true as const, test: { name: "slow", include: SLOW, exclude: NEVER, ...waiting } };
 const browser = {
   extends: true as const,
-  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting, ...often },
+  // Pages change within milliseconds, and hundreds of lines wait for a change.
+  test: { name: "browser", include: BROWSER, exclude: NEVER, ...waiting, expect: { poll: { interval: 20 } } },
 };
-/** Both in one project: pages use the cores while other tests wait for processes, and workers start once. */
-const together = {
-  extends: true as const,
-  test: { ...slow.test, include: [...SLOW, ...BROWSER], ...often },
-};
-const asked = [options.project].flat();
-const isTogether = asked.includes("slow") && asked.includes("browser") && filter.length === 0;
 
 /** The slowest files, longest first: one that starts last keeps a worker busy after all others are done. */
 const LONG = [
@@ -80,31 +64,21 @@ const placeOf = (file: string): number => {
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const projects = [...new Set(["slow", "browser", ...sorted.map(({ project }) => project.name)])];
+    const projects = [...new Set(sorted.map(({ project }) => project.name))];
     const rank = ({ moduleId, project }: TestSpecification) =>
       (LONG.length + 1) * projects.indexOf(project.name) + placeOf(moduleId);
-    sorted.sort((a, b) => rank(a) - rank(b));
-    if (!isTogether) return sorted;
-    const isPage = ({ moduleId }: TestSpecification) =>
-      /\/test\/studio\/|\.browser\.test\.ts$/.test(moduleId);
-    const others = sorted.filter((file) => !isPage(file));
-    return mixed(sorted.filter(isPage), others);
+    return sorted.sort((a, b) => rank(a) - rank(b));
   }
-}
-
-/** Both lists in their order, evenly mixed. */
-function mixed<T>(...lists: T[][]): T[] {
-  const placed = lists.flatMap((list) => list.map((item, index) => ({ item, place: index / list.length })));
-  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
 export default defineConfig({
   test: {
-    projects: [quick, isolated, ...(isTogether ? [together] : isAsked ? [slow, browser] : [])],
+    projects: isAsked ? [quick, isolated, slow, browser] : [quick, isolated],
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },
-    maxWorkers: workers,
+    // Tests wait a third of their time: for processes, databases and pages.
+    maxWorkers: Math.ceil(1.5 * cores),
     // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,
