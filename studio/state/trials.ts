@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Interrupt, ThreadState } from "../../src/models/state.js";
 import { errorLine } from "../../src/view/text.js";
-import { ApiError, ask } from "../api.js";
+import { ApiError, ask, LostRequest } from "../api.js";
 import { inFlight, pathOf } from "./live-run.js";
 import { resumeOf } from "./questions.js";
 import { tabList } from "./tab.js";
@@ -72,7 +72,9 @@ export async function tryAnswers(
     set(key, id, await withOutcome(trial, copy.body.thread_id));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    set(key, id, { ...trial, state: "failed", error: error.message });
+    // The run continues on the server. A reload of the page loses the response too.
+    if (error instanceof LostRequest && trial.threadId !== undefined) unread.add(key);
+    else set(key, id, { ...trial, state: "failed", error: error.message });
   }
 }
 
