@@ -91,11 +91,9 @@ export async function resumeThread(
 ): Promise<{ begun: Promise<unknown>; ended: Promise<void> }> {
   let begun: Promise<unknown> | undefined;
   let before = Promise.resolve();
-  let latest: InterruptedRun | undefined;
-  for (const run of runs) {
+  for (const [index, run] of runs.entries()) {
     const isWaiting = run.row.status !== "running";
-    const last = latest;
-    latest = run;
+    const last = runs[index - 1];
     if (isWaiting && !begun) {
       const turn = lend(lease);
       before = turn.returned;

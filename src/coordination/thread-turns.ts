@@ -15,7 +15,7 @@ import { Stopwatch } from "../support/stopwatch.js";
 export class MustWait extends Error {}
 
 /** Whether a run waits for its thread, in any process. One that is rolled back never starts. */
-export const isWaiting = (row: RunRow): boolean =>
+const isWaiting = (row: RunRow): boolean =>
   row.status === "pending" && row.state === "queued" && !isRolledBack(row);
 
 /**
@@ -23,6 +23,9 @@ export const isWaiting = (row: RunRow): boolean =>
  * process that accepted the run does not start it although it could.
  */
 const PATIENCE_MS = 60_000;
+
+/** Number of waiting runs that are read. */
+const WAITING_PAGE = 100;
 
 /** Whether runs of other processes wait for the thread. */
 export async function hasWaiting({ ownerId, storage }: OpsContext, threadId: string): Promise<boolean> {
@@ -35,9 +38,6 @@ interface Ahead {
   /** Whether the process that accepted it is dead. */
   isDead: boolean;
 }
-
-/** Number of waiting runs that are read. */
-const WAITING_PAGE = 100;
 
 interface Waiter {
   threadId: string;

@@ -65,7 +65,7 @@ onEveryBackend("a batch with a run that is refused", (backend) => {
   };
   const waiting = () => ({ assistant_id: "gate", input: { gate: newId() } });
 
-  it("starts no run if there is no room for all", async () => {
+  it("starts no run if the limit does not allow all", async () => {
     const service = await openWith({ max_active_runs: 2 });
     const batch = [waiting(), waiting(), waiting()];
     await expect(service.runs.createBatch(batch)).rejects.toMatchObject({ code: "too_many_runs" });
