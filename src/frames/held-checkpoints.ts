@@ -1,7 +1,9 @@
 /** Checkpoints that wait until all earlier frames are on the bus: see `SharedFrames.stored`. */
 
-/** Maximum wait of a checkpoint in milliseconds, including the time until the graph's output becomes frames. */
+/** Maximum wait of a checkpoint, in milliseconds. */
 export const HOLD_MS = 1_000;
+/** Parts of that wait. A process that was suspended or blocked meanwhile has waited one of them: it has read no response. */
+const PARTS = 4;
 
 interface Waiter<Source> {
   source: Source;
@@ -23,14 +25,17 @@ export class HeldCheckpoints<Source> {
   hold(source: Source, next: number): Promise<void> {
     return new Promise((resolve) => {
       const release = () => {
-        clearTimeout(timer);
+        clearInterval(timer);
         this.#waiting.delete(waiter);
         resolve();
       };
-      const timer = setTimeout(() => {
+      let left = PARTS;
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left > 0) return;
         this.isLate = true;
         release();
-      }, HOLD_MS);
+      }, HOLD_MS / PARTS);
       const waiter = { source, next, release };
       this.#waiting.add(waiter);
     });

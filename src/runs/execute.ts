@@ -18,7 +18,6 @@ import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";
 import { RunTakenError } from "../support/errors.js";
-import { withTimeout } from "../support/pause.js";
 import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, RunContext, consume, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "../context/context.js";
@@ -29,7 +28,6 @@ import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { budgetCheck } from "./budget-guard.js";
 import { usageRows } from "./usage-rows.js";
 import { RunAborted } from "./run-aborted.js";
-import { HOLD_MS } from "../frames/held-checkpoints.js";
 import type { SharedFrames } from "../frames/shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
 import { type Ending, endingOf, failed, paused, succeeded } from "./run-ending.js";
@@ -81,8 +79,8 @@ export class Execution {
   readonly #usage: RunUsage;
   readonly #controller = new AbortController();
   readonly #runContext: RunContext;
-  /** Returns a promise that settles when all output so far is in the log, or undefined if it already is. */
-  #pending: () => Promise<void> | undefined = () => undefined;
+  /** Appends all output so far to the log. Returns undefined if nothing is left to append. */
+  #flush: () => Promise<void> | undefined = () => undefined;
   #isOver = false;
   /** True while the graph may write. */
   #isWatched = false;
@@ -271,8 +269,7 @@ export class Execution {
     // Output of the graph may not have reached the log yet.
     await nextTurn();
     const stored = () => frames.stored(this.#options.run.run_id);
-    const shared = this.#pending()?.then(stored) ?? stored();
-    if (shared) await withTimeout(HOLD_MS, shared);
+    await (this.#flush()?.then(stored) ?? stored());
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {
@@ -311,7 +308,7 @@ export class Execution {
   async #takeStream(input: unknown): Promise<void> {
     const { graph } = this.#options.request.bound;
     const config = this.#graphConfig();
-    const begun = (pending: () => Promise<void> | undefined) => (this.#pending = pending);
+    const begun = (flush: () => Promise<void> | undefined) => (this.#flush = flush);
     if (this.#modes.includes("events")) {
       const events = graph.streamEvents(input, { ...config, version: "v2" });
       return consume(events, (event) => this.#takeEvent(event), { begun });

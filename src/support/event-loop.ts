@@ -69,8 +69,8 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
  * The source itself is read without these pauses, because items still buffered in LangGraph's
  * stream are lost when the graph throws.
  * Rejects with the error of the source or of `take`, after all items are taken.
- * @param options.begun receives a function that returns a promise for all items read so far being taken, or
- *   undefined if none are pending
+ * @param options.begun receives a function that takes all items read so far before the turn of this run comes. It
+ *   returns undefined if none are pending, and otherwise a promise that settles when they are taken
  * @param options.signal ends the reading immediately and rejects with its reason, for a source that does not
  */
 export async function consume<T>(
@@ -82,7 +82,7 @@ export async function consume<T>(
   }: { begun?: (pending: () => Promise<void> | undefined) => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   const taker = new Taker(take);
-  begun?.(() => (taker.isBusy ? taker.idle : undefined));
+  begun?.(() => taker.flush());
   const read = async () => {
     for await (const item of source) {
       if (signal?.aborted) break;
@@ -120,10 +120,13 @@ async function rejectOnAbort(work: () => Promise<void>, signal: AbortSignal): Pr
 class Taker<T> {
   /** Settles when no items are pending; never rejects. */
   idle: Promise<void> = Promise.resolve();
-  readonly #take: (item: T) => void;
-  #waiting: T[] = [];
-  isBusy = false;
   failure: { error: unknown } | undefined;
+  readonly #take: (item: T) => void;
+  /** Items that are being taken, from `#next` on. Those in `#waiting` follow. */
+  #items: T[] = [];
+  #next = 0;
+  #waiting: T[] = [];
+  #isBusy = false;
 
   constructor(take: (item: T) => void) {
     this.#take = take;
@@ -131,35 +134,56 @@ class Taker<T> {
 
   /** Items that arrive while others are pending wait behind them. */
   add(item: T): void {
-    if (this.isBusy) return void this.#waiting.push(item);
+    if (this.#isBusy) return void this.#waiting.push(item);
+    this.#tryTake(item);
+    const turn = this.failure ? undefined : dueYield();
+    if (turn) this.idle = this.#takeWaiting(turn);
+  }
+
+  /** Takes the items added so far, before the turn of this run comes. Undefined if none are pending. */
+  flush(): Promise<void> | undefined {
+    return this.#pending > 0 ? this.#takeNow(this.#pending) : undefined;
+  }
+
+  get #pending(): number {
+    return this.#items.length - this.#next + this.#waiting.length;
+  }
+
+  async #takeWaiting(turn: Promise<void>): Promise<void> {
+    this.#isBusy = true;
+    await turn;
+    while (this.#pending > 0 && !this.failure) {
+      this.#takeNext();
+      const next = dueYield();
+      if (next) await next;
+    }
+    this.#isBusy = false;
+  }
+
+  async #takeNow(count: number): Promise<void> {
+    let start = performance.now();
+    for (let left = count; left > 0 && this.#pending > 0 && !this.failure; left -= 1) {
+      this.#takeNext();
+      if (performance.now() - start < TURN_MS) continue;
+      await nextTurn();
+      start = performance.now();
+    }
+  }
+
+  #takeNext(): void {
+    if (this.#next === this.#items.length) {
+      this.#items = this.#waiting;
+      this.#waiting = [];
+      this.#next = 0;
+    }
+    this.#tryTake(this.#items[this.#next++] as T);
+  }
+
+  #tryTake(item: T): void {
     try {
       this.#take(item);
     } catch (error) {
       this.failure = { error };
-      return;
-    }
-    const turn = dueYield();
-    if (!turn) return;
-    this.isBusy = true;
-    this.idle = this.#takeWaiting(turn);
-  }
-
-  async #takeWaiting(turn: Promise<void>): Promise<void> {
-    await turn;
-    try {
-      while (this.#waiting.length > 0) {
-        const items = this.#waiting;
-        this.#waiting = [];
-        for (const item of items) {
-          this.#take(item);
-          const next = dueYield();
-          if (next) await next;
-        }
-      }
-    } catch (error) {
-      this.failure = { error };
-    } finally {
-      this.isBusy = false;
     }
   }
 }

@@ -185,6 +185,26 @@ it("only one checkpoint waits for a slow bus until it accepts frames in time aga
   await shared.close();
 });
 
+it("a checkpoint of a process that was suspended still waits for the frames before it", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const { bus, shared } = open();
+  const run = running();
+  shared.publish(run);
+  const gate = deferred();
+  bus.gate = gate.promise;
+  run.log.push("custom", "first");
+  const stored = shared.stored(run.run.run_id);
+  // A process that continues after seconds fires a due timer once.
+  vi.advanceTimersToNextTimer();
+  expect(await settled(stored)).toEqual([false]);
+  gate.resolve();
+  await stored;
+  run.log.push("custom", "second");
+  expect(shared.stored(run.run.run_id)).toBeDefined();
+  await shared.close();
+  vi.useRealTimers();
+});
+
 /** The first frames that a reader gets of a run that ended long ago. */
 function readOld(shared: SharedFrames) {
   const context = { live: { logOf: () => undefined }, frames: shared } as unknown as EngineContext;

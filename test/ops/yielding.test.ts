@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { consume } from "../../src/support/event-loop.js";
+import { consume, dueYield } from "../../src/support/event-loop.js";
+import { deferred } from "../helpers/deferred.js";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -55,5 +56,72 @@ describe("consume", () => {
     };
     await expect(consume(endless(), refuse)).rejects.toThrow("not this one");
     expect(read.length).toBeLessThan(5);
+  });
+
+  it("takes what it has read when asked, before the turns of other runs", async () => {
+    slowClock();
+    const taken: number[] = [];
+    const seen: string[] = [];
+    let flush: () => Promise<void> | undefined = () => undefined;
+    const [read, end] = [deferred(), deferred()];
+    async function* source() {
+      yield* [1, 2, 3];
+      read.resolve();
+      await end.promise;
+    }
+    const consumed = consume(source(), (item) => taken.push(item), { begun: (own) => (flush = own) });
+    await read.promise;
+    const turns = Array.from({ length: 10 }, () => dueYield()?.then(() => seen.push("other")));
+    await flush();
+    expect(taken).toEqual([1, 2, 3]);
+    expect(flush()).toBeUndefined();
+    expect(seen.length).toBeLessThan(10);
+    end.resolve();
+    await Promise.all([consumed, ...turns]);
+    expect(taken).toEqual([1, 2, 3]);
+  });
+
+  it("does not wait for items that are read after it was asked", async () => {
+    slowClock();
+    const taken: number[] = [];
+    let flush: () => Promise<void> | undefined = () => undefined;
+    const isOver = { now: false };
+    async function* endless() {
+      for (let item = 1; !isOver.now; item++) {
+        yield item;
+        await new Promise(setImmediate);
+        yield -item;
+      }
+    }
+    const consumed = consume(endless(), (item) => taken.push(item), { begun: (own) => (flush = own) });
+    await expect.poll(() => flush() !== undefined).toBe(true);
+    await flush();
+    expect(taken.length).toBeGreaterThan(0);
+    isOver.now = true;
+    await consumed;
+    expect(taken).toEqual(taken.map((_, index) => (index % 2 === 0 ? 1 : -1) * (Math.floor(index / 2) + 1)));
+  });
+
+  it("reports an item that throws while it takes what it has read", async () => {
+    slowClock();
+    let flush: () => Promise<void> | undefined = () => undefined;
+    const end = deferred();
+    const read = deferred();
+    async function* source() {
+      yield* [1, 2, 3, 4];
+      read.resolve();
+      await end.promise;
+    }
+    const taken: number[] = [];
+    const refuse = (item: number) => {
+      if (item === 3) throw new TypeError("not this one");
+      taken.push(item);
+    };
+    const consumed = consume(source(), refuse, { begun: (own) => (flush = own) });
+    await read.promise;
+    await flush();
+    end.resolve();
+    await expect(consumed).rejects.toThrow("not this one");
+    expect(taken).toEqual([1, 2]);
   });
 });
