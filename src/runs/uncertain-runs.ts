@@ -88,8 +88,18 @@ export class UncertainRuns {
   async #settleThread(threadId: string): Promise<void> {
     const { threads } = this.#context.storage;
     const row = await threads.get(threadId);
-    if (row?.status !== "busy") return;
+    // A busy thread is how the next run learns of one that must be resumed first.
+    if (row?.status !== "busy" || (await this.#hasBegunRun(threadId))) return;
     const status = await statusByState(this.#context, threadId);
     await threads.update(threadId, { updated_at: now(), status });
+  }
+
+  async #hasBegunRun(threadId: string): Promise<boolean> {
+    const { runs } = this.#context.storage;
+    for (const { run_id } of await runs.unfinished({ threadId })) {
+      const row = await runs.get(threadId, run_id);
+      if (row && !isFinished(row) && !(row.state === "queued" && row.status === "pending")) return true;
+    }
+    return false;
   }
 }

@@ -1,12 +1,17 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
-import type { Storage } from "../../src/storage/contract/storage.js";
+import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
+import { createTrails, INPUT, leaveRun } from "../helpers/left-runs.js";
+import { withPostgres } from "../helpers/postgres.js";
 
 /** The heartbeat interval. Fake timers, so tests trigger heartbeats themselves. */
 const HEARTBEAT_MS = 5_000;
@@ -14,11 +19,15 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"
 afterEach(() => void vi.useRealTimers());
 
 /** A service whose storage can execute a call and then lose the answer. */
-async function openForgetful() {
+async function openForgetful({
+  storage: options = {},
+  graphs = {},
+}: { storage?: Partial<StorageOptions>; graphs?: Record<string, unknown> } = {}) {
   const inner = await openStorage({
     checkpointer_scheme: "memory",
     checkpointer_options: {},
     max_queued_runs: 10,
+    ...options,
   });
   let losing: string | undefined;
   const forgetful = <Part extends "threads" | "runs">(part: Part): Storage[Part] =>
@@ -35,7 +44,7 @@ async function openForgetful() {
       },
     });
   const service = await openService({
-    graphs: { gate, chat },
+    graphs: { gate, chat, ...graphs },
     storage: {
       ...inner,
       threads: forgetful("threads"),
@@ -44,7 +53,7 @@ async function openForgetful() {
   });
   onTestFinished(() => service.close(0));
   const { thread_id } = await service.threads.create({});
-  return { service, thread_id, loseAnswerOf: (call: string) => (losing = call) };
+  return { service, storage: inner, thread_id, loseAnswerOf: (call: string) => (losing = call) };
 }
 
 const say = { assistant_id: "chat", input: { messages: ["hi"] } };
@@ -69,6 +78,25 @@ it("an unacknowledged run is settled before the next run starts", async () => {
   const runs = await service.runs.list(thread_id, {});
   expect(runs.map(({ status }) => status)).toEqual(["success", "error"]);
   expect((await service.threads.get(thread_id)).status).toBe("idle");
+});
+
+withPostgres("with a run of a dead process", (postgres) => {
+  it("an unacknowledged run is settled without hiding the run that must be resumed first", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "graph-serve-unconfirmed-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const { service, storage, thread_id, loseAnswerOf } = await openForgetful({
+      storage: postgres.options(),
+      graphs: createTrails(join(folder, "log")),
+    });
+    const request = { assistant_id: "trail", input: { ...INPUT, log: ["next"] } };
+    loseAnswerOf("runs.insert");
+    await expect(service.runs.create(thread_id, request)).rejects.toMatchObject(away);
+    const left = await leaveRun(service, storage, { thread_id, attempt: 1, hasWritten: false });
+    expect((await service.runs.create(thread_id, request)).status).toBe("success");
+    const { values } = await service.state.get(thread_id);
+    expect(values).toMatchObject({ log: ["in", "a", "b", "c", "next", "a", "b", "c"] });
+    expect(await service.runs.get(thread_id, left.run_id)).toMatchObject({ status: "success" });
+  });
 });
 
 it("an unacknowledged queued run does not affect the run in flight", async () => {
