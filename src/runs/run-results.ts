@@ -133,6 +133,8 @@ export class RunResults {
   readonly #context: OpsContext;
   /** Outcomes that are not stored yet, by thread. */
   readonly #deferred = new Map<string, RunOutcome[]>();
+  /** Runs that have left their queue here, while that is being stored. By thread. */
+  readonly #leaving = new Map<string, Set<Promise<unknown>>>();
   /** Runs that may have been stored although no process executes them. */
   #uncertain: UncertainRuns | undefined;
 
@@ -162,6 +164,19 @@ export class RunResults {
 
   /** Stores the end of a run that could not start and does not hold its thread. Never rejects. */
   async endQueued(run: Run, error: unknown, resumption: Resumption | undefined): Promise<RunResult> {
+    const leaving = this.#leaving.get(run.thread_id) ?? new Set();
+    this.#leaving.set(run.thread_id, leaving);
+    const ended = this.#endQueued(run, error, resumption);
+    leaving.add(ended);
+    try {
+      return await ended;
+    } finally {
+      leaving.delete(ended);
+      if (leaving.size === 0) this.#leaving.delete(run.thread_id);
+    }
+  }
+
+  async #endQueued(run: Run, error: unknown, resumption: Resumption | undefined): Promise<RunResult> {
     const ending = await endingOfQueued(error);
     const usage = { ...NO_TOKENS, source: "callbacks" as const };
     const holder = { owner: this.#context.ownerId, attempt: run.attempt };
@@ -194,11 +209,14 @@ export class RunResults {
   }
 
   /**
-   * Stores the deferred outcomes of a thread, so that the end of an old run never overwrites the start of a new one.
-   * The caller holds the thread's lease.
+   * Stores the deferred outcomes of a thread, so that the end of an old run never overwrites the start of a new one. A run
+   * that leaves its queue to be resumed later is stored first, so that the caller sees it. The caller holds the thread's
+   * lease.
    * @throws StorageUnavailableError (`storage_unavailable`)
    */
   async flush(threadId: string): Promise<void> {
+    const leaving = this.#leaving.get(threadId);
+    if (leaving) await Promise.all(leaving);
     await this.#flushDeferred(threadId);
     await this.#uncertain?.reconcile(threadId);
   }

@@ -5,6 +5,7 @@ import { openStorage } from "../../src/storage/open.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import type { AcquireOptions } from "../../src/storage/contract/locks.js";
 import type { Service } from "../../src/service/service.js";
+import { StorageUnavailableError } from "../../src/support/errors.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { type Backend, onMongodb } from "../helpers/backends.js";
@@ -135,6 +136,70 @@ const declareTests = (
     await ended(slow, waiting);
     const runs = await one.runs.list(thread_id, {});
     expect(runs.map(({ status }) => status)).toEqual(["success", "interrupted", "success"]);
+  });
+
+  it("a run that lost its place in the lock's queue is next, even while that is being stored", async () => {
+    const [lost, leaving, requeued, granted] = [deferred(), deferred(), deferred(), deferred()];
+    const one = await open();
+    const storage = await openStorage({ ...backend().settings, max_queued_runs: 10 });
+    onTestFinished(() => storage.close());
+    const { locks, runs } = storage;
+    const once = { lock: true, update: true };
+    const two = await openTestService({
+      graphs: { gate },
+      settings: backend().settings,
+      storage: {
+        ...storage,
+        close: async () => undefined,
+        locks: replacing(locks, {
+          acquire: async (threadId, options) => {
+            if (options.wait && once.lock) {
+              once.lock = false;
+              await lost.promise;
+              throw new StorageUnavailableError("the locks are away");
+            }
+            const lease = await locks.acquire(threadId, options);
+            if (lease) granted.resolve();
+            return lease;
+          },
+        }),
+        runs: replacing(runs, {
+          update: async (...change) => {
+            if (once.update && change[1].state === "queued") {
+              once.update = false;
+              leaving.resolve();
+              await requeued.promise;
+            }
+            return runs.update(...change);
+          },
+        }),
+      },
+    });
+    const { thread_id } = await one.threads.create({});
+    const names = [newId(), newId(), newId()] as const;
+    for (const name of names.slice(1)) gateOf(name).open();
+    const start = (service: Service, of: string) =>
+      service.runs.background(thread_id, { assistant_id: "gate", input: { gate: of } });
+    const ended = async ({ run_id }: { run_id: string }) =>
+      (await (
+        await one.runs.join(thread_id, run_id)
+      ).answer) as unknown;
+    const first = await start(one, names[0]);
+    await gateOf(names[0]).entered;
+    const waiting = await start(two, names[1]);
+    gateOf(names[0]).open();
+    await ended(first);
+    lost.resolve();
+    await leaving.promise;
+    const last = start(two, names[2]);
+    await granted.promise;
+    // More reads than a run needs to start.
+    for (let reads = 0; reads < 20; reads += 1) await one.threads.get(thread_id);
+    requeued.resolve();
+    await Promise.all([ended(waiting), ended(await last)]);
+    const { values } = await one.state.get(thread_id);
+    const passed = (values as { log: string[] }).log.filter((line) => line.startsWith("after"));
+    expect(passed).toEqual(names.map((name) => `after ${name}`));
   });
 
   it("a delayed run on a free thread starts after the runs that wait for it", async () => {
