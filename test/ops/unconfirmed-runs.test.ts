@@ -6,6 +6,7 @@ import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
+import { now } from "../../src/storage/rows/rows.js";
 import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -96,6 +97,26 @@ withPostgres("with a run of a dead process", (postgres) => {
     const { values } = await service.state.get(thread_id);
     expect(values).toMatchObject({ log: ["in", "a", "b", "c", "next", "a", "b", "c"] });
     expect(await service.runs.get(thread_id, left.run_id)).toMatchObject({ status: "success" });
+  });
+});
+
+withPostgres("with a run of a process that has lost its lock", (postgres) => {
+  it("a run that had not reached its graph is resumed before the next run", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "graph-serve-unconfirmed-"));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const open = () =>
+      openForgetful({ storage: postgres.options(), graphs: createTrails(join(folder, "log")) });
+    const [one, other] = [await open(), await open()];
+    const { run_id } = await other.service.runs.create(other.thread_id, say);
+    const owner = (await one.storage.runs.get(other.thread_id, run_id))?.owner ?? null;
+    const { thread_id } = one;
+    const left = await leaveRun(one.service, one.storage, { thread_id, attempt: 1, hasWritten: false });
+    const started = { state: "running", status: "pending", owner, attempt: 1 } as const;
+    await one.storage.runs.update(left.run_id, { updated_at: now(), ...started });
+    const request = { assistant_id: "trail", input: { ...INPUT, log: ["next"] } };
+    expect((await one.service.runs.create(thread_id, request)).status).toBe("success");
+    const { values } = await one.service.state.get(thread_id);
+    expect(values).toMatchObject({ log: ["in", "a", "b", "c", "next", "a", "b", "c"] });
   });
 });
 
