@@ -8,7 +8,7 @@ import { requireUuid } from "../support/ids.js";
 import { stopRemoteRuns } from "../delivery/run-ends.js";
 import { endOf } from "../delivery/poll-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { delayed, ended, isDelayed } from "../runs/state.js";
+import { delayed, ended, hasBegun, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { endUnstarted, scheduleEnd } from "./at-end.js";
@@ -137,7 +137,7 @@ function cancelledEnding(context: EngineContext, row: RunRow, signal: AbortSigna
 /** Rolls back a run that is not live in this process. */
 async function rollBackElsewhere(context: EngineContext, row: RunRow): Promise<void> {
   const { thread_id, run_id } = row;
-  if (row.state === "running" || row.status === "running") {
+  if (hasBegun(row)) {
     if (await rollBackRemote(context, row)) return;
     // It has ended, or another process has it.
     const changed = await context.storage.runs.get(thread_id, run_id);

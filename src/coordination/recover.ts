@@ -12,6 +12,7 @@ import {
   crashesOf,
   died,
   ended,
+  hasBegun,
   isDelayed,
   isRolledBack,
   isUnclaimed,
@@ -196,7 +197,7 @@ class Recovery {
   /**
    * Queries the interrupted runs again: before the lease was acquired, a run may have ended, or its owner may have sent a
    * heartbeat. If processes share their locks, a lease proves that no other process executes a run of its thread: one that
-   * is still `running` there, by state or status, has lost its lock, and resumes before the runs behind it.
+   * has begun there has lost its lock, and resumes before the runs behind it.
    */
   async #remainder(leases: Leases): Promise<UnfinishedRun[]> {
     const [threadId] = leases.size === 1 ? leases.keys() : [];
@@ -209,7 +210,7 @@ class Recovery {
       if (row && isRolledBack(row)) return true;
       // With a shared queue, a process claims a run before it locks its thread.
       const isProof = !queue.isShared && leases.get(thread_id)?.lost !== undefined && owner?.id !== ownerId;
-      return isProof && (row?.state === "running" || row?.status === "running");
+      return isProof && row !== undefined && hasBegun(row);
     };
     const isOwned = queue.isShared && threadId === undefined;
     const unfinished = await storage.runs.unfinished(isOwned ? { isOwned } : { threadId });

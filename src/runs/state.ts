@@ -93,6 +93,10 @@ export const redriven = ({ attempt, resumption }: { attempt: number; resumption:
 
 export const isDelayed = ({ state }: Pick<RunRow, "state">): boolean => state === "delayed";
 
+/** Whether a process has started to execute the unfinished run. Runs behind it must not start first. */
+export const hasBegun = ({ state, status }: Pick<RunRow, "state" | "status">): boolean =>
+  state === "running" || status === "running";
+
 /** Whether any process may claim the run. */
 export const isUnclaimed = ({ state, owner }: Pick<RunRow, "state" | "owner">): boolean =>
   state === "queued" && owner === null;

@@ -7,7 +7,7 @@ import { isFinished } from "../models/run-status.js";
 import type { RunKey } from "../storage/contract/runs.js";
 import type { OpsContext } from "../context/context.js";
 import { statusByState } from "../threads/thread-state.js";
-import { ended, isUnclaimed, leaseOf, requeued } from "./state.js";
+import { ended, hasBegun, isUnclaimed, leaseOf, requeued } from "./state.js";
 
 /** How long a statement without a response may still take effect, in milliseconds. */
 const UNCERTAIN_MS = 120_000;
@@ -98,7 +98,7 @@ export class UncertainRuns {
     const { runs } = this.#context.storage;
     for (const { run_id } of await runs.unfinished({ threadId })) {
       const row = await runs.get(threadId, run_id);
-      if (row && !isFinished(row) && !(row.state === "queued" && row.status === "pending")) return true;
+      if (row && hasBegun(row)) return true;
     }
     return false;
   }

@@ -76,10 +76,7 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
 export async function consume<T>(
   source: AsyncIterable<T>,
   take: (item: T) => void,
-  {
-    begun,
-    signal,
-  }: { begun?: (pending: () => Promise<void> | undefined) => void; signal?: AbortSignal } = {},
+  { begun, signal }: { begun?: (flush: () => Promise<void> | undefined) => void; signal?: AbortSignal } = {},
 ): Promise<void> {
   const taker = new Taker(take);
   begun?.(() => taker.flush());

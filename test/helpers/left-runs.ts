@@ -1,4 +1,9 @@
 /** Creates runs as they remain after their processes crashed. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { createTrails } from "../fixtures/graphs/trail.js";
 import { now } from "../../src/storage/rows/rows.js";
 import type { RunRow } from "../../src/storage/contract/runs.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
@@ -6,7 +11,14 @@ import type { Service } from "../../src/service/service.js";
 import { newId } from "../../src/support/ids.js";
 
 /** a -> b -> c; each appends its name to `log`. */
-export { createTrails } from "../fixtures/graphs/trail.js";
+export { createTrails };
+
+/** The graphs, with a log file that is deleted at the end of the test. */
+export async function trails() {
+  const folder = await mkdtemp(join(tmpdir(), "graph-serve-trails-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return createTrails(join(folder, "log"));
+}
 
 export interface LeftRun {
   thread_id: string;

@@ -1,8 +1,5 @@
 /** Dead runs: listing and redriving runs whose processes crashed, on every backend that persists runs. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { DeadRun } from "../../src/models/dead-run.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
@@ -12,18 +9,12 @@ import { gateOf } from "../fixtures/gates.js";
 import { shaky } from "../fixtures/graphs/shaky.js";
 import { startTestServer, type TestServer } from "../helpers/app.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
-import { createTrails, INPUT, leaveRun, type LeftRun } from "../helpers/left-runs.js";
+import { INPUT, leaveRun, type LeftRun, trails } from "../helpers/left-runs.js";
 import { replacing } from "../helpers/refusing.js";
 import { byHeader } from "../helpers/two-users.js";
 import { startReceiver, webhooks } from "../helpers/webhook-receiver.js";
 
 const WHOLE = ["in", "a", "b", "c"];
-
-async function trails() {
-  const folder = await mkdtemp(join(tmpdir(), "graph-serve-dead-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return createTrails(join(folder, "log"));
-}
 
 const ids = (run: unknown) => {
   const { run_id, thread_id } = run as LeftRun;

@@ -1,22 +1,13 @@
 /** Assistants that clients created, on every backend. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Client } from "@langchain/langgraph-sdk";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { openService } from "../../src/service/open.js";
 import { startTestServer } from "../helpers/app.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
-import { createTrails, INPUT, leaveRun } from "../helpers/left-runs.js";
+import { INPUT, leaveRun, trails } from "../helpers/left-runs.js";
 import { byHeader } from "../helpers/two-users.js";
 
 const settings = { assistants: "managed" } as const;
-
-async function trails() {
-  const folder = await mkdtemp(join(tmpdir(), "graph-serve-assistants-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return createTrails(join(folder, "log"));
-}
 
 onEveryBackend("managed assistants", (backend) => {
   it("are created, searched, versioned, run and deleted, each user for themselves", async () => {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { newId } from "../../src/support/ids.js";
@@ -11,7 +8,7 @@ import type { Storage, StorageOptions } from "../../src/storage/contract/storage
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
-import { createTrails, INPUT, leaveRun } from "../helpers/left-runs.js";
+import { INPUT, leaveRun, trails } from "../helpers/left-runs.js";
 import { withPostgres } from "../helpers/postgres.js";
 
 /** The heartbeat interval. Fake timers, so tests trigger heartbeats themselves. */
@@ -83,11 +80,9 @@ it("an unacknowledged run is settled before the next run starts", async () => {
 
 withPostgres("with a run of a dead process", (postgres) => {
   it("an unacknowledged run is settled without hiding the run that must be resumed first", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "graph-serve-unconfirmed-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const { service, storage, thread_id, loseAnswerOf } = await openForgetful({
       storage: postgres.options(),
-      graphs: createTrails(join(folder, "log")),
+      graphs: await trails(),
     });
     const request = { assistant_id: "trail", input: { ...INPUT, log: ["next"] } };
     loseAnswerOf("runs.insert");
@@ -102,10 +97,8 @@ withPostgres("with a run of a dead process", (postgres) => {
 
 withPostgres("with a run of a process that has lost its lock", (postgres) => {
   it("a run that had not reached its graph is resumed before the next run", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "graph-serve-unconfirmed-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const open = () =>
-      openForgetful({ storage: postgres.options(), graphs: createTrails(join(folder, "log")) });
+    const graphs = await trails();
+    const open = () => openForgetful({ storage: postgres.options(), graphs });
     const [one, other] = [await open(), await open()];
     const { run_id } = await other.service.runs.create(other.thread_id, say);
     const owner = (await one.storage.runs.get(other.thread_id, run_id))?.owner ?? null;
