@@ -4,7 +4,7 @@
  */
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isRolledBack } from "../runs/state.js";
+import { hasBegun, isRolledBack } from "../runs/state.js";
 import type { AcquireOptions, ThreadLease } from "../storage/contract/locks.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
@@ -118,25 +118,34 @@ class Turn {
   }
 }
 
-/** Leaves out runs that wait behind a run of a live process: they are resumed in their turn. */
+/**
+ * Leaves out waiting runs behind one that is not resumed here: a live process has it, or has requeued it since the
+ * interrupted runs were read. They are resumed in their turn.
+ */
 export async function inTurn<Resumed extends { row: RunRow }>(
   context: EngineContext,
   resumed: Resumed[],
 ): Promise<Resumed[]> {
   if (context.queue.isShared) return resumed;
+  const ids = new Set(resumed.map(({ row }) => row.run_id));
   const waiting = resumed.flatMap(({ row }) => (isWaiting(row) ? [row.thread_id] : []));
-  const behind = await Promise.all([...new Set(waiting)].map((id) => behindLive(context, id)));
+  const behind = await Promise.all([...new Set(waiting)].map((id) => behindOthers(context, id, ids)));
   const later = new Set(behind.flat());
   return resumed.filter(({ row }) => !isWaiting(row) || !later.has(row.run_id));
 }
 
-/** Ids of the unfinished runs of a thread that were accepted after a waiting run of a live process. */
-async function behindLive({ ownerId, storage }: EngineContext, threadId: string): Promise<string[]> {
+/** Ids of the unfinished runs of a thread that were accepted after one that is not among `resumed`. */
+async function behindOthers(
+  { storage }: EngineContext,
+  threadId: string,
+  resumed: ReadonlySet<string>,
+): Promise<string[]> {
   const unfinished = await storage.runs.unfinished({ threadId });
-  for (const [index, { run_id, owner }] of unfinished.entries()) {
-    if (isDead(owner, ownerOf(ownerId))) continue;
+  for (const [index, { run_id }] of unfinished.entries()) {
+    if (resumed.has(run_id)) continue;
     const row = await storage.runs.get(threadId, run_id);
-    if (row && isWaiting(row)) return unfinished.slice(index + 1).map((run) => run.run_id);
+    if (row && (isWaiting(row) || hasBegun(row)))
+      return unfinished.slice(index + 1).map((run) => run.run_id);
   }
   return [];
 }

@@ -4,6 +4,7 @@ import { newId } from "../../src/support/ids.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import type { AcquireOptions } from "../../src/storage/contract/locks.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
 import type { Service } from "../../src/service/service.js";
 import { StorageUnavailableError } from "../../src/support/errors.js";
 import { gateOf } from "../fixtures/gates.js";
@@ -200,6 +201,57 @@ const declareTests = (
     const { values } = await one.state.get(thread_id);
     const passed = (values as { log: string[] }).log.filter((line) => line.startsWith("after"));
     expect(passed).toEqual(names.map((name) => `after ${name}`));
+  });
+
+  it("a run that its process requeues while the thread is recovered is resumed before those behind it", async () => {
+    const { one, slow, thread_id, first, third, start, waiting, ended, inOrder, running, late } =
+      await threadWithWaiting();
+    const settings = backend().settings;
+    const storage = await openStorage(settings);
+    onTestFinished(() => storage.close());
+    const { locks, runs } = storage;
+    const row = (await runs.get(thread_id, waiting.run_id)) as RunRow;
+    const behind = newId();
+    gateOf(behind).open();
+    const { updated_at, kwargs } = row;
+    const input = { gate: behind };
+    await runs.insert(
+      { ...row, run_id: behind, owner: "gone", kwargs: { ...kwargs, input } },
+      { updated_at },
+    );
+    gateOf(first).open();
+    await ended(one, running);
+    let isHeld = false;
+    const recovering = await openTestService({
+      graphs: { gate },
+      settings,
+      storage: {
+        ...storage,
+        close: async () => undefined,
+        locks: replacing(locks, {
+          acquire: async (threadId, options) => {
+            const lease = await locks.acquire(threadId, options);
+            isHeld ||= threadId === thread_id && lease !== undefined;
+            return lease;
+          },
+        }),
+        runs: replacing(runs, {
+          unfinished: async (query) => {
+            const unfinished = await runs.unfinished(query);
+            if (isHeld) {
+              isHeld = false;
+              late.resolve();
+              await slow.close(0);
+            }
+            return unfinished;
+          },
+        }),
+      },
+    });
+    await ended(recovering, await start(recovering, third));
+    const { values } = await one.state.get(thread_id);
+    const passed = (values as { log: string[] }).log.filter((line) => line.startsWith("after"));
+    expect(passed).toEqual([...inOrder.slice(0, 2), `after ${behind}`, ...inOrder.slice(2)]);
   });
 
   it("a delayed run on a free thread starts after the runs that wait for it", async () => {
