@@ -6,7 +6,7 @@ import type { RunKey, RunOutcome, RunRow, UnfinishedRun } from "../storage/contr
 import { GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
+import { uncountedIfAlive, interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
 import { statusByState } from "../threads/thread-state.js";
 import {
   crashesOf,
@@ -231,17 +231,22 @@ class Recovery {
     run: UnfinishedRun,
     cancelled: Promise<ReadonlySet<string>>,
   ): Promise<Disposition | undefined> {
-    const [row, stopped] = await Promise.all([
+    const [stored, stopped] = await Promise.all([
       this.#context.storage.runs.get(run.thread_id, run.run_id),
       cancelled,
     ]);
     // The graph of a run that was requeued here may still be executing.
-    if (!row || isFinished(row) || isDelayed(row) || this.#context.checkpointer.isWatched(row.run_id))
+    if (
+      !stored ||
+      isFinished(stored) ||
+      isDelayed(stored) ||
+      this.#context.checkpointer.isWatched(stored.run_id)
+    )
       return undefined;
+    const { ownerId, settings } = this.#context;
+    const row = uncountedIfAlive(stored, run, ownerOf(ownerId), settings.max_attempts);
     if (isRolledBack(row)) return { reverted: row };
-    const ended = stopped.has(row.run_id)
-      ? INTERRUPTED
-      : endingOf(row, this.#policy(), this.#context.settings);
+    const ended = stopped.has(row.run_id) ? INTERRUPTED : endingOf(row, this.#policy(), settings);
     if (ended) return { outcome: await this.#outcomeOf(row, ended) };
     if (this.#policy() === "leave" || !row.resumption) return undefined;
     if (this.#policy() === "queue")

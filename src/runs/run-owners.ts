@@ -1,7 +1,8 @@
 /** Which runs were interrupted by the end of their process, and what remains to resume. */
 import { GraphChangedError, StorageUnavailableError } from "../support/errors.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
-import type { Resumption, UnfinishedQuery, UnfinishedRun } from "../storage/contract/runs.js";
+import type { Owner } from "../storage/contract/owners.js";
+import type { Resumption, RunRow, UnfinishedQuery, UnfinishedRun } from "../storage/contract/runs.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
 import type { OpsContext } from "../context/context.js";
 import { isAborted, isShutDown } from "./run-aborted.js";
@@ -26,6 +27,33 @@ interface EndedAttempt {
 /** Per counted attempt, the number of attempts that may end by a storage failure without being counted. */
 const UNCOUNTED_ATTEMPTS = 10;
 
+const mayBeUncounted = (attempts: number, mostAttempts: number): boolean =>
+  attempts < UNCOUNTED_ATTEMPTS * mostAttempts;
+
+/** The last attempt was not a crash. */
+const uncounted = (resumption: Resumption): Resumption => ({
+  ...resumption,
+  requeued: (resumption.requeued ?? 0) + 1,
+});
+
+/**
+ * The row of a run that is taken over. Its process may be alive, and has only lost its thread lock: it would have requeued
+ * the run, without a crash.
+ */
+export const uncountedIfAlive = (
+  row: RunRow,
+  { owner }: UnfinishedRun,
+  self: Owner,
+  mostAttempts: number,
+): RunRow =>
+  row.resumption &&
+  row.status === "running" &&
+  owner &&
+  !isDead(owner, self) &&
+  mayBeUncounted(row.attempt, mostAttempts)
+    ? { ...row, resumption: uncounted(row.resumption) }
+    : row;
+
 /**
  * Undefined for a run that ends here. Another process resumes a run that was aborted by its process or the storage. A
  * shutdown or a lost thread lock does not count as a crash, but a run during which the storage fails repeatedly may be
@@ -37,7 +65,7 @@ export function remainderOf(
 ): RunRemainder | undefined {
   const requeuedAs = (attempts: number): RunRemainder => ({
     attempt: attempts,
-    resumption: { ...resumption, requeued: (resumption.requeued ?? 0) + 1 },
+    resumption: uncounted(resumption),
     isDead: false,
   });
   // It can be redriven under a graph that has its nodes again.
@@ -45,7 +73,7 @@ export function remainderOf(
   if (isShutDown(thrown)) return hasBegun ? requeuedAs(attempt) : { attempt, resumption, isDead: false };
   if (!isAborted(thrown, "lost") && !(thrown instanceof StorageUnavailableError)) return undefined;
   const attempts = hasBegun ? attempt : attempt + 1;
-  if (isLost && attempts < UNCOUNTED_ATTEMPTS * mostAttempts) return requeuedAs(attempts);
+  if (isLost && mayBeUncounted(attempts, mostAttempts)) return requeuedAs(attempts);
   return {
     attempt: attempts,
     resumption,

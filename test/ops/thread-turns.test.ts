@@ -206,7 +206,7 @@ const declareTests = (
   it("a run that its process requeues while the thread is recovered is resumed before those behind it", async () => {
     const { one, slow, thread_id, first, third, start, waiting, ended, inOrder, running, late } =
       await threadWithWaiting();
-    const settings = backend().settings;
+    const settings = { ...backend().settings, max_queued_runs: 10 };
     const storage = await openStorage(settings);
     onTestFinished(() => storage.close());
     const { locks, runs } = storage;

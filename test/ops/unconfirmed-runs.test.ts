@@ -4,6 +4,7 @@ import { newId } from "../../src/support/ids.js";
 import { openService } from "../../src/service/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import { now } from "../../src/storage/rows/rows.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
 import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
@@ -96,20 +97,30 @@ withPostgres("with a run of a dead process", (postgres) => {
 });
 
 withPostgres("with a run of a process that has lost its lock", (postgres) => {
-  it("a run that had not reached its graph is resumed before the next run", async () => {
+  /** Leaves a run in flight on a thread of this process; another live process is its owner. */
+  async function leftByOther(change: Pick<RunRow, "status" | "attempt">) {
     const graphs = await trails();
     const open = () => openForgetful({ storage: postgres.options(), graphs });
     const [one, other] = [await open(), await open()];
     const { run_id } = await other.service.runs.create(other.thread_id, say);
     const owner = (await one.storage.runs.get(other.thread_id, run_id))?.owner ?? null;
-    const { thread_id } = one;
-    const left = await leaveRun(one.service, one.storage, { thread_id, attempt: 1, hasWritten: false });
-    const started = { state: "running", status: "pending", owner, attempt: 1 } as const;
-    await one.storage.runs.update(left.run_id, { updated_at: now(), ...started });
+    const { thread_id, service } = one;
+    const left = await leaveRun(service, one.storage, { thread_id, attempt: 1, hasWritten: false });
+    await one.storage.runs.update(left.run_id, { updated_at: now(), state: "running", owner, ...change });
     const request = { assistant_id: "trail", input: { ...INPUT, log: ["next"] } };
-    expect((await one.service.runs.create(thread_id, request)).status).toBe("success");
-    const { values } = await one.service.state.get(thread_id);
+    expect((await service.runs.create(thread_id, request)).status).toBe("success");
+    const { values } = await service.state.get(thread_id);
     expect(values).toMatchObject({ log: ["in", "a", "b", "c", "next", "a", "b", "c"] });
+    return service.runs.get(thread_id, left.run_id);
+  }
+
+  it("a run that had not reached its graph is resumed before the next run", async () => {
+    expect(await leftByOther({ status: "pending", attempt: 1 })).toMatchObject({ status: "success" });
+  });
+
+  it("the lost lock does not count as a crash of the process", async () => {
+    const run = await leftByOther({ status: "running", attempt: 3 });
+    expect(run).toMatchObject({ status: "success", attempt: 4 });
   });
 });
 
