@@ -1,14 +1,21 @@
+import { beforeAll } from "vitest";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { createSaver, setUp } from "../../src/storage/mongodb/saver.js";
 import { loadMongodbDriver } from "../../src/storage/mongodb/schema.js";
-import { openStorage } from "../../src/storage/open.js";
 import { withMongodb } from "../helpers/mongodb.js";
 import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";
 
 withMongodb("mongodb contract", (mongodb) => {
-  async function open() {
+  // The tests share a storage: to open one creates all indexes.
+  let shared: Storage;
+  beforeAll(async () => {
+    shared = await mongodb().open();
+  });
+
+  async function open(): Promise<Storage> {
     await mongodb().empty();
-    return openStorage(mongodb().options());
+    return { ...shared, close: async () => undefined };
   }
 
   storageContract("mongodb", open, { durable: true, comparesHead: "later" });

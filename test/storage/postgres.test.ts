@@ -1,4 +1,5 @@
-import { afterEach, beforeAll } from "vitest";
+import { beforeAll } from "vitest";
+import type { Storage } from "../../src/storage/contract/storage.js";
 import { explainPostgres } from "../../src/storage/postgres/errors.js";
 import { loadPostgresDriver, readPostgresOptions } from "../../src/storage/postgres/options.js";
 import { PostgresPool } from "../../src/storage/postgres/pool.js";
@@ -8,21 +9,18 @@ import { conformance } from "./conformance.js";
 import { storageContract } from "./contract.js";
 
 withPostgres("postgres contract", (postgres) => {
-  afterEach(() => postgres.close());
+  // The tests share a storage: to connect takes PostgreSQL longer than the statements of a test.
+  let shared: Storage;
+  beforeAll(async () => {
+    shared = await postgres.open();
+  });
 
-  async function open() {
+  async function open(): Promise<Storage> {
     await postgres.empty();
-    return postgres.open();
+    return { ...shared, close: async () => undefined };
   }
 
-  // The suite closes each storage itself.
-  async function openOnce() {
-    const storage = await open();
-    postgres.forget(storage);
-    return storage;
-  }
-
-  storageContract("postgres", openOnce, { durable: true });
+  storageContract("postgres", open, { durable: true });
 });
 
 withPostgres("postgres conformance", (postgres) => {
