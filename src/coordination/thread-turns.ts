@@ -144,8 +144,7 @@ async function behindOthers(
   for (const [index, { run_id }] of unfinished.entries()) {
     if (resumed.has(run_id)) continue;
     const row = await storage.runs.get(threadId, run_id);
-    if (row && (isWaiting(row) || hasBegun(row)))
-      return unfinished.slice(index + 1).map((run) => run.run_id);
+    if (row && (isWaiting(row) || hasBegun(row))) return unfinished.slice(index + 1).map((run) => run.run_id);
   }
   return [];
 }
