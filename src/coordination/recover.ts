@@ -6,7 +6,7 @@ import type { RunKey, RunOutcome, RunRow, UnfinishedRun } from "../storage/contr
 import { GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { uncountedIfAlive, interruptedRuns, type RecoverOptions } from "../runs/run-owners.js";
+import { interruptedRuns, type RecoverOptions, uncountedIfAlive } from "../runs/run-owners.js";
 import { statusByState } from "../threads/thread-state.js";
 import {
   crashesOf,

@@ -40,19 +40,16 @@ const uncounted = (resumption: Resumption): Resumption => ({
  * The row of a run that is taken over. Its process may be alive, and has only lost its thread lock: it would have requeued
  * the run, without a crash.
  */
-export const uncountedIfAlive = (
+export function uncountedIfAlive(
   row: RunRow,
   { owner }: UnfinishedRun,
   self: Owner,
   mostAttempts: number,
-): RunRow =>
-  row.resumption &&
-  row.status === "running" &&
-  owner &&
-  !isDead(owner, self) &&
-  mayBeUncounted(row.attempt, mostAttempts)
-    ? { ...row, resumption: uncounted(row.resumption) }
-    : row;
+): RunRow {
+  const { attempt, resumption, status } = row;
+  if (!resumption || status !== "running" || isDead(owner, self)) return row;
+  return mayBeUncounted(attempt, mostAttempts) ? { ...row, resumption: uncounted(resumption) } : row;
+}
 
 /**
  * Undefined for a run that ends here. Another process resumes a run that was aborted by its process or the storage. A

@@ -204,7 +204,7 @@ const declareTests = (
   });
 
   it("a run that its process requeues while the thread is recovered is resumed before those behind it", async () => {
-    const { one, slow, thread_id, first, third, start, waiting, ended, inOrder, running, late } =
+    const { one, slow, thread_id, first, third, start, waiting, ended, passed, inOrder, running, late } =
       await threadWithWaiting();
     const settings = { ...backend().settings, max_queued_runs: 10 };
     const storage = await openStorage(settings);
@@ -249,9 +249,7 @@ const declareTests = (
       },
     });
     await ended(recovering, await start(recovering, third));
-    const { values } = await one.state.get(thread_id);
-    const passed = (values as { log: string[] }).log.filter((line) => line.startsWith("after"));
-    expect(passed).toEqual([...inOrder.slice(0, 2), `after ${behind}`, ...inOrder.slice(2)]);
+    expect(await passed()).toEqual([...inOrder.slice(0, 2), `after ${behind}`, ...inOrder.slice(2)]);
   });
 
   it("a delayed run on a free thread starts after the runs that wait for it", async () => {
