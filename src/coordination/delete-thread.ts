@@ -33,11 +33,12 @@ export async function deleteThread(context: EngineContext, threadId: string): Pr
 }
 
 /**
- * Ends the queued and delayed runs, and those that dead processes left, so that their webhooks are sent: nothing is known
- * about them once they are deleted.
+ * Ends the queued and delayed runs, and those that dead processes left, and schedules the webhooks of all runs: nothing is
+ * known about them once they are deleted.
  */
 async function endWaiting(context: EngineContext, threadId: string): Promise<void> {
-  if (!context.timers?.kinds.includes("webhook")) return;
+  const { timers } = context;
+  if (!timers?.kinds.includes("webhook")) return;
   const { runs } = context.storage;
   for (const status of UNFINISHED) {
     for (const row of await runs.list({ threadId, status, limit: MOST_RUNS, offset: 0 })) {
@@ -45,6 +46,8 @@ async function endWaiting(context: EngineContext, threadId: string): Promise<voi
       if (await runs.update(row.run_id, patch, leaseOf(row))) await scheduleEnd(context, row);
     }
   }
+  const { unscheduledRuns } = await import("../webhooks/webhooks.js");
+  for (const run of await unscheduledRuns(timers, threadId)) await scheduleEnd(context, run);
 }
 
 /** How often a request that waits for a thread looks for late runs, in milliseconds. */

@@ -12,7 +12,15 @@ import type { Accepted, Queue } from "../runs/queue.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
-import { beginQueued, insertRun, newLiveRun, prepareRun, storeOnThread, takesOverRow } from "./start-run.js";
+import {
+  beginQueued,
+  insertRun,
+  newLiveRun,
+  prepareRun,
+  storeOnThread,
+  takesOverRow,
+  withdrawRunWebhook,
+} from "./start-run.js";
 import { MustWait, waitInTurn } from "./thread-turns.js";
 import { idleLease } from "../threads/idle-lease.js";
 
@@ -210,6 +218,7 @@ async function storeQueued(
   } catch (error) {
     const { run } = live;
     await context.storage.runs.delete(run.thread_id, run.run_id);
+    await withdrawRunWebhook(context, run, checked);
     throw error;
   }
 }

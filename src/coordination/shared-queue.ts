@@ -2,7 +2,7 @@
 import type { Run } from "../models/run.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { Acceptance, RunQueue, ReadyRun } from "../storage/contract/queue.js";
-import type { Resumption, RunLease } from "../storage/contract/runs.js";
+import type { Resumption, RunKey, RunLease } from "../storage/contract/runs.js";
 import type { ThreadPatch } from "../storage/contract/threads.js";
 import { now } from "../storage/rows/rows.js";
 import { GraphServeError, NotFoundError, ThreadBusyError } from "../support/errors.js";
@@ -17,7 +17,14 @@ import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
 import { reportQueuedWait } from "./accept-run.js";
 import type { stopOthers as Stop } from "./cancel.js";
 import { Quarantine } from "./quarantine.js";
-import { newLiveRun, prepareRun, registerRunWebhook, storeOnThread, takesOverRow } from "./start-run.js";
+import {
+  newLiveRun,
+  prepareRun,
+  registerRunWebhook,
+  storeOnThread,
+  takesOverRow,
+  withdrawRunWebhook,
+} from "./start-run.js";
 import { MustWait } from "./thread-turns.js";
 
 /** Poll interval in milliseconds: picks up runs whose notification was lost. */
@@ -182,33 +189,14 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
       context.live.results.markUncertain(run, checked.known !== undefined);
       throw error;
     }
-    const { thread_id } = run;
-    switch (accepted.became) {
-      case "no_thread":
-        throw new NotFoundError("thread", thread_id);
-      case "not_held":
-        throw new NotFoundError("run", run.run_id);
-      case "thread_full":
-        throw mostBefore === 0
-          ? new ThreadBusyError(thread_id)
-          : new ThreadBusyError(thread_id, `${mostBefore} callers already wait for it`);
-      case "queue_full":
-        throw new GraphServeError("too_many_runs", `${mostWaiting} runs already wait for a process`, {
-          hint: "try again later, start further workers, or raise the setting max_waiting_runs",
-        });
-      case "caller_full":
-        throw new GraphServeError(
-          "too_many_runs",
-          `${mostOfCaller} of your runs already wait for a process`,
-          {
-            hint: "try again when some have started, or raise the setting max_waiting_runs_per_user",
-          },
-        );
-      case "queued":
-        // A run behind others needs no notification: the process that ends the previous run polls the queue.
-        if (accepted.before === 0) this.notify();
+    const { became } = accepted;
+    if (became !== "begun" && became !== "queued") {
+      await withdrawRunWebhook(context, run, checked);
+      throw refusalOf(became, run, { mostBefore, mostWaiting, mostOfCaller });
     }
-    return accepted.became;
+    // A run behind others needs no notification: the process that ends the previous run polls the queue.
+    if (became === "queued" && accepted.before === 0) this.notify();
+    return became;
   }
 
   // Queued runs.
@@ -345,6 +333,39 @@ interface AcceptRequest {
   checked: CheckedRequest;
   options: AcceptOptions;
   mostBefore: number;
+}
+
+interface QueueLimits {
+  /** Runs that may wait for the thread; 0 for a run that does not wait. */
+  mostBefore: number;
+  mostWaiting?: number;
+  mostOfCaller?: number;
+}
+
+/** Why a run was not accepted. */
+function refusalOf(
+  became: Exclude<Acceptance["became"], "begun" | "queued">,
+  { run_id, thread_id }: RunKey,
+  { mostBefore, mostWaiting, mostOfCaller }: QueueLimits,
+): GraphServeError {
+  switch (became) {
+    case "no_thread":
+      return new NotFoundError("thread", thread_id);
+    case "not_held":
+      return new NotFoundError("run", run_id);
+    case "thread_full":
+      return mostBefore === 0
+        ? new ThreadBusyError(thread_id)
+        : new ThreadBusyError(thread_id, `${mostBefore} callers already wait for it`);
+    case "queue_full":
+      return new GraphServeError("too_many_runs", `${mostWaiting} runs already wait for a process`, {
+        hint: "try again later, start further workers, or raise the setting max_waiting_runs",
+      });
+    case "caller_full":
+      return new GraphServeError("too_many_runs", `${mostOfCaller} of your runs already wait for a process`, {
+        hint: "try again when some have started, or raise the setting max_waiting_runs_per_user",
+      });
+  }
 }
 
 /**

@@ -264,10 +264,9 @@ export async function insertRun(
     throw error;
   }
   if (isStored) return false;
+  if (request.webhook != null) await withdrawRunWebhook(context, run, checked);
   const mustWait = isNext && !known?.from && (await storage.threads.get(threadId)) !== undefined;
-  if (!mustWait) throw new NotFoundError("thread", threadId);
-  if (request.webhook != null) await storage.timers?.delete("webhook", run.run_id);
-  throw new MustWait();
+  throw mustWait ? new MustWait() : new NotFoundError("thread", threadId);
 }
 
 /** `RunTable.take`, or two updates on a storage that only this process uses. */
@@ -290,11 +289,20 @@ async function takeRun(
 export async function registerRunWebhook(
   context: OpsContext,
   run: Run,
-  { request: { webhook }, known }: CheckedRequest,
+  { request: { webhook }, known }: Pick<CheckedRequest, "request" | "known">,
 ): Promise<void> {
   if (webhook == null || known?.from) return;
   const { registerWebhook } = await import("../webhooks/webhooks.js");
   await registerWebhook(context, run, webhook);
+}
+
+/** Removes the webhook of a run that was not stored. Another request may have stored a run that was requested earlier. */
+export async function withdrawRunWebhook(
+  { storage }: OpsContext,
+  { run_id }: Run,
+  { request: { webhook }, known }: Pick<CheckedRequest, "request" | "known">,
+): Promise<void> {
+  if (webhook != null && !known) await storage.timers?.delete("webhook", run_id);
 }
 
 /**

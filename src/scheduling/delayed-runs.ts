@@ -24,7 +24,7 @@ import { delayed, died, ended, isDelayed } from "../runs/state.js";
 import { requireCheckpoint } from "../context/checkpoint-selector.js";
 import { newRun, readRequest, strategyOf } from "../runs/run-request.js";
 import type { KnownRun } from "../runs/run-options.js";
-import { requireThread, stampOf } from "../coordination/start-run.js";
+import { registerRunWebhook, requireThread, stampOf, withdrawRunWebhook } from "../coordination/start-run.js";
 import type { StatelessOptions } from "../coordination/stateless-runs.js";
 import { callAs } from "../threads/stored-assistants.js";
 import { scopeOf } from "../threads/thread-origin.js";
@@ -32,7 +32,6 @@ import { requireTimerRoom } from "../context/timer-limits.js";
 import type { Timers } from "../context/timers.js";
 import { withParts } from "../context/context.js";
 import { resumptionOf } from "../runs/resumption.js";
-import { registerWebhook } from "../webhooks/webhooks.js";
 
 /** Maximum delay of a run. */
 const LONGEST_DELAY_MINUTES = 366 * 24 * 60;
@@ -87,7 +86,7 @@ export async function delayRun(
     is_temporary: atEnd !== undefined,
     time: due_at,
   };
-  if (request.webhook != null) await registerWebhook(context, run, request.webhook);
+  await registerRunWebhook(context, run, { request, known });
   await timers.table.insert({
     kind: "run",
     id: run.run_id,
@@ -101,6 +100,7 @@ export async function delayRun(
   const row = { ...run, ...delayed, resumption: null };
   if (!(await storage.runs.insert(row, { updated_at: run.updated_at }))) {
     await timers.table.delete("run", run.run_id);
+    await withdrawRunWebhook(context, run, { request, known });
     throw new NotFoundError("thread", id);
   }
   timers.wake();

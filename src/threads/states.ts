@@ -22,7 +22,7 @@ import {
 import { collect } from "../support/read-ahead.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
-import { InvalidRequestError, NotFoundError } from "../support/errors.js";
+import { InvalidRequestError, NotFoundError, ThreadBusyError } from "../support/errors.js";
 import { now } from "../storage/rows/rows.js";
 import { ONLY_RESULTS, type Reading, withReading } from "../storage/saver/reading.js";
 import type { OpsContext } from "../context/context.js";
@@ -74,7 +74,7 @@ export class States {
 
   /**
    * Writes values under the thread's lock.
-   * @throws ThreadBusyError while a run is active (`thread_busy`)
+   * @throws ThreadBusyError while a run is active, or waits to be resumed after a crash (`thread_busy`)
    * @throws ThreadChangedError if another writer has changed the thread (`thread_changed`), ClockBehindError (`clock_behind`)
    * @throws InvalidRequestError if the graph rejects the write (`invalid_request`)
    * @throws GraphChangedError if a migration of the thread fails (`graph_changed`)
@@ -85,6 +85,8 @@ export class States {
     const lease = await idleLease(this.#context, thread_id);
     try {
       const row = await visibleThread(this.#context, thread_id);
+      // A run that a dead process left continues from the state that it wrote last.
+      if (row.status === "busy") throw new ThreadBusyError(thread_id);
       await clockPastRow(row, CLOCK_WAIT_MS);
       return await this.#write(row, lease, configurable, request);
     } finally {

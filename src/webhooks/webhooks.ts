@@ -17,6 +17,7 @@ import { isStorable, storable } from "../runs/resumption.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import { requireTimerRoom } from "../context/timer-limits.js";
+import { type Timers, timersWhere } from "../context/timers.js";
 import { webhookSender, type WebhookData, type WebhookRow } from "./webhook-sender.js";
 
 /** How often a run is polled in case the notification of its end is lost, in milliseconds. */
@@ -120,6 +121,15 @@ export async function scheduleWebhook(
     return false;
   }
 }
+
+/** The runs of a thread whose webhooks are not scheduled: they are unfinished, or their process died at their end. */
+export const unscheduledRuns = (timers: Timers, threadId: string): Promise<RunKey[]> =>
+  timersWhere(timers, { kind: "webhook" }, (timer) => {
+    const { id, data } = timer as WebhookRow;
+    return data.thread_id === threadId && data.payload === null
+      ? { run_id: id, thread_id: threadId }
+      : undefined;
+  });
 
 /** Sends a due webhook, or checks whether its run has ended. */
 export async function fireWebhook(context: EngineContext, timer: TimerRow, at: string): Promise<void> {

@@ -237,6 +237,17 @@ withPostgres("a delayed run with queue postgres", (postgres: TestPostgres) => {
     expect((await receiver.next()).run).toMatchObject({ run_id: deleted.run_id, status: "interrupted" });
   });
 
+  it("keeps no webhook for a run that max_waiting_runs rejects", async () => {
+    const api = await openApi({ webhooks, max_waiting_runs: 1 });
+    const { url } = await startReceiver();
+    const { run_id } = await new Turns(api).start("first", { webhook: url });
+    const body = { assistant_id: "gate", input: { gate: newId() }, if_not_exists: "create", webhook: url };
+    const refused = await api.request("POST", `/threads/${newId()}/runs`, body);
+    expect(refused).toMatchObject({ status: 429, body: { code: "too_many_runs" } });
+    const { items } = await api.service.webhooks.list({ limit: 1000 });
+    expect(items.filter((webhook) => url.startsWith(webhook.url))).toMatchObject([{ run_id }]);
+  });
+
   it("sends the webhook of a queued run that is cancelled while its thread is being deleted", async () => {
     const storage = await postgres.open();
     postgres.forget(storage);

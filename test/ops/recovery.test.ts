@@ -138,6 +138,24 @@ describe("startup recovery", () => {
     },
   );
 
+  itSqlite(
+    "keeps the state of a thread from edits until the run that a process left has been resumed",
+    async () => {
+      const storage = await openFile();
+      const { trail } = createTrails(join(folder, "log"));
+      const first = await openService({ graphs: { trail }, storage, settings: settings(), mode: "edit" });
+      const { thread_id, run_id } = await leaveNodeRun(first, storage, { attempt: 1 });
+      const edit = { values: { log: ["edited"] }, as_node: "c" };
+      await expect(first.state.update(thread_id, edit)).rejects.toMatchObject({ code: "thread_busy" });
+      await first.close(0);
+      const service = await openTestService({ graphs: { trail }, settings: settings() });
+      await expect.poll(() => service.runs.get(thread_id, run_id)).toMatchObject({ status: "success" });
+      await service.state.update(thread_id, edit);
+      const { values } = await service.state.get(thread_id);
+      expect(values).toMatchObject({ log: ["in", "a", "b", "c", "edited"] });
+    },
+  );
+
   itSqlite("completes a rollback that was left after the end of its run", async () => {
     const storage = await openFile();
     const deleteRun = () => Promise.reject(new StorageUnavailableError("the disk is full"));

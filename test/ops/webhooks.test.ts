@@ -221,6 +221,63 @@ onEveryBackend("a webhook", (backend) => {
     expect((await receiver.next()).run).toMatchObject({ run_id, status: "interrupted" });
   });
 
+  it("is sent for a run that ended as its process died, and whose thread is then deleted", async () => {
+    if (skip()) return;
+    const { service, storage, thread_id, receiver } = await open();
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { run_id } = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+    // The end of the run is stored, but not yet its webhook.
+    await storage.runs.update(run_id, { updated_at: at(0), state: "ended", status: "success" });
+    await service.threads.delete(thread_id);
+    expect((await receiver.next()).run).toMatchObject({ run_id, status: "success" });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+  });
+
+  it("is not kept for a run that is refused", async () => {
+    if (skip()) return;
+    const storage = await keptStorage(backend());
+    const { runs } = storage;
+    let storing: (threadId: string) => Promise<unknown> = () => Promise.resolve();
+    const racing = {
+      ...storage,
+      runs: replacing(runs, {
+        insert: async (row, ...rest) => {
+          await storing(row.thread_id);
+          return runs.insert(row, ...rest);
+        },
+      }),
+    };
+    const settings = { webhooks, delayed_runs: true };
+    const service = await openTestService({ graphs, settings, storage: racing });
+    const receiver = await startReceiver();
+    const { thread_id } = await service.threads.create({});
+    const gate = newId();
+    const request = { assistant_id: "gate", input: { gate }, webhook: receiver.url };
+    const first = await service.runs.background(thread_id, request);
+    await gateOf(gate).entered;
+    // The storages of the tests let at most ten runs wait.
+    const behind = Array.from({ length: 11 }, () => service.runs.background(thread_id, request));
+    const [accepted, refused] = [[first], [] as unknown[]];
+    for (const result of await Promise.allSettled(behind)) {
+      if (result.status === "fulfilled") accepted.push(result.value);
+      else refused.push(result.reason);
+    }
+    expect(refused).toContainEqual(expect.objectContaining({ code: "thread_busy" }));
+    storing = (threadId) => storage.threads.delete(threadId);
+    for (const more of [{}, { after_seconds: 60 }]) {
+      const other = await service.threads.create({});
+      const started = service.runs.background(other.thread_id, { ...request, ...more });
+      await expect(started).rejects.toMatchObject({ code: "thread_not_found" });
+    }
+    storing = () => Promise.resolve();
+    expect(new Set((await unsent(service, receiver)).map(({ run_id }) => run_id))).toEqual(
+      new Set(accepted.map(({ run_id }) => run_id)),
+    );
+    gateOf(gate).open();
+    for (const _ of accepted) await receiver.next();
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+  });
+
   it("is sent by the next server for a run whose process crashed or stopped", async () => {
     if (skip() || !backend().durable) return;
     const { service, storage, thread_id, receiver, settings } = await open({ resume_runs: false });
