@@ -13,7 +13,6 @@ import {
   type DeltaChannelHistory,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
-import { callSafely } from "../support/call-safely.js";
 import { nextTurn } from "../support/event-loop.js";
 import { readingOf, withoutUpdates } from "../storage/saver/reading.js";
 import type { NamespaceRef } from "../storage/saver/ref.js";
@@ -202,15 +201,12 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const { origin, heads, messages } = run ?? edit ?? {};
     const counts = messages?.next(String(checkpoint_ns), checkpoint_id, checkpoint);
     const stored = origin ? withOrigin(metadata, origin, counts) : metadata;
-    const write = () => {
+    const write = async () => {
       const known = heads?.advance(String(checkpoint_ns), checkpoint.id);
       const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
-      const put = this.#inner.put(guarded, checkpoint, stored, newVersions);
-      if (!edit || !known) return put;
-      return put.then((written) => {
-        edit.newest.set(String(checkpoint_ns), checkpoint.id);
-        return written;
-      });
+      const written = await this.#inner.put(guarded, checkpoint, stored, newVersions);
+      if (known) edit?.newest.set(String(checkpoint_ns), checkpoint.id);
+      return written;
     };
     return this.#write(config, write, dropped);
   }
@@ -218,7 +214,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
   putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const { checkpoint_ns = "", checkpoint_id = "" } = (config.configurable ?? {}) as Record<string, string>;
     this.#runOf(config)?.heads.noteWrites(checkpoint_ns, checkpoint_id);
-    const write = () => this.#inner.putWrites(config, writes, taskId);
+    const write = async () => this.#inner.putWrites(config, writes, taskId);
     return this.#write(config, write, () => undefined);
   }
 
@@ -241,7 +237,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 
   /**
    * Rejects only for state writes outside of runs. A write of a run that failed or was dropped returns what `dropped`
-   * returns. Plain promises instead of async functions: a run of ten supersteps writes thirty times.
+   * returns.
    */
   #write<T>(config: RunnableConfig, work: () => Promise<T>, dropped: () => T): Promise<T> {
     const runId: unknown = config.configurable?.run_id;
@@ -264,7 +260,7 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const pending = before?.();
     // A lost lease fences its run.
     const ready = pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
-    const started = ready ? ready.then(() => (isOver() ? dropped() : work())) : callSafely(work);
+    const started = ready ? ready.then(() => (isOver() ? dropped() : work())) : work();
     const write: Promise<T> = started.then(finish, fail);
     watched.writes.add(write);
     return write;

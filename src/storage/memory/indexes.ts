@@ -14,7 +14,7 @@ import { isFinished } from "../../models/run-status.js";
 import type { RunPatch, RunRow, RunSearch } from "../contract/runs.js";
 import type { ThreadFilter, ThreadPage, ThreadPatch, ThreadQuery, ThreadRow } from "../contract/threads.js";
 import { copyJson } from "./copy-json.js";
-import { countFirst } from "./saver.js";
+import { countBefore } from "./saver.js";
 
 type SortField = ThreadQuery["sortBy"];
 type Compare<T> = (a: T, b: T) => number;
@@ -211,8 +211,7 @@ function firstOf<Row>(rows: readonly Row[], count: number, compare: Compare<Row>
   const first: Row[] = [];
   for (const row of rows) {
     if (first.length === count && (count === 0 || compare(row, first[count - 1] as Row) > 0)) continue;
-    const index = countFirst(first, (other) => compare(other, row) < 0);
-    first.splice(index, 0, row);
+    first.splice(countBefore(first, row, compare), 0, row);
     if (first.length > count) first.pop();
   }
   return first;
@@ -313,33 +312,27 @@ export class RunIndex {
 
 /** A sorted list with binary search. `compare` must be a strict total order over the items, stable while they are listed. */
 class OrderedList<T> {
-  readonly #items: T[];
+  readonly items: T[];
   readonly #compare: Compare<T>;
 
   constructor(compare: Compare<T>, items: T[] = []) {
     this.#compare = compare;
-    this.#items = items.sort(compare);
-  }
-
-  get items(): readonly T[] {
-    return this.#items;
+    this.items = items.sort(compare);
   }
 
   insert(item: T): void {
-    const index = this.#indexOf(item);
-    if (index === this.#items.length) this.#items.push(item);
-    else this.#items.splice(index, 0, item);
+    this.items.splice(countBefore(this.items, item, this.#compare), 0, item);
   }
 
   remove(item: T): void {
-    const index = this.#indexOf(item);
-    if (this.#items[index] === item) this.#items.splice(index, 1);
+    const index = countBefore(this.items, item, this.#compare);
+    if (this.items[index] === item) this.items.splice(index, 1);
   }
 
   /** Replaces an item, in its place if that is also the place of the new one. */
   replace(old: T, item: T): void {
-    const items = this.#items;
-    const index = this.#indexOf(old);
+    const { items } = this;
+    const index = countBefore(items, old, this.#compare);
     const isBehind = index === 0 || this.#compare(items[index - 1] as T, item) < 0;
     const isBefore = index + 1 >= items.length || this.#compare(item, items[index + 1] as T) < 0;
     if (items[index] === old && isBehind && isBefore) {
@@ -348,10 +341,5 @@ class OrderedList<T> {
     }
     this.remove(old);
     this.insert(item);
-  }
-
-  /** Index of the item, or where to insert it. */
-  #indexOf(item: T): number {
-    return countFirst(this.#items, (other) => this.#compare(other, item) < 0);
   }
 }

@@ -60,8 +60,6 @@ function copyRun(run: RunRow): RunRow {
   return copy;
 }
 
-const copied = <Row>(row: Row | undefined, copy: (row: Row) => Row): Row | undefined => row && copy(row);
-
 interface Rows {
   threads: ThreadIndex;
   runs: RunIndex;
@@ -74,10 +72,14 @@ const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
     threads.insert(copyJson(row));
     return true;
   },
-  get: async (threadId) => copied(threads.get(threadId), copyThread),
+  async get(threadId) {
+    const row = threads.get(threadId);
+    return row && copyThread(row);
+  },
   async update(threadId, patch, updatedAt) {
     if (updatedAt !== undefined && threads.get(threadId)?.updated_at !== updatedAt) return undefined;
-    return copied(threads.patch(threadId, patch), copyThread);
+    const row = threads.patch(threadId, patch);
+    return row && copyThread(row);
   },
   async search(query) {
     const { rows, total } = await threads.search(query);
@@ -112,7 +114,10 @@ const runTable = ({ threads, runs, owners }: Rows, usages: UsageTable): RunTable
     runs.insert(copy);
     return true;
   },
-  get: async (threadId, runId) => copied(runs.on(threadId, runId), copyRun),
+  async get(threadId, runId) {
+    const run = runs.on(threadId, runId);
+    return run && copyRun(run);
+  },
   tasks: async (threadId, runId) => copyJson(runs.tasksOf(threadId, runId)),
   async update(runId, patch, holder) {
     const run = runs.get(runId);

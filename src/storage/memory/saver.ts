@@ -48,13 +48,17 @@ interface StoredWrite {
   data: Dumped;
 }
 
-/** Binary search: the number of leading items for which `isFirst` holds. Usually all, as new items are appended. */
-export function countFirst<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): number {
+/** Binary search: the number of sorted items before this one. Usually all, as new items are appended. */
+export function countBefore<Item>(
+  items: readonly Item[],
+  item: Item,
+  compare: (a: Item, b: Item) => number,
+): number {
   let [low, high] = [0, items.length];
-  if (high > 0 && isFirst(items[high - 1] as Item)) return high;
+  if (high > 0 && compare(items[high - 1] as Item, item) < 0) return high;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isFirst(items[middle] as Item)) low = middle + 1;
+    if (compare(items[middle] as Item, item) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -69,7 +73,7 @@ class Namespace {
 
   put(stored: StoredCheckpoint): void {
     const { id } = stored;
-    if (!this.byId.has(id)) this.#ids.splice(this.#countBefore(id), 0, id);
+    if (!this.byId.has(id)) this.#ids.splice(countBefore(this.#ids, id, compareTexts), 0, id);
     this.byId.set(id, stored);
   }
 
@@ -79,7 +83,7 @@ class Namespace {
 
   /** Newest first, only those with ids below `end`. Checkpoints may be changed during the iteration. */
   *before(end: string | undefined): Generator<StoredCheckpoint> {
-    const ids = end === undefined ? this.#ids.slice() : this.#ids.slice(0, this.#countBefore(end));
+    const ids = this.#ids.slice(0, end === undefined ? undefined : countBefore(this.#ids, end, compareTexts));
     for (let at = ids.length - 1; at >= 0; at -= 1) {
       const stored = this.byId.get(ids[at] as string);
       if (stored) yield stored;
@@ -95,7 +99,7 @@ class Namespace {
     let stored = this.#writes.get(checkpointId);
     if (!stored) this.#writes.set(checkpointId, (stored = []));
     for (const write of writes) {
-      const at = countFirst(stored, (other) => byTask(other, write) < 0);
+      const at = countBefore(stored, write, byTask);
       const isTaken = at < stored.length && byTask(stored[at] as StoredWrite, write) === 0;
       if (!isTaken || replace) stored.splice(at, isTaken ? 1 : 0, write);
     }
@@ -113,10 +117,6 @@ class Namespace {
       }
     }
     for (const id of this.#writes.keys()) if (!isKept(id)) this.#writes.delete(id);
-  }
-
-  #countBefore(id: string): number {
-    return countFirst(this.#ids, (other) => other < id);
   }
 }
 
@@ -174,30 +174,30 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { checkpoint_id: parent, ...place } = checkpointRef(config);
     const { channel_values, ...rest } = checkpoint;
-    const before = this.#at(place)?.byId.get(parent ?? "")?.values ?? [];
+    const { channel_versions: versions } = checkpoint;
+    const values: StoredValue[] = [];
+    const kept = new Set<string>();
     // Includes channels unknown to this graph, which belong to another graph on the same thread. A channel without a version
     // has its default value.
-    const kept = before.filter(
-      ({ channel, version }) =>
-        version !== undefined &&
-        version === checkpoint.channel_versions[channel] &&
-        !Object.hasOwn(newVersions, channel),
-    );
-    const isKept = new Set(kept.map(({ channel }) => channel));
-    const written = Object.entries(channel_values).filter(([channel]) => !isKept.has(channel));
-    const [dumped, ...others] = await this.#dump([metadata, ...written.map(([, value]) => value)]);
-    const values = written.map(([channel], index): StoredValue => {
-      const version: unknown = checkpoint.channel_versions[channel];
-      return { channel, version, data: others[index] as Dumped };
-    });
+    for (const value of this.#at(place)?.byId.get(parent ?? "")?.values ?? []) {
+      const { channel, version } = value;
+      if (version === undefined || version !== versions[channel] || Object.hasOwn(newVersions, channel))
+        continue;
+      values.push(value);
+      kept.add(channel);
+    }
+    const dumped = await this.#dump(metadata);
+    for (const [channel, value] of Object.entries(channel_values))
+      if (!kept.has(channel))
+        values.push({ channel, version: versions[channel], data: await this.#dump(value) });
     const namespace = this.#namespace(place);
     requireKnownHead(config, namespace.latest()?.id);
     namespace.put({
       id: checkpoint.id,
       parent,
       checkpoint: JSON.stringify(rest),
-      metadata: dumped as Dumped,
-      values: [...kept, ...values],
+      metadata: dumped,
+      values,
     });
     return configOf(place, checkpoint.id);
   }
@@ -206,10 +206,9 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     const place = requiredCheckpointRef(config);
     const { writes: own, replace } = numbered(writes);
-    const dumped = await this.#dump(own.map(({ value }) => value));
-    const stored = own.map(({ idx, channel }, index) => {
-      return { taskId, idx, channel, data: dumped[index] as Dumped };
-    });
+    const stored: StoredWrite[] = [];
+    for (const { idx, channel, value } of own)
+      stored.push({ taskId, idx, channel, data: await this.#dump(value) });
     this.#namespace(place).putWrites(place.checkpoint_id, stored, replace);
   }
 
@@ -276,15 +275,11 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     return Promise.all(sends.map(({ data }) => this.#load(data)));
   }
 
-  /** Most values are plain data: their text is stored without a promise for each. */
-  async #dump(values: readonly unknown[]): Promise<Dumped[]> {
-    const dumped: Dumped[] = [];
-    for (const value of values) {
-      const text = plainText(this.serde, value);
-      if (text === undefined) dumped.push(await this.#dumpTyped(value));
-      else dumped.push(text.length < LARGE ? text : sized(Buffer.from(text)));
-    }
-    return dumped;
+  /** Most values are plain data, whose text needs no promise. */
+  #dump(value: unknown): Dumped | Promise<Dumped> {
+    const text = plainText(this.serde, value);
+    if (text === undefined) return this.#dumpTyped(value);
+    return text.length < LARGE ? text : sized(Buffer.from(text));
   }
 
   async #dumpTyped(value: unknown): Promise<Dumped> {

@@ -189,7 +189,12 @@ const MAX_LABEL_LENGTH = 512;
 
 /** The labels of a thread's metadata. */
 export function labelsOf(metadata: JsonObject): string[] {
-  return Object.entries(metadata).flatMap(([key, value]) => labelOf(key, value) ?? []);
+  const labels: string[] = [];
+  for (const [key, value] of Object.entries(metadata)) {
+    const label = labelOf(key, value);
+    if (label !== undefined) labels.push(label);
+  }
+  return labels;
 }
 
 /** Splits a filter into the labels to look up and the rest, which `contains()` must test; undefined if nothing remains. */

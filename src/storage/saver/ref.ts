@@ -18,10 +18,13 @@ export interface CheckpointRef extends NamespaceRef {
  */
 export function checkpointRef({ configurable = {} }: RunnableConfig): CheckpointRef {
   const { thread_id, checkpoint_ns, checkpoint_id } = configurable as Record<string, unknown>;
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  const thread = text(thread_id);
-  if (thread === undefined) throw new Error("configurable.thread_id is needed to reach a checkpoint");
-  return { thread_id: thread, checkpoint_ns: text(checkpoint_ns) ?? "", checkpoint_id: text(checkpoint_id) };
+  if (typeof thread_id !== "string" || thread_id === "")
+    throw new Error("configurable.thread_id is needed to reach a checkpoint");
+  return {
+    thread_id,
+    checkpoint_ns: typeof checkpoint_ns === "string" ? checkpoint_ns : "",
+    checkpoint_id: typeof checkpoint_id === "string" && checkpoint_id !== "" ? checkpoint_id : undefined,
+  };
 }
 
 /**

@@ -19,6 +19,8 @@ const RESERVED = new Set([
   "run_id",
   ORIGIN_KEY,
 ]);
+/** Types of the values that are stamped. */
+const SCALAR: ReadonlySet<string> = new Set(["string", "number", "boolean"]);
 /** Prefixes of config keys that LangGraph and LangChain use internally. */
 const INTERNAL_KEY = /^(__|langgraph_|ls_)/;
 
@@ -43,11 +45,8 @@ export function stamped(config: RunnableConfig, metadata: CheckpointMetadata): C
 function publicKeys(entries: Record<string, unknown> = {}): Record<string, unknown> {
   const stamps: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(entries)) {
-    if (!INTERNAL_KEY.test(key) && isScalar(value) && !RESERVED.has(key) && !namesSecret(key))
+    if (!INTERNAL_KEY.test(key) && SCALAR.has(typeof value) && !RESERVED.has(key) && !namesSecret(key))
       stamps[key] = maskSecrets(value);
   }
   return stamps;
 }
-
-const isScalar = (value: unknown) =>
-  typeof value === "string" || typeof value === "number" || typeof value === "boolean";

@@ -23,8 +23,9 @@ const describeChannel = (channel: string): readonly [string, string] =>
   CHANNELS[channel] ?? [`state key ${JSON.stringify(channel)}`, channel];
 
 /** @throws UnserializableError for a function or a symbol, which would be stored as nothing (`invalid_request`) */
-export function assertData(entries: Iterable<Entry>): void {
-  for (const [channel, value] of entries) {
+export function assertData(channels: readonly string[], values: Record<string, unknown>): void {
+  for (const channel of channels) {
+    const value = values[channel];
     if (typeof value !== "function" && typeof value !== "symbol") continue;
     const [subject, name] = describeChannel(channel);
     throw new UnserializableError(

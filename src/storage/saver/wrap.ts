@@ -11,7 +11,6 @@ import {
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
-import { callSafely } from "../../support/call-safely.js";
 import { withAppliedResults, type Edit } from "./applied-results.js";
 import { copyCheckpoint, lineage, storeTuple } from "./checkpoint-copy.js";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
@@ -147,26 +146,24 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     }
   }
 
-  put(
+  async put(
     config: RunnableConfig,
     checkpoint: Checkpoint,
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    return callSafely(() => {
-      this.#refuseFenced(config);
-      const { channel_values: values } = checkpoint;
-      const stamps = stamped(config, metadata);
-      assertData(Object.keys(newVersions).map((channel) => [channel, values[channel]]));
-      const place = withNamespace(config);
-      const write = () =>
-        metadata.source === "update"
-          ? this.#putEdit(place, { checkpoint, newVersions }, stamps)
-          : this.#saver.put(place, checkpoint, stamps, newVersions);
-      return callSafely(write).catch((error: unknown) =>
-        this.#failed(error, [...Object.entries(values), [METADATA, stamps]]),
-      );
-    });
+    this.#refuseFenced(config);
+    const { channel_values: values } = checkpoint;
+    const stamps = stamped(config, metadata);
+    assertData(Object.keys(newVersions), values);
+    const place = withNamespace(config);
+    try {
+      return await (metadata.source === "update"
+        ? this.#putEdit(place, { checkpoint, newVersions }, stamps)
+        : this.#saver.put(place, checkpoint, stamps, newVersions));
+    } catch (error) {
+      return await this.#failed(error, [...Object.entries(values), [METADATA, stamps]]);
+    }
   }
 
   async #putEdit(place: RunnableConfig, edit: Edit, stamps: CheckpointMetadata): Promise<RunnableConfig> {
@@ -174,13 +171,14 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     return this.#saver.put(place, checkpoint, stamps, newVersions);
   }
 
-  putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    return callSafely(() => {
-      this.#refuseFenced(config);
-      const limited = limitErrors(writes);
-      const write = () => this.#saver.putWrites(withNamespace(config), limited, taskId);
-      return callSafely(write).catch((error: unknown) => this.#failed(error, limited));
-    });
+  async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+    this.#refuseFenced(config);
+    const limited = limitErrors(writes);
+    try {
+      await this.#saver.putWrites(withNamespace(config), limited, taskId);
+    } catch (error) {
+      await this.#failed(error, limited);
+    }
   }
 
   async #failed(error: unknown, values: Parameters<typeof namedError>[2]): Promise<never> {
@@ -191,20 +189,21 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     return guarded(this.#explain, () => this.#saver.deleteThread(threadId));
   }
 
-  store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void> {
+  async store(tuple: CheckpointTuple, newVersions: ChannelVersions): Promise<void> {
     const { thread_id, checkpoint_ns = "" } = (tuple.config.configurable ?? {}) as Record<string, string>;
     const parent = tuple.parentConfig?.configurable?.checkpoint_id as string | undefined;
     const place = { thread_id, checkpoint_ns, checkpoint_id: parent };
-    const write = () => storeTuple(this.#saver, tuple, place, newVersions);
     const { checkpoint, metadata, pendingWrites = [] } = tuple;
-    return callSafely(write).catch((error: unknown) => {
+    try {
+      await storeTuple(this.#saver, tuple, place, newVersions);
+    } catch (error) {
       const writes = pendingWrites.map(([, channel, value]) => [channel, value] as const);
-      return this.#failed(error, [
+      await this.#failed(error, [
         ...Object.entries(checkpoint.channel_values),
         ...writes,
         [METADATA, metadata],
       ]);
-    });
+    }
   }
 
   override getDeltaChannelHistory(options: {
