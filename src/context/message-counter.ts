@@ -27,8 +27,7 @@ export class MessageCounter {
   /** Records the checkpoint that the next one is compared with; undefined if there is none. Never throws. */
   note(namespace: string, checkpoint: Checkpoint | undefined): void {
     this.#known.delete(namespace);
-    // A value of a graph can throw when it is read.
-    this.#known.set(namespace, { id: checkpoint?.id, lists: tryOr(() => listsOf(checkpoint)) ?? NO_LISTS });
+    this.#known.set(namespace, { id: checkpoint?.id, lists: listsOf(checkpoint) });
     const [oldest] = this.#known.keys();
     if (this.#known.size > MOST_NAMESPACES && oldest !== undefined) this.#known.delete(oldest);
   }
@@ -48,11 +47,17 @@ export class MessageCounter {
 
 const NO_LISTS: Lists = new Map();
 
+/** Never throws. */
 function listsOf(checkpoint: Checkpoint | undefined): Lists {
   const lists = new Map<string, readonly unknown[]>();
-  for (const [key, value] of Object.entries(checkpoint?.channel_values ?? {}))
-    if (isStateChannel(key) && Array.isArray(value) && isMessage(value.at(-1)))
-      lists.set(key, value as unknown[]);
+  try {
+    for (const [key, value] of Object.entries(checkpoint?.channel_values ?? {}))
+      if (isStateChannel(key) && Array.isArray(value) && isMessage(value.at(-1)))
+        lists.set(key, value as unknown[]);
+  } catch {
+    // A value of a graph can throw when it is read.
+    return NO_LISTS;
+  }
   return lists;
 }
 

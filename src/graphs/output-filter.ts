@@ -280,6 +280,7 @@ export function bothFilters(a: OutputFilter, b: OutputFilter): OutputFilter {
 
 /** The filter of a namespace, given as `child:<id>|leaf:<id>` or its parts; empty for the root graph. */
 export function filterAt(filter: OutputFilter, namespace: string | readonly string[]): OutputFilter {
+  if (namespace.length === 0) return filter;
   return nodePathOf(namespace).reduce((around, node) => around.within(node), filter);
 }
 

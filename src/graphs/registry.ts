@@ -242,11 +242,16 @@ export class GraphRegistry {
   ): Promise<OutputFilter> {
     if (this.#options.unfiltered) return bound.filter;
     const wrote = writers ?? this.ids;
-    const served = wrote.filter((id) => this.#graphs.has(id));
     // Tasks are those of the graph that reads the thread. If it wrote nothing, its nodes do not count.
-    const ofOther = ({ filter }: BoundGraph) => (wrote.includes(bound.id) ? filter.elsewhere() : filter);
+    const isWriter = wrote.includes(bound.id);
+    if (isWriter && wrote.length === 1) return bound.filter;
+    const served = wrote.filter((id) => this.#graphs.has(id));
     const filters = await Promise.all(
-      served.map(async (id) => (id === bound.id ? bound.filter : ofOther(await this.reader(id, config)))),
+      served.map(async (id) => {
+        if (id === bound.id) return bound.filter;
+        const { filter } = await this.reader(id, config);
+        return isWriter ? filter.elsewhere() : filter;
+      }),
     );
     if (served.length < wrote.length) filters.push(await this.#anyOutput(config));
     return filters.length > 0 ? filters.reduce(bothFilters) : bound.filter;

@@ -19,7 +19,7 @@ import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";
 import { RunTakenError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
-import { nextTurn, RunContext, consume, withinRun } from "../support/event-loop.js";
+import { nextTurn, Consumer, RunContext, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/checkpoint-origin.js";
 import type { UsageSource } from "../context/usage-recorder.js";
@@ -79,8 +79,8 @@ export class Execution {
   readonly #usage: RunUsage;
   readonly #controller = new AbortController();
   readonly #runContext: RunContext;
-  /** Appends all output so far to the log. Returns undefined if nothing is left to append. */
-  #flush: () => Promise<void> | undefined = () => undefined;
+  /** Passes the output of the graph to the frames. Undefined until the graph is called. */
+  #output: Consumer<unknown> | undefined;
   #isOver = false;
   /** True while the graph may write. */
   #isWatched = false;
@@ -269,7 +269,7 @@ export class Execution {
     // Output of the graph may not have reached the log yet.
     await nextTurn();
     const stored = () => frames.stored(this.#options.run.run_id);
-    await (this.#flush()?.then(stored) ?? stored());
+    await (this.#output?.flush()?.then(stored) ?? stored());
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {
@@ -308,18 +308,16 @@ export class Execution {
   async #takeStream(input: unknown): Promise<void> {
     const { graph } = this.#options.request.bound;
     const config = this.#graphConfig();
-    const begun = (flush: () => Promise<void> | undefined) => (this.#flush = flush);
     if (this.#modes.includes("events")) {
-      const events = graph.streamEvents(input, { ...config, version: "v2" });
-      return consume(events, (event) => this.#takeEvent(event), { begun });
+      this.#output = new Consumer((event) => this.#takeEvent(event));
+      return this.#output.read(graph.streamEvents(input, { ...config, version: "v2" }));
     }
     const direct = this.#context.settings.direct_streams
       ? directChunks(graph, input, config, () => this.#reportReading(graph))
       : undefined;
-    return consume(direct ?? (await graph.stream(input, config)), (chunk) => this.#takeChunk(chunk), {
-      begun,
-      signal: direct && this.#controller.signal,
-    });
+    const chunks = direct ?? (await graph.stream(input, config));
+    this.#output = new Consumer((chunk) => this.#takeChunk(chunk));
+    return this.#output.read(chunks, direct && this.#controller.signal);
   }
 
   #reportReading(graph: object): void {

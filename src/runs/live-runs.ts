@@ -66,8 +66,6 @@ export class LiveRun {
   readonly watch: RunWatch | undefined;
   /** Stored in the run's row, so that another process can resume it after a crash. */
   readonly resumption: Resumption | null;
-  /** Set if the run was requeued and this process has taken it up again. */
-  readonly next = new NextAttempt<LiveRun>();
   /** Set if the run is rolled back. Called when the run has ended and still holds its thread. Must not reject. */
   beforeRelease: (() => Promise<void>) | undefined;
 
@@ -90,6 +88,7 @@ export class LiveRun {
   #end: End | undefined;
   /** Whether the run was requeued: other attempts follow. */
   #isRequeued = false;
+  #next: NextAttempt<LiveRun> | undefined;
   /** Emits `end`. Unlike a promise, it does not retain callers that stop waiting. */
   readonly #events = new EventEmitter().setMaxListeners(0);
 
@@ -126,6 +125,11 @@ export class LiveRun {
   /** True if the run ended only in this process: a later attempt continues it. */
   get hasLeft(): boolean {
     return hasLeft(this.#end?.became);
+  }
+
+  /** Set if the run was requeued and this process has taken it up again. */
+  get next(): NextAttempt<LiveRun> {
+    return (this.#next ??= new NextAttempt());
   }
 
   /** Whether the run is interrupted when its client disconnects. */

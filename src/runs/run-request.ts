@@ -151,7 +151,9 @@ function text(value: unknown, name: string): string | undefined {
 
 /** Omits undefined options, because LangGraph treats a present key as an override. */
 function defined(options: GraphConfig): GraphConfig {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const given: GraphConfig = {};
+  for (const [key, value] of Object.entries(options)) if (value !== undefined) given[key] = value;
+  return given;
 }
 
 function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): string | undefined {

@@ -63,47 +63,13 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
   return passed;
 }
 
-/**
- * Passes every item of `source` to `take`, in order, and yields every few milliseconds: a graph
- * that never waits floods its stream and would block other requests.
- * The source itself is read without these pauses, because items still buffered in LangGraph's
- * stream are lost when the graph throws.
- * Rejects with the error of the source or of `take`, after all items are taken.
- * @param options.begun receives a function that takes all items read so far before the turn of this run comes. It
- *   returns undefined if none are pending, and otherwise a promise that settles when they are taken
- * @param options.signal ends the reading immediately and rejects with its reason, for a source that does not
- */
-export async function consume<T>(
-  source: AsyncIterable<T>,
-  take: (item: T) => void,
-  { begun, signal }: { begun?: (flush: () => Promise<void> | undefined) => void; signal?: AbortSignal } = {},
-): Promise<void> {
-  const taker = new Taker(take);
-  begun?.(() => taker.flush());
-  const read = async () => {
-    for await (const item of source) {
-      if (signal?.aborted) break;
-      taker.add(item);
-      if (taker.failure) break;
-    }
-  };
-  try {
-    await (signal ? rejectOnAbort(read, signal) : read());
-  } finally {
-    await taker.idle;
-  }
-  if (taker.failure) throw taker.failure.error;
-}
-
 /** One race for all items: a race per item costs a listener and several promises each. */
-async function rejectOnAbort(work: () => Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
+async function rejectOnAbort(working: Promise<void>, signal: AbortSignal): Promise<void> {
   let onAbort = () => {};
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason as Error);
   });
   signal.addEventListener("abort", onAbort, { once: true });
-  const working = work();
   // After an abort nothing awaits it.
   working.catch(() => undefined);
   try {
@@ -113,11 +79,15 @@ async function rejectOnAbort(work: () => Promise<void>, signal: AbortSignal): Pr
   }
 }
 
-/** Processes items as they are added, within a turn of limited length; later ones in the background. */
-class Taker<T> {
-  /** Settles when no items are pending; never rejects. */
-  idle: Promise<void> = Promise.resolve();
-  failure: { error: unknown } | undefined;
+/**
+ * Takes the items of a source in order, and yields every few milliseconds: a graph that never waits floods its stream and
+ * would block other requests. The source itself is read without these pauses, because items still buffered in
+ * LangGraph's stream are lost when the graph throws.
+ */
+export class Consumer<T> {
+  /** Settles when no items are pending; never rejects. Undefined while no turn was too long. */
+  #idle: Promise<void> | undefined;
+  #failure: { error: unknown } | undefined;
   readonly #take: (item: T) => void;
   /** Items that are being taken, from `#next` on. Those in `#waiting` follow. */
   #items: T[] = [];
@@ -129,15 +99,38 @@ class Taker<T> {
     this.#take = take;
   }
 
-  /** Items that arrive while others are pending wait behind them. */
-  add(item: T): void {
-    if (this.#isBusy) return void this.#waiting.push(item);
-    this.#tryTake(item);
-    const turn = this.failure ? undefined : dueYield();
-    if (turn) this.idle = this.#takeWaiting(turn);
+  /**
+   * Rejects with the error of the source or of `take`, after all items are taken.
+   * @param signal ends the reading immediately and rejects with its reason, for a source that does not
+   */
+  async read(source: AsyncIterable<T>, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const reading = this.#addAll(source, signal);
+    try {
+      await (signal ? rejectOnAbort(reading, signal) : reading);
+    } finally {
+      await this.#idle;
+    }
+    if (this.#failure) throw this.#failure.error;
   }
 
-  /** Takes the items added so far, before the turn of this run comes. Undefined if none are pending. */
+  async #addAll(source: AsyncIterable<T>, signal: AbortSignal | undefined): Promise<void> {
+    for await (const item of source) {
+      if (signal?.aborted) break;
+      this.#add(item);
+      if (this.#failure) break;
+    }
+  }
+
+  /** Items that arrive while others are pending wait behind them. */
+  #add(item: T): void {
+    if (this.#isBusy) return void this.#waiting.push(item);
+    this.#tryTake(item);
+    const turn = this.#failure ? undefined : dueYield();
+    if (turn) this.#idle = this.#takeWaiting(turn);
+  }
+
+  /** Takes the items read so far, before the turn of this run comes. Undefined if none are pending. */
   flush(): Promise<void> | undefined {
     return this.#pending > 0 ? this.#takeNow(this.#pending) : undefined;
   }
@@ -149,7 +142,7 @@ class Taker<T> {
   async #takeWaiting(turn: Promise<void>): Promise<void> {
     this.#isBusy = true;
     await turn;
-    while (this.#pending > 0 && !this.failure) {
+    while (this.#pending > 0 && !this.#failure) {
       this.#takeNext();
       const next = dueYield();
       if (next) await next;
@@ -159,7 +152,7 @@ class Taker<T> {
 
   async #takeNow(count: number): Promise<void> {
     let start = performance.now();
-    for (let left = count; left > 0 && this.#pending > 0 && !this.failure; left -= 1) {
+    for (let left = count; left > 0 && this.#pending > 0 && !this.#failure; left -= 1) {
       this.#takeNext();
       if (performance.now() - start < TURN_MS) continue;
       await nextTurn();
@@ -180,7 +173,7 @@ class Taker<T> {
     try {
       this.#take(item);
     } catch (error) {
-      this.failure = { error };
+      this.#failure = { error };
     }
   }
 }

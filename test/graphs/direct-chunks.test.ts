@@ -15,7 +15,7 @@ import { RemoteGraph } from "@langchain/langgraph/remote";
 import { describe, expect, it } from "vitest";
 import type { GraphConfig, ServedGraph } from "../../src/graphs/graph.js";
 import { directChunks, readingOf } from "../../src/graphs/stream/direct-chunks.js";
-import { consume } from "../../src/support/event-loop.js";
+import { Consumer } from "../../src/support/event-loop.js";
 import { FakeModel } from "../fixtures/fake-model.js";
 
 const State = Annotation.Root({
@@ -119,7 +119,7 @@ describe("direct chunks of a graph", () => {
       );
     const read = async (chunks: AsyncIterable<unknown>) => {
       const taken: unknown[] = [];
-      await expect(consume(chunks, (chunk) => taken.push(chunk))).rejects.toThrow("broken");
+      await expect(new Consumer((chunk) => taken.push(chunk)).read(chunks)).rejects.toThrow("broken");
       return taken;
     };
     const config: GraphConfig = { streamMode: ["custom"] };
@@ -139,7 +139,7 @@ describe("direct chunks of a graph", () => {
     const steps = async (graph: unknown, config: GraphConfig) => {
       const taken: unknown[] = [];
       await expect(
-        consume(direct(served(graph), { log: [] }, config), (chunk) => taken.push(chunk)),
+        new Consumer((chunk) => taken.push(chunk)).read(direct(served(graph), { log: [] }, config)),
       ).rejects.toThrow(/Recursion limit/);
       return taken.length;
     };
@@ -160,10 +160,9 @@ describe("direct chunks of a graph", () => {
       }).compile(),
     );
     const { signal } = controller;
-    const reading = consume(
+    const reading = new Consumer(() => controller.abort(new Error("stopped by the test"))).read(
       direct(graph, { log: [] }, { streamMode: ["custom"], signal }),
-      () => controller.abort(new Error("stopped by the test")),
-      { signal },
+      signal,
     );
     await expect(reading).rejects.toThrow("stopped by the test");
     release();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { consume, dueYield } from "../../src/support/event-loop.js";
+import { Consumer, dueYield } from "../../src/support/event-loop.js";
 import { deferred } from "../helpers/deferred.js";
 
 afterEach(() => {
@@ -26,11 +26,12 @@ function breaking(items: readonly number[]): ReadableStream<number> {
   });
 }
 
-describe("consume", () => {
+describe("Consumer", () => {
   it("returns all items before an error", async () => {
     slowClock();
     const taken: number[] = [];
-    await expect(consume(breaking([1, 2, 3]), (item) => taken.push(item))).rejects.toThrow("kaboom");
+    const reading = new Consumer<number>((item) => taken.push(item)).read(breaking([1, 2, 3]));
+    await expect(reading).rejects.toThrow("kaboom");
     expect(taken).toEqual([1, 2, 3]);
   });
 
@@ -39,7 +40,7 @@ describe("consume", () => {
     const seen: string[] = [];
     await new Promise(setImmediate);
     setImmediate(() => seen.push("other"));
-    await consume(ReadableStream.from([1, 2, 3]) as AsyncIterable<number>, (item) => seen.push(String(item)));
+    await new Consumer<number>((item) => seen.push(String(item))).read(ReadableStream.from([1, 2, 3]));
     expect(seen).toEqual(["1", "2", "other", "3"]);
   });
 
@@ -54,7 +55,7 @@ describe("consume", () => {
     const refuse = (item: number) => {
       if (item === 2) throw new TypeError("not this one");
     };
-    await expect(consume(endless(), refuse)).rejects.toThrow("not this one");
+    await expect(new Consumer(refuse).read(endless())).rejects.toThrow("not this one");
     expect(read.length).toBeLessThan(5);
   });
 
@@ -62,19 +63,19 @@ describe("consume", () => {
     slowClock();
     const taken: number[] = [];
     const seen: string[] = [];
-    let flush: () => Promise<void> | undefined = () => undefined;
     const [read, end] = [deferred(), deferred()];
     async function* source() {
       yield* [1, 2, 3];
       read.resolve();
       await end.promise;
     }
-    const consumed = consume(source(), (item) => taken.push(item), { begun: (own) => (flush = own) });
+    const consumer = new Consumer<number>((item) => taken.push(item));
+    const consumed = consumer.read(source());
     await read.promise;
     const turns = Array.from({ length: 10 }, () => dueYield()?.then(() => seen.push("other")));
-    await flush();
+    await consumer.flush();
     expect(taken).toEqual([1, 2, 3]);
-    expect(flush()).toBeUndefined();
+    expect(consumer.flush()).toBeUndefined();
     expect(seen.length).toBeLessThan(10);
     end.resolve();
     await Promise.all([consumed, ...turns]);
@@ -84,7 +85,6 @@ describe("consume", () => {
   it("does not wait for items that are read after it was asked", async () => {
     slowClock();
     const taken: number[] = [];
-    let flush: () => Promise<void> | undefined = () => undefined;
     const isOver = { now: false };
     async function* endless() {
       for (let item = 1; !isOver.now; item++) {
@@ -93,9 +93,10 @@ describe("consume", () => {
         yield -item;
       }
     }
-    const consumed = consume(endless(), (item) => taken.push(item), { begun: (own) => (flush = own) });
-    await expect.poll(() => flush() !== undefined).toBe(true);
-    await flush();
+    const consumer = new Consumer<number>((item) => taken.push(item));
+    const consumed = consumer.read(endless());
+    await expect.poll(() => consumer.flush() !== undefined).toBe(true);
+    await consumer.flush();
     expect(taken.length).toBeGreaterThan(0);
     isOver.now = true;
     await consumed;
@@ -104,7 +105,6 @@ describe("consume", () => {
 
   it("reports an item that throws while it takes what it has read", async () => {
     slowClock();
-    let flush: () => Promise<void> | undefined = () => undefined;
     const end = deferred();
     const read = deferred();
     async function* source() {
@@ -117,9 +117,10 @@ describe("consume", () => {
       if (item === 3) throw new TypeError("not this one");
       taken.push(item);
     };
-    const consumed = consume(source(), refuse, { begun: (own) => (flush = own) });
+    const consumer = new Consumer(refuse);
+    const consumed = consumer.read(source());
     await read.promise;
-    await flush();
+    await consumer.flush();
     end.resolve();
     await expect(consumed).rejects.toThrow("not this one");
     expect(taken).toEqual([1, 2]);

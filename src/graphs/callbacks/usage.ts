@@ -116,11 +116,6 @@ interface Known {
   hasToken?: boolean;
 }
 
-const nothingYet = (priceOf?: PriceOf): Known => ({
-  ...{ times: new RunTimes(), counts: NO_TOKENS, open: new Map() },
-  ...{ calls: new ModelCalls(priceOf), called: new Map() },
-});
-
 /** Counts the tokens of all model calls of one run, including calls whose results never reach the state. */
 export class RunUsage extends BaseCallbackHandler {
   override name = "graph_serve_usage";
@@ -135,7 +130,16 @@ export class RunUsage extends BaseCallbackHandler {
   /** @param others handlers of tool events only; called after this one */
   constructor(known?: Known | PriceOf, others = [] as readonly BaseCallbackHandler[]) {
     super();
-    this.#known = typeof known === "object" ? known : nothingYet(known);
+    this.#known =
+      typeof known === "object"
+        ? known
+        : {
+            times: new RunTimes(),
+            counts: NO_TOKENS,
+            open: new Map(),
+            calls: new ModelCalls(known),
+            called: new Map(),
+          };
     this.times = this.#known.times;
     this.calls = this.#known.calls;
     this.#others = others;

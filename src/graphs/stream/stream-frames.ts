@@ -62,9 +62,6 @@ export function frameworkModes(modes: readonly StreamMode[], holdMessages: boole
 const isEnvelope = (mode: string, payload: unknown) =>
   mode === "checkpoints" && isRecord(payload) && !("values" in payload);
 
-const hasInterrupt = (payload: unknown): payload is JsonObject =>
-  isRecord(payload) && INTERRUPT_KEY in payload;
-
 const isNothing = (shown: unknown): boolean =>
   shown === null || (isRecord(shown) && Object.keys(shown).length === 0);
 
@@ -187,7 +184,8 @@ export class StreamFrames {
 
   #remember(payload: unknown): void {
     // LangGraph reports the interrupts of one superstep task by task.
-    if (hasInterrupt(payload)) this.interrupts = [...(this.interrupts ?? []), payload[INTERRUPT_KEY]].flat();
+    if (isRecord(payload) && INTERRUPT_KEY in payload)
+      this.interrupts = [...(this.interrupts ?? []), payload[INTERRUPT_KEY]].flat();
     else {
       this.lastValues = payload;
       // The superstep has ended. Messages that are still held were not written to visible keys.

@@ -47,7 +47,7 @@ export async function sendStream(
  */
 export async function pumpFrames(
   out: Writable,
-  stream: FrameStream,
+  stream: FrameStream & { run?: { run_id: string }; thread_id?: string },
   unread: WriteBudget,
   logger: Logger,
   onFirstFrame?: () => void,
@@ -60,7 +60,7 @@ export async function pumpFrames(
   const heartbeat = setInterval(() => {
     if (!out.destroyed && !out.writableNeedDrain) out.write(HEARTBEAT);
   }, HEARTBEAT_MS).unref();
-  const labels = labelsOf(stream);
+  const labels = stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
   const writer = new ResponseWriter(unread, out, labels);
   try {
     for await (const batch of stream.frames) {
@@ -80,9 +80,6 @@ export async function pumpFrames(
     writer.end();
   }
 }
-
-const labelsOf = (stream: FrameStream & { run?: { run_id: string }; thread_id?: string }): object =>
-  stream.run ? { run_id: stream.run.run_id } : { thread_id: stream.thread_id };
 
 const FAILED = { error: "internal_error", message: "internal error", detail: "internal error" };
 const FAILED_FRAME = `event: error\ndata: ${JSON.stringify(FAILED)}\n\n`;
