@@ -203,21 +203,18 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
    * @param onFrame called after each append and when the log is closed
    */
   tail(onFrame: () => void): LogTail<Frame> {
-    const position: ReadPosition = { next: this.#first, hasLeft: false, wake: onFrame };
-    this.#readers.add(position);
-    return {
-      get next() {
-        return position.next;
-      },
-      set next(next) {
-        position.next = next;
-      },
+    const tail: ReadPosition & LogTail<Frame> = {
+      next: this.#first,
+      hasLeft: false,
+      wake: onFrame,
       ready: () => {
-        position.next = Math.max(position.next, this.#first);
-        return this.#batch(position.next - this.#first);
+        tail.next = Math.max(tail.next, this.#first);
+        return this.#batch(tail.next - this.#first);
       },
-      leave: () => this.#remove(position),
+      leave: () => this.#remove(tail),
     };
+    this.#readers.add(tail);
+    return tail;
   }
 
   #remove(position: ReadPosition): void {

@@ -198,8 +198,10 @@ export class SharedFrames {
       const wanted = await this.#bus.append(taken.map(({ part }) => part));
       this.#setAway("append", undefined);
       if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
-      for (const { published } of taken) this.#isolated.delete(published);
-      taken.forEach(({ published, part }, index) => this.#sent(published, part, wanted[index]));
+      for (const [index, { published, part }] of taken.entries()) {
+        this.#isolated.delete(published);
+        this.#sent(published, part, wanted[index]);
+      }
     } catch (error) {
       for (const { published } of taken) this.#due.add(published);
       if (!isRefusal(error)) {

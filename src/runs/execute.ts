@@ -268,8 +268,8 @@ export class Execution {
   async #framesStored(frames: SharedFrames): Promise<void> {
     // Output of the graph may not have reached the log yet.
     await nextTurn();
-    const stored = () => frames.stored(this.#options.run.run_id);
-    await (this.#output?.flush()?.then(stored) ?? stored());
+    await this.#output?.flush();
+    await frames.stored(this.#options.run.run_id);
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {

@@ -182,8 +182,13 @@ export class LockSession {
   async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<boolean[]> {
     const sent = new Stopwatch();
     this.#ticks = 0;
-    const commands = requests.flatMap((request) => request.commands);
-    const keys = requests.flatMap(({ key, commands: { length } }) => Array.from({ length }, () => key));
+    const commands: LockCommand[] = [];
+    const keys: string[] = [];
+    for (const request of requests)
+      for (const command of request.commands) {
+        commands.push(command);
+        keys.push(request.key);
+      }
     const { rows } = await this.#client.query<{ answer: boolean }>({
       name: "gs_locks",
       text: ANSWERS,

@@ -6,7 +6,7 @@ import type { ThreadPatch } from "../contract/threads.js";
 import { engineSchema, IS_QUEUED, RunJobs } from "./jobs.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool } from "./pool.js";
-import { storePatch, toRunColumns, threadAssignments, toJsonColumn } from "./rows.js";
+import { toRunColumns, threadAssignments, toJsonColumn } from "./rows.js";
 import { holderOf, isHeldBy, runValue } from "./runs.js";
 import { CALLER, callerOf } from "./schema.js";
 
@@ -49,7 +49,7 @@ export class PostgresQueue extends RunJobs implements RunQueue {
     const params = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
     const values = [
       ...params,
-      storePatch(thread),
+      toJsonColumn(thread),
       toJsonColumn(queued),
       mostBefore,
       mostWaiting,

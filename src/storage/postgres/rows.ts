@@ -3,8 +3,8 @@ import { storableJson } from "../../models/json.js";
 import type { StoredPreview } from "../../models/thread-fields.js";
 import { expiryOf } from "../rows/rows.js";
 import type { TtlColumns } from "../rows/sql-rows.js";
-import type { RunPatch, RunRow } from "../contract/runs.js";
-import type { ThreadPatch, ThreadRow } from "../contract/threads.js";
+import type { RunRow } from "../contract/runs.js";
+import type { ThreadRow } from "../contract/threads.js";
 
 /** A thread as columns. pg parses JSON columns itself. */
 export interface ThreadColumns extends Omit<ThreadRow, "ttl" | "preview">, TtlColumns {
@@ -68,9 +68,6 @@ export const toRunColumns = (row: RunRow): unknown[] => [
   row.resumption ? toJsonColumn(row.resumption) : null,
   row.tasks ? toJsonColumn(row.tasks) : null,
 ];
-
-/** A patch as one JSON parameter, without undefined keys. */
-export const storePatch = (patch: ThreadPatch | RunPatch): string => toJsonColumn(patch);
 
 /**
  * SQL assignments that patch a thread; `patch` is an expression of type json. The expiry is computed from the new

@@ -2,7 +2,7 @@ import type { RunTasks } from "../../models/run.js";
 import { tableIn } from "./options.js";
 import type { PostgresPool, Query } from "./pool.js";
 import { isStart } from "../rows/rows.js";
-import { runAssignments, storePatch, toRunColumns, threadAssignments } from "./rows.js";
+import { runAssignments, toJsonColumn, toRunColumns, threadAssignments } from "./rows.js";
 import { storeUsage, usageInsert } from "./usage.js";
 import {
   type OwnedRun,
@@ -106,7 +106,7 @@ export class PostgresRuns implements RunTable {
   }
 
   async insert(row: RunRow, thread: ThreadPatch, isInTurn = false): Promise<boolean> {
-    const values = [...toRunColumns(row), storePatch(thread), isInTurn];
+    const values = [...toRunColumns(row), toJsonColumn(thread), isInTurn];
     return (await this.#pool.query(this.#sql.insert, values)).length > 0;
   }
 
@@ -116,7 +116,7 @@ export class PostgresRuns implements RunTable {
   }
 
   async update(runId: string, patch: RunPatch, holder?: RunHolder): Promise<boolean> {
-    const values = [runId, storePatch(patch), ...holderOf(holder)];
+    const values = [runId, toJsonColumn(patch), ...holderOf(holder)];
     return (await this.#pool.query(this.#sql.update, values)).length > 0;
   }
 
@@ -126,7 +126,7 @@ export class PostgresRuns implements RunTable {
     patch: RunPatch & RunLease,
     thread: ThreadPatch,
   ): Promise<boolean> {
-    const values = [run_id, thread_id, storePatch(patch), storePatch(thread), ...holderOf(from)];
+    const values = [run_id, thread_id, toJsonColumn(patch), toJsonColumn(thread), ...holderOf(from)];
     const { take, takeDue, takeQueued } = this.#sql;
     const sql = from.state === "delayed" ? takeDue : isStart(from, patch) ? takeQueued : take;
     return (await this.#pool.query(sql, values)).length > 0;
@@ -195,7 +195,7 @@ export class PostgresRuns implements RunTable {
   }
 
   async #settleOne(query: Query, { runId, holder, run, threadId, thread, usage }: RunOutcome): Promise<void> {
-    const values = [runId, threadId, storePatch(run), storePatch(thread), ...holderOf(holder)];
+    const values = [runId, threadId, toJsonColumn(run), toJsonColumn(thread), ...holderOf(holder)];
     if (usage) await query(this.#sql.settleWithUsage, [...values, storeUsage(usage)]);
     else await query(this.#sql.settle, values);
   }
@@ -239,7 +239,7 @@ export function createPostgresDeadRuns({ query }: PostgresPool, schema: string):
     list: ({ limit, offset }) => query<RunRow>(list, [limit, offset]),
     count: async () => (await query<{ count: number }>(count, []))[0]?.count ?? 0,
     revive: async ({ run_id, thread_id }, patch, thread) =>
-      (await query(revive, [run_id, thread_id, storePatch(patch), storePatch(thread)])).length > 0,
+      (await query(revive, [run_id, thread_id, toJsonColumn(patch), toJsonColumn(thread)])).length > 0,
     forget: async (before) => (await query(forget, [before])).length,
   };
 }

@@ -14,7 +14,6 @@ import type { PostgresPool } from "./pool.js";
 import {
   fromThreadColumns,
   type ThreadColumns,
-  storePatch,
   toThreadColumns,
   threadAssignments,
   toJsonColumn,
@@ -62,7 +61,7 @@ export class PostgresThreads implements ThreadTable {
   }
 
   async update(threadId: string, patch: ThreadPatch, updatedAt?: string): Promise<ThreadRow | undefined> {
-    const values = [threadId, storePatch(patch), updatedAt ?? null];
+    const values = [threadId, toJsonColumn(patch), updatedAt ?? null];
     const [stored] = await this.#pool.query<ThreadColumns>(this.#sql.update, values);
     return stored && fromThreadColumns(stored);
   }

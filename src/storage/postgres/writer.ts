@@ -62,14 +62,13 @@ export class PostgresWriter {
   }
 
   async #send(batch: Batch, requests: readonly Request[]): Promise<void> {
-    const threads = new Set(requests.map(({ threadId }) => threadId));
-    for (const threadId of threads) this.#busyThreads.add(threadId);
+    for (const { threadId } of requests) this.#busyThreads.add(threadId);
     this.#inFlight += 1;
     try {
       await this.#store(batch, requests);
     } finally {
       this.#inFlight -= 1;
-      for (const threadId of threads) this.#busyThreads.delete(threadId);
+      for (const { threadId } of requests) this.#busyThreads.delete(threadId);
       this.#next();
     }
   }
@@ -132,8 +131,8 @@ class Stored {
       if (version == null) return new ThreadChangedError(threadId);
       edit.version = version;
     }
-    const isStored = checkpoints.every(({ id }) => this.#checkpoints.has(id));
-    return isStored ? undefined : new ThreadChangedError(threadId);
+    for (const { id } of checkpoints) if (!this.#checkpoints.has(id)) return new ThreadChangedError(threadId);
+    return undefined;
   }
 }
 
@@ -207,17 +206,17 @@ class Batch {
     const other = run && this.#runs.get(run.run_id);
     // The holder is checked once per run, so all entries of a run in a batch need the same attempt.
     if (run && other && other.attempt !== run.attempt) return false;
-    const keys = [
-      ...checkpoints.map(({ thread, ns, id }) => JSON.stringify([thread, ns, id])),
-      ...writes.map(({ thread, ns, id, task, idx }) => JSON.stringify([thread, ns, id, task, idx])),
-    ];
-    if (keys.some((key) => this.#keys.has(key))) return false;
+    const keys: string[] = [];
+    for (const { thread, ns, id } of checkpoints) keys.push(JSON.stringify([thread, ns, id]));
+    for (const { thread, ns, id, task, idx } of writes)
+      keys.push(JSON.stringify([thread, ns, id, task, idx]));
+    for (const key of keys) if (this.#keys.has(key)) return false;
     for (const key of keys) this.#keys.add(key);
     if (run) this.#runs.set(run.run_id, run);
-    const [thread] = [...checkpoints, ...writes].map((entry) => entry.thread);
-    if (edit) this.#edits.push(JSON.stringify({ thread, version: edit.version }));
+    const [entry] = [...checkpoints, ...writes];
+    if (edit) this.#edits.push(JSON.stringify({ thread: entry?.thread, version: edit.version }));
     const owner = { run: run?.run_id, edit: edit?.version };
-    for (const entry of checkpoints) this.#addCheckpoint(entry, owner);
+    for (const checkpoint of checkpoints) this.#addCheckpoint(checkpoint, owner);
     for (const { value, replace, ...write } of writes) {
       (replace ? this.#replacedWrites : this.#keptWrites).push(
         JSON.stringify({ ...owner, ...write, ...this.#slice(value) }),
