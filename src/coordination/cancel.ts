@@ -136,13 +136,22 @@ function cancelledEnding(context: EngineContext, row: RunRow, signal: AbortSigna
 
 /** Rolls back a run that is not live in this process. */
 async function rollBackElsewhere(context: EngineContext, row: RunRow): Promise<void> {
+  const { runs } = context.storage;
   const { thread_id, run_id } = row;
   if (hasBegun(row)) {
     if (await rollBackRemote(context, row)) return;
     // It has ended, or another process has it.
-    const changed = await context.storage.runs.get(thread_id, run_id);
+    const changed = await runs.get(thread_id, run_id);
     if (changed) await cancelRow(context, changed, { action: "rollback" });
     return;
+  }
+  // From here on it cannot start, but it may have started since its row was read.
+  await runs.requestCancel(run_id);
+  const asked = await runs.get(thread_id, run_id);
+  if (asked && hasBegun(asked)) {
+    const own = context.live.find(run_id);
+    if (own) return rollBackHere(context, asked, own);
+    if (await rollBackRemote(context, asked)) return;
   }
   if (await stopRemoteRuns(context, row)) await scheduleEnd(context, row, row);
   const ending = await cancelledEnding(context, row, undefined);

@@ -22,7 +22,7 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     const shared = { ...storage, ...change(storage), close: async () => undefined };
     return openTestService({
       graphs: { gate },
-      settings: { ...backend().settings, queue, ...own },
+      settings: { ...backend().settings, queue, max_queued_runs: 10, ...own },
       storage: shared,
     });
   }
@@ -69,6 +69,41 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     expect(await answer).toMatchObject({ log: logOf(next) });
     expect(await two.runs.list(thread_id, {})).toMatchObject([{ run_id: behind, status: "success" }]);
     expect((await two.threads.get(thread_id)).status).toBe("idle");
+  });
+
+  it("leaves nothing of a run that started while it was being requested", async () => {
+    const one = await open(() => ({}));
+    const { thread_id, run_id, name } = await twoRuns(one);
+    const [late, last] = [newId(), newId()];
+    gateOf(last).open();
+    const start = async (of: string) =>
+      (await one.runs.background(thread_id, { assistant_id: "gate", input: { gate: of } })).run_id;
+    const [undone, behind] = [await start(late), await start(last)];
+    let isRead = false;
+    const own: Partial<Settings> = queue === "none" ? {} : { role: "api", stream: "postgres" };
+    const two = await open(
+      ({ runs }) => ({
+        runs: replacing(runs, {
+          get: async (...key) => {
+            const row = await runs.get(...key);
+            if (key[1] !== undone || isRead) return row;
+            isRead = true;
+            gateOf(name).open();
+            await gateOf(late).entered;
+            return row;
+          },
+        }),
+      }),
+      own,
+    );
+    await two.runs.cancel(thread_id, undone, { action: "rollback" });
+    const { answer } = await two.runs.join(thread_id, behind);
+    const { log } = (await answer) as { log: string[] };
+    expect(log.filter((line) => line.endsWith(late))).toEqual([]);
+    expect(log).toEqual(expect.arrayContaining([...logOf(name), ...logOf(last)]));
+    const left = (await two.runs.list(thread_id, {})).map((run) => run.run_id);
+    expect(left).not.toContain(undone);
+    expect(left).toEqual(expect.arrayContaining([run_id, behind]));
   });
 
   it("is completed by others if the caller's process fails and the run ends before it is stopped", async () => {

@@ -11,6 +11,8 @@ import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 import { withPostgres, type TestPostgres } from "../helpers/postgres.js";
 import { readAll } from "../helpers/service.js";
+import type { RunRow } from "../../src/storage/contract/runs.js";
+import { runRow, threadRow, tick } from "./contract/rows.js";
 
 const services: Service[] = [];
 
@@ -98,6 +100,45 @@ withPostgres("a service on PostgreSQL", (postgres) => {
       expect(said.length).toBe(stream === "memory" ? 1 : 0);
     }
     expect(said[0]).toContain("receives only its last frame");
+  });
+
+  it.each([1, 2])("the end of %i runs in a deadlock with another statement is stored", async (count) => {
+    const { runs, threads } = await postgres.open();
+    const rows = await Promise.all(
+      Array.from({ length: count }, async () => {
+        const thread = threadRow({ status: "busy" });
+        await threads.insert(thread);
+        const row = runRow(thread.thread_id);
+        await runs.insert(row, { updated_at: tick() });
+        return row;
+      }),
+    );
+    const [{ thread_id, run_id }] = rows as [RunRow];
+    const other = await postgres.pool.connect();
+    onTestFinished(() => other.release());
+    const locking = (table: string, key: string) =>
+      `SELECT 1 FROM "${postgres.schema}".${table} WHERE ${key} = $1 FOR UPDATE`;
+    await other.query("BEGIN");
+    await other.query(locking("gs_threads", "thread_id"), [thread_id]);
+    const end = { updated_at: tick(), state: "ended", status: "success" } as const;
+    const settled = runs.settle(
+      rows.map((row) => ({
+        runId: row.run_id,
+        threadId: row.thread_id,
+        run: end,
+        thread: { updated_at: end.updated_at, status: "idle" },
+      })),
+    );
+    const blocked = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = $1`;
+    await expect.poll(() => postgres.sql(blocked, [`${postgres.schema} pool`])).toHaveLength(1);
+    // PostgreSQL aborts the statement that has waited longer.
+    await other.query(locking("gs_runs", "run_id"), [run_id]);
+    await other.query("COMMIT");
+    await settled;
+    for (const row of rows) {
+      expect(await runs.get(row.thread_id, row.run_id)).toMatchObject({ status: "success" });
+      expect(await threads.get(row.thread_id)).toMatchObject({ status: "idle" });
+    }
   });
 
   it("200 concurrent runs share three connections", async () => {

@@ -7,6 +7,12 @@ export type Query = <Row extends QueryResultRow>(text: string, values?: readonly
 
 /** Milliseconds after the server's statement timeout until a connection counts as dead. */
 const GRACE_MS = 1000;
+/** Attempts of a statement or transaction that PostgreSQL aborts, for instance as one of those in a deadlock. */
+const CONFLICT_ATTEMPTS = 5;
+
+/** Whether an aborted statement or transaction, which has changed nothing, is tried again. */
+const isRetried = (error: unknown, attempt: number): boolean =>
+  attempt < CONFLICT_ATTEMPTS && ["40001", "40P01"].includes((error as { code?: string }).code ?? "");
 
 /**
  * The connection pool for rows and checkpoints. It relies on no session state between statements, so a connection pooler
@@ -45,33 +51,46 @@ export class PostgresPool {
   readonly execute = async (text: string, values: unknown[] = []): Promise<{ rows: unknown[] }> =>
     this.#pool.query({ text, values });
 
-  /** Run statements in one transaction. `timeout`, in milliseconds, overrides the statement timeout. */
+  /**
+   * Run statements in one transaction. `timeout`, in milliseconds, overrides the statement timeout. `work` is called again
+   * if PostgreSQL aborts the transaction in favor of another one.
+   */
   async transaction<T>(work: (query: Query) => Promise<T>, timeout?: number): Promise<T> {
     return guarded(this.explain, async () => {
-      const client = await this.#pool.connect();
-      let broken: Error | undefined;
-      const onError = (error: Error) => void (broken = error);
-      client.on("error", onError);
-      const settings = timeout === undefined ? {} : { query_timeout: timeout + GRACE_MS };
-      const query: Query = async (text, values = []) => {
-        const { rows } = await client.query({ text, values: [...values], ...settings });
-        return rows as never;
-      };
-      try {
-        await query("BEGIN");
-        if (timeout !== undefined) await query(`SET LOCAL statement_timeout = ${timeout}`);
-        const result = await work(query);
-        await query("COMMIT");
-        return result;
-      } catch (error) {
-        // Closing the connection rolls the transaction back.
-        broken ??= error as Error;
-        throw error;
-      } finally {
-        client.removeListener("error", onError);
-        client.release(broken);
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await this.#transact(work, timeout);
+        } catch (error) {
+          if (!isRetried(error, attempt)) throw error;
+        }
       }
     });
+  }
+
+  async #transact<T>(work: (query: Query) => Promise<T>, timeout: number | undefined): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    const onError = (error: Error) => void (broken = error);
+    client.on("error", onError);
+    const settings = timeout === undefined ? {} : { query_timeout: timeout + GRACE_MS };
+    const query: Query = async (text, values = []) => {
+      const { rows } = await client.query({ text, values: [...values], ...settings });
+      return rows as never;
+    };
+    try {
+      await query("BEGIN");
+      if (timeout !== undefined) await query(`SET LOCAL statement_timeout = ${timeout}`);
+      const result = await work(query);
+      await query("COMMIT");
+      return result;
+    } catch (error) {
+      // Closing the connection rolls the transaction back.
+      broken ??= error as Error;
+      throw error;
+    } finally {
+      client.removeListener("error", onError);
+      client.release(broken);
+    }
   }
 
   async close(): Promise<void> {
@@ -82,11 +101,13 @@ export class PostgresPool {
     text: string,
     values: readonly unknown[],
     name: string | undefined,
+    attempt = 1,
   ): Promise<Row[]> {
     try {
       const { rows } = await this.#pool.query<Row>({ name, text, values: [...values] });
       return rows;
     } catch (error) {
+      if (isRetried(error, attempt)) return this.#query(text, values, name, attempt + 1);
       throw storageError(error, this.explain);
     }
   }
