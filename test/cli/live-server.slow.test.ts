@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import type { Thread } from "../../src/models/thread.js";
-import { forkServer } from "../helpers/compiled.js";
+import { forkProgram } from "../helpers/compiled.js";
 import { cli, createProject, type Project } from "./harness.js";
 
 const GRAPHS = join(import.meta.dirname, "../fixtures/graphs");
@@ -29,7 +29,7 @@ beforeAll(async () => {
     },
   });
   file = join(project.dir, "data/store.db");
-  child = await forkServer("serve-sqlite", [file]);
+  child = await forkProgram("serve-sqlite", [file]);
   [url] = (await once(child, "message")) as [string];
 });
 afterAll(async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import type { Thread } from "../../src/models/thread.js";
-import { forkServer } from "../helpers/compiled.js";
+import { forkProgram } from "../helpers/compiled.js";
 
 /** `GRAPH_SERVE_TEST_RUNS=100` takes minutes. */
 const KILLS = Number(process.env.GRAPH_SERVE_TEST_RUNS ?? 10);
@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 async function start(): Promise<string> {
-  child = await forkServer("serve-sqlite", [join(folder, "db.sqlite")]);
+  child = await forkProgram("serve-sqlite", [join(folder, "db.sqlite")]);
   const [url] = (await once(child, "message")) as [string];
   return url;
 }

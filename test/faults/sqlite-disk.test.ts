@@ -9,7 +9,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { client, startTestServer, type Answer } from "../helpers/app.js";
-import { forkServer } from "../helpers/compiled.js";
+import { forkProgram } from "../helpers/compiled.js";
 import { allEvents } from "../helpers/sse.js";
 import { noDisk, TestDisk } from "../helpers/test-disk.js";
 import { threadRow } from "../storage/contract/rows.js";
@@ -49,7 +49,7 @@ describe.skipIf(noDisk)(title, () => {
   }
 
   async function serve(file: string) {
-    const child = await forkServer("serve-sqlite", [file]);
+    const child = await forkProgram("serve-sqlite", [file]);
     children.push(child);
     const [url] = (await once(child, "message")) as [string];
     return { child, ...client(url) };

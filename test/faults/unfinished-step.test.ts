@@ -12,7 +12,7 @@ import type { Run } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { cli, createProject, type Project } from "../cli/harness.js";
 import { client, type TestServer } from "../helpers/app.js";
-import { forkServer } from "../helpers/compiled.js";
+import { forkProgram } from "../helpers/compiled.js";
 
 const GRAPH = fileURLToPath(new URL("../fixtures/graphs/halves.ts", import.meta.url));
 
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 async function start(): Promise<TestServer["request"]> {
   const args = [join(project.dir, "db.sqlite"), JSON.stringify({ resume_runs: false })];
-  child = await forkServer("serve-sqlite", args);
+  child = await forkProgram("serve-sqlite", args);
   const [url] = (await once(child, "message")) as [string];
   return client(url).request;
 }

@@ -1,6 +1,6 @@
 /**
- * Servers of the tests as JavaScript, and the package, built once per test run: a process starts in a quarter of the time
- * that it takes with a loader for TypeScript.
+ * Programs that the tests start, as JavaScript, and the package, built once per test run: a process starts in a quarter of
+ * the time that it takes with a loader for TypeScript.
  */
 import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -13,18 +13,23 @@ import { compiledFolder } from "./global-setup.js";
 import { packageWith } from "./installed.js";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** Servers of `test/fixtures`. */
-const SERVERS = ["serve-ledger", "serve-sqlite"] as const;
+/** Folders of the programs. */
+const PROGRAMS = {
+  "serve-ledger": "test/fixtures",
+  "serve-sqlite": "test/fixtures",
+  "postgres-child": "test/storage",
+  "sqlite-writer": "test/storage",
+};
 /** Packages that load native code or optional parts by their path. */
 const SEPARATE = ["better-sqlite3", "express", "mongodb", "pg", "redis"];
 
-/** Starts a server in a process of its own. */
-export async function forkServer(
-  name: (typeof SERVERS)[number],
+/** Starts a program in a process of its own. */
+export async function forkProgram(
+  name: keyof typeof PROGRAMS,
   args: readonly string[],
   options?: ForkOptions,
 ): Promise<ChildProcess> {
-  const folder = await once("servers", bundleServers);
+  const folder = await once("programs", bundlePrograms);
   return fork(join(folder, "code", `${name}.js`), args, { execArgv: [], ...options });
 }
 
@@ -60,11 +65,11 @@ async function build(folder: string, fill: (folder: string) => Promise<void>): P
   return folder;
 }
 
-/** Bundles the servers with most of what they import: Node takes twice as long to load the hundreds of files of LangGraph. */
-async function bundleServers(folder: string): Promise<void> {
+/** Bundles the programs with most of what they import: Node takes twice as long to load the hundreds of files of LangGraph. */
+async function bundlePrograms(folder: string): Promise<void> {
   const build = await rolldown({
     cwd: ROOT,
-    input: SERVERS.map((name) => join(ROOT, "test/fixtures", `${name}.ts`)),
+    input: Object.entries(PROGRAMS).map(([name, folder]) => join(ROOT, folder, `${name}.ts`)),
     platform: "node",
     tsconfig: join(ROOT, "tsconfig.build.json"),
     external: [/^node:/, ...SEPARATE],

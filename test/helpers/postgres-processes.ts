@@ -1,25 +1,27 @@
 /** Child processes on a shared PostgreSQL schema, controlled by the test. */
-import { fork, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import type { StorageOptions } from "../../src/storage/contract/storage.js";
 import type { Order } from "../storage/postgres-child.js";
-
-const CHILD = fileURLToPath(new URL("../storage/postgres-child.ts", import.meta.url));
+import { forkProgram } from "./compiled.js";
 
 export class StorageProcess {
   readonly #child: ChildProcess;
   readonly #news: string[] = [];
   readonly #listeners = new Set<() => void>();
 
-  constructor(options: StorageOptions) {
-    this.#child = fork(CHILD, [JSON.stringify(options)], { execArgv: ["--import", "tsx"] });
+  private constructor(child: ChildProcess) {
+    this.#child = child;
     const tellAll = () => this.#listeners.forEach((listener) => listener());
     this.#child.on("message", (news: string) => {
       this.#news.push(news);
       tellAll();
     });
     this.#child.on("exit", tellAll);
+  }
+
+  static async start(options: StorageOptions): Promise<StorageProcess> {
+    return new StorageProcess(await forkProgram("postgres-child", [JSON.stringify(options)]));
   }
 
   tell(order: Order): void {

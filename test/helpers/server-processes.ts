@@ -13,7 +13,7 @@ import type { BillLine } from "../fixtures/graphs/billed.js";
 import type { LedgerLine } from "../fixtures/graphs/ledger.js";
 import type { TrailLine } from "../fixtures/graphs/trail.js";
 import { client, type TestServer } from "./app.js";
-import { forkServer } from "./compiled.js";
+import { forkProgram } from "./compiled.js";
 import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
 
@@ -128,7 +128,7 @@ export class ServerProcesses {
       Array.from({ length: count }, async () => {
         const execArgv = shiftMs === undefined ? [] : ["--import", SHIFT];
         const env = { ...process.env, SHIFT_MS: String(shiftMs ?? 0) };
-        const child = await forkServer("serve-ledger", [settings, this.#log], { execArgv, env });
+        const child = await forkProgram("serve-ledger", [settings, this.#log], { execArgv, env });
         const ended = new AbortController();
         child.once("exit", (code) =>
           ended.abort(new Error(`a server exited with code ${code} during startup`)),

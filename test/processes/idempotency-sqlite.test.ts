@@ -9,7 +9,7 @@ import { itSqlite as it } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
 import type { Thread } from "../../src/models/thread.js";
 import { newId } from "../../src/support/ids.js";
-import { forkServer } from "../helpers/compiled.js";
+import { forkProgram } from "../helpers/compiled.js";
 
 const ROUNDS = 18;
 
@@ -18,7 +18,7 @@ let servers: { child: ChildProcess; url: string }[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "graph-serve-keys-"));
   for (let count = 0; count < 2; count++) {
-    const child = await forkServer("serve-sqlite", [join(folder, "db.sqlite")]);
+    const child = await forkProgram("serve-sqlite", [join(folder, "db.sqlite")]);
     const [url] = (await once(child, "message")) as [string];
     servers.push({ child, url });
   }

@@ -23,7 +23,9 @@ withOwnSchema("processes on one postgres schema", (postgres) => {
   });
 
   async function startProcesses(count: number): Promise<StorageProcess[]> {
-    const started = Array.from({ length: count }, () => new StorageProcess(postgres.options()));
+    const started = await Promise.all(
+      Array.from({ length: count }, () => StorageProcess.start(postgres.options())),
+    );
     processes.push(...started);
     await Promise.all(started.map((child) => child.told("open")));
     return started;

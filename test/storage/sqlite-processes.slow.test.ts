@@ -1,25 +1,22 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect } from "vitest";
+import { forkProgram } from "../helpers/compiled.js";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import { tempFolder } from "./temp-folder.js";
 
 const temp = tempFolder();
-const WRITER = fileURLToPath(new URL("./sqlite-writer.ts", import.meta.url));
 const writers: ChildProcess[] = [];
 
 /** Starts a writer; `lines` grows with the rows it has acknowledged. */
-function startWriter(file: string) {
-  const child = spawn(process.execPath, ["--import", "tsx", WRITER, file], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+async function startWriter(file: string) {
+  const child = await forkProgram("sqlite-writer", [file], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   writers.push(child);
   const lines: string[] = [];
   const wanted: { count: number; resolve: () => void }[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => {
+  createInterface({ input: child.stdout ?? process.stdin }).on("line", (line) => {
     lines.push(line);
     for (const { count, resolve } of wanted) if (lines.length >= count) resolve();
   });
@@ -59,7 +56,7 @@ async function assertStored(file: string, lines: string[]): Promise<void> {
 describe("processes on one SQLite file", () => {
   it("a killed process loses no acknowledged row", async () => {
     const file = temp("killed.db");
-    const writer = startWriter(file);
+    const writer = await startWriter(file);
     await writer.acknowledged(50);
     await writer.kill();
     expect(writer.lines.length).toBeGreaterThanOrEqual(50);
@@ -68,7 +65,7 @@ describe("processes on one SQLite file", () => {
 
   it("three processes create one file concurrently", async () => {
     const file = temp("shared.db");
-    const started = [startWriter(file), startWriter(file), startWriter(file)];
+    const started = await Promise.all([startWriter(file), startWriter(file), startWriter(file)]);
     await Promise.all(started.map((writer) => writer.acknowledged(30)));
     await Promise.all(started.map((writer) => writer.kill()));
     await assertStored(

@@ -1,4 +1,3 @@
-import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -6,6 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
 import { afterEach, expect } from "vitest";
+import { forkProgram } from "../helpers/compiled.js";
 import { describeSqlite as describe, itSqlite as it } from "../helpers/with-sqlite.js";
 import { openSqlite } from "../../src/storage/sqlite/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
@@ -13,7 +13,6 @@ import { Database } from "../helpers/sqlite-database.js";
 import { runRow, threadRow, tick } from "./contract/rows.js";
 import { tempFolder } from "./temp-folder.js";
 
-const WRITER = join(import.meta.dirname, "sqlite-writer.ts");
 const temp = tempFolder();
 let files = 0;
 const freshFile = () => temp(`read-only-${files++}/store.db`);
@@ -77,10 +76,7 @@ function filesBeside(file: string): Record<string, string> {
 
 /** Starts a process that writes to the file; `acknowledged` lists the threads it has reported as stored. */
 async function startWriter(file: string) {
-  const child = fork(WRITER, [file], {
-    execArgv: ["--import", "tsx"],
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
-  });
+  const child = await forkProgram("sqlite-writer", [file], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   kills.push(() => child.kill("SIGKILL"));
   const acknowledged: string[] = [];
   let reached: () => void = () => undefined;
