@@ -186,17 +186,21 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       values.push(value);
       kept.add(channel);
     }
-    const dumped = await this.#dump(metadata);
-    for (const [channel, value] of Object.entries(channel_values))
-      if (!kept.has(channel))
-        values.push({ channel, version: versions[channel], data: await this.#dump(value) });
+    const dumped = this.#dump(metadata);
+    const stamps = dumped instanceof Promise ? await dumped : dumped;
+    for (const [channel, value] of Object.entries(channel_values)) {
+      if (kept.has(channel)) continue;
+      const data = this.#dump(value);
+      // No turn for plain data: until they are written, the next node may change them.
+      values.push({ channel, version: versions[channel], data: data instanceof Promise ? await data : data });
+    }
     const namespace = this.#namespace(place);
     requireKnownHead(config, namespace.latest()?.id);
     namespace.put({
       id: checkpoint.id,
       parent,
       checkpoint: JSON.stringify(rest),
-      metadata: dumped,
+      metadata: stamps,
       values,
     });
     return configOf(place, checkpoint.id);
@@ -207,8 +211,10 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const place = requiredCheckpointRef(config);
     const { writes: own, replace } = numbered(writes);
     const stored: StoredWrite[] = [];
-    for (const { idx, channel, value } of own)
-      stored.push({ taskId, idx, channel, data: await this.#dump(value) });
+    for (const { idx, channel, value } of own) {
+      const data = this.#dump(value);
+      stored.push({ taskId, idx, channel, data: data instanceof Promise ? await data : data });
+    }
     this.#namespace(place).putWrites(place.checkpoint_id, stored, replace);
   }
 
