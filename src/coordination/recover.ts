@@ -187,11 +187,11 @@ class Recovery {
     const taken = await this.#resume(resumed, leases);
     const begun = Promise.all(taken.map((one) => one.begun));
     const ended = Promise.all(taken.map((one) => one.ended));
-    return {
-      begun,
-      ended,
-      counts: { ended: outcomes.length + reverted.length, resumed: resumed.length, queued },
-    };
+    // A live process may be about to complete the others itself.
+    const self = ownerOf(this.#context.ownerId);
+    const ownerOfRun = new Map(dead.map(({ run_id, owner }) => [run_id, owner]));
+    const left = reverted.filter(({ run_id }) => isDead(ownerOfRun.get(run_id), self)).length;
+    return { begun, ended, counts: { ended: outcomes.length + left, resumed: resumed.length, queued } };
   }
 
   /**

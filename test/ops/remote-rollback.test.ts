@@ -5,18 +5,23 @@ import type { Settings } from "../../src/config/settings.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { StorageUnavailableError } from "../../src/support/errors.js";
+import type { Logger } from "../../src/support/log.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { type Backend, onMongodb } from "../helpers/backends.js";
 import { deferred } from "../helpers/deferred.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { replacing } from "../helpers/refusing.js";
-import { openTestService } from "../helpers/service.js";
+import { openTestService, recordingLogger } from "../helpers/service.js";
 
 type Queue = "none" | "postgres";
 
 const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) => {
-  async function open(change: (storage: Storage) => Partial<Storage>, own: Partial<Settings> = {}) {
+  async function open(
+    change: (storage: Storage) => Partial<Storage>,
+    own: Partial<Settings> = {},
+    logger?: Logger,
+  ) {
     const storage = await openStorage({ ...backend().settings, max_queued_runs: 10 });
     onTestFinished(() => storage.close());
     const shared = { ...storage, ...change(storage), close: async () => undefined };
@@ -24,6 +29,7 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
       graphs: { gate },
       settings: { ...backend().settings, queue, max_queued_runs: 10, ...own },
       storage: shared,
+      logger,
     });
   }
 
@@ -107,7 +113,9 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
   });
 
   it("is completed by others if the caller's process fails and the run ends before it is stopped", async () => {
-    const one = await open(({ runs }) => ({ runs: replacing(runs, { cancelRequests: async () => [] }) }));
+    const logger = recordingLogger();
+    const unasked = ({ runs }: Storage) => ({ runs: replacing(runs, { cancelRequests: async () => [] }) });
+    const one = await open(unasked, {}, logger);
     // A process with broken locks that also executes runs keeps the next one for as long as it has claimed it: 5 s.
     const own: Partial<Settings> = queue === "none" ? {} : { role: "api", stream: "postgres" };
     const two = await open(
@@ -127,6 +135,7 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     const { answer } = await one.runs.join(thread_id, behind);
     expect(await answer).toMatchObject({ log: logOf(next) });
     expect(await one.runs.list(thread_id, {})).toMatchObject([{ run_id: behind, status: "success" }]);
+    expect(logger.of("warn").filter((line) => line.includes("stopped server"))).toEqual([]);
   });
 };
 
