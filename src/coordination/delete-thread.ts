@@ -9,7 +9,7 @@ import { scheduleEnd } from "./at-end.js";
 import { visibleThread } from "../threads/thread-origin.js";
 import { removeThread } from "../threads/thread-state.js";
 
-/** Maximum number of waiting runs whose webhooks are sent. */
+/** Maximum number of waiting runs of each status whose webhooks are sent. */
 const MOST_RUNS = 1000;
 
 /**
@@ -43,7 +43,7 @@ async function endWaiting(context: EngineContext, threadId: string): Promise<voi
   for (const status of UNFINISHED) {
     for (const row of await runs.list({ threadId, status, limit: MOST_RUNS, offset: 0 })) {
       const patch = { updated_at: now(), ...ended("interrupted") };
-      if (await runs.update(row.run_id, patch, leaseOf(row))) await scheduleEnd(context, row);
+      await runs.update(row.run_id, patch, leaseOf(row));
     }
   }
   const { unscheduledRuns } = await import("../webhooks/webhooks.js");

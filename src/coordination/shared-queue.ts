@@ -1,7 +1,12 @@
 /** A run queue that all processes on a storage share. Each process executes as many runs as its capacity allows. */
 import type { Run } from "../models/run.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
-import type { Acceptance, RunQueue, ReadyRun } from "../storage/contract/queue.js";
+import type {
+  Acceptance,
+  AcceptOptions as QueueOptions,
+  ReadyRun,
+  RunQueue,
+} from "../storage/contract/queue.js";
 import type { Resumption, RunKey, RunLease } from "../storage/contract/runs.js";
 import type { ThreadPatch } from "../storage/contract/threads.js";
 import { now } from "../storage/rows/rows.js";
@@ -335,18 +340,11 @@ interface AcceptRequest {
   mostBefore: number;
 }
 
-interface QueueLimits {
-  /** Runs that may wait for the thread; 0 for a run that does not wait. */
-  mostBefore: number;
-  mostWaiting?: number;
-  mostOfCaller?: number;
-}
-
-/** Why a run was not accepted. */
+/** Why a run was not accepted. `mostBefore` is 0 for a run that does not wait. */
 function refusalOf(
   became: Exclude<Acceptance["became"], "begun" | "queued">,
   { run_id, thread_id }: RunKey,
-  { mostBefore, mostWaiting, mostOfCaller }: QueueLimits,
+  { mostBefore, mostWaiting, mostOfCaller }: Omit<QueueOptions, "queued">,
 ): GraphServeError {
   switch (became) {
     case "no_thread":

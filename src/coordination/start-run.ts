@@ -264,7 +264,7 @@ export async function insertRun(
     throw error;
   }
   if (isStored) return false;
-  if (request.webhook != null) await withdrawRunWebhook(context, run, checked);
+  await withdrawRunWebhook(context, run, checked);
   const mustWait = isNext && !known?.from && (await storage.threads.get(threadId)) !== undefined;
   throw mustWait ? new MustWait() : new NotFoundError("thread", threadId);
 }

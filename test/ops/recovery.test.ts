@@ -28,6 +28,14 @@ const settings = () => ({ checkpointer_scheme: "sqlite", checkpointer_uri: join(
 const openFile = (): Promise<Storage> =>
   openStorage({ ...settings(), checkpointer_options: {}, max_queued_runs: 10 });
 
+/** A service that executes no runs, and a graph whose runs can be left in the file. */
+async function openTrail() {
+  const storage = await openFile();
+  const { trail } = createTrails(join(folder, "log"));
+  const first = await openService({ graphs: { trail }, storage, settings: settings(), mode: "edit" });
+  return { storage, trail, first };
+}
+
 /** A run in flight that is owned by the process `owner`. */
 function runOf(threadId: string, owner: string): RunRow {
   const at = new Date().toISOString();
@@ -119,9 +127,7 @@ describe("startup recovery", () => {
   itSqlite(
     "resumes the run that wrote last before an earlier one that had started without a write",
     async () => {
-      const storage = await openFile();
-      const { trail } = createTrails(join(folder, "log"));
-      const first = await openService({ graphs: { trail }, storage, settings: settings(), mode: "edit" });
+      const { storage, trail, first } = await openTrail();
       const wrote = await leaveNodeRun(first, storage, { attempt: 1 });
       const row = await storage.runs.get(wrote.thread_id, wrote.run_id);
       if (!row) throw new Error("the run is not stored");
@@ -141,9 +147,7 @@ describe("startup recovery", () => {
   itSqlite(
     "keeps the state of a thread from edits until the run that a process left has been resumed",
     async () => {
-      const storage = await openFile();
-      const { trail } = createTrails(join(folder, "log"));
-      const first = await openService({ graphs: { trail }, storage, settings: settings(), mode: "edit" });
+      const { storage, trail, first } = await openTrail();
       const { thread_id, run_id } = await leaveNodeRun(first, storage, { attempt: 1 });
       const edit = { values: { log: ["edited"] }, as_node: "c" };
       await expect(first.state.update(thread_id, edit)).rejects.toMatchObject({ code: "thread_busy" });

@@ -2,6 +2,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import type { Settings } from "../../src/config/settings.js";
+import type { Service } from "../../src/service/service.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage } from "../../src/storage/contract/storage.js";
 import { StorageUnavailableError } from "../../src/support/errors.js";
@@ -33,17 +34,21 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     });
   }
 
+  /** A process with broken storage calls that also executes runs would keep the next one for as long as it has claimed it: 5 s. */
+  const api: Partial<Settings> = queue === "none" ? {} : { role: "api", stream: "postgres" };
+
+  /** Starts a run that waits at the gate. */
+  const start = async (service: Service, thread_id: string, name: string) =>
+    (await service.runs.background(thread_id, { assistant_id: "gate", input: { gate: name } })).run_id;
+
   /** A run in flight in the process, and one behind it. */
-  async function twoRuns(service: Awaited<ReturnType<typeof open>>) {
+  async function twoRuns(service: Service) {
     const { thread_id } = await service.threads.create({});
     const [name, next] = [newId(), newId()];
-    const start = (of: string) =>
-      service.runs.background(thread_id, { assistant_id: "gate", input: { gate: of } });
-    const { run_id } = await start(name);
+    const run_id = await start(service, thread_id, name);
     await gateOf(name).entered;
     gateOf(next).open();
-    const behind = await start(next);
-    return { thread_id, run_id, name, next, behind: behind.run_id };
+    return { thread_id, run_id, name, next, behind: await start(service, thread_id, next) };
   }
 
   const logOf = (name: string) => [`before ${name}`, `waited ${name}`, `after ${name}`];
@@ -82,11 +87,9 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     const { thread_id, run_id, name } = await twoRuns(one);
     const [late, last] = [newId(), newId()];
     gateOf(last).open();
-    const start = async (of: string) =>
-      (await one.runs.background(thread_id, { assistant_id: "gate", input: { gate: of } })).run_id;
-    const [undone, behind] = [await start(late), await start(last)];
+    const undone = await start(one, thread_id, late);
+    const behind = await start(one, thread_id, last);
     let isRead = false;
-    const own: Partial<Settings> = queue === "none" ? {} : { role: "api", stream: "postgres" };
     const two = await open(
       ({ runs }) => ({
         runs: replacing(runs, {
@@ -100,7 +103,7 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
           },
         }),
       }),
-      own,
+      api,
     );
     await two.runs.cancel(thread_id, undone, { action: "rollback" });
     const { answer } = await two.runs.join(thread_id, behind);
@@ -116,8 +119,6 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
     const logger = recordingLogger();
     const unasked = ({ runs }: Storage) => ({ runs: replacing(runs, { cancelRequests: async () => [] }) });
     const one = await open(unasked, {}, logger);
-    // A process with broken locks that also executes runs keeps the next one for as long as it has claimed it: 5 s.
-    const own: Partial<Settings> = queue === "none" ? {} : { role: "api", stream: "postgres" };
     const two = await open(
       ({ locks }) => ({
         locks: replacing(locks, {
@@ -127,7 +128,7 @@ const declareTests = (backend: () => Pick<Backend, "settings">, queue: Queue) =>
           },
         }),
       }),
-      own,
+      api,
     );
     const { thread_id, run_id, name, next, behind } = await twoRuns(one);
     await expect(two.runs.cancel(thread_id, run_id, { action: "rollback" })).rejects.toThrow("away");

@@ -16,7 +16,7 @@ async function startWriter(file: string) {
   writers.push(child);
   const lines: string[] = [];
   const wanted: { count: number; resolve: () => void }[] = [];
-  createInterface({ input: child.stdout ?? process.stdin }).on("line", (line) => {
+  createInterface({ input: child.stdout! }).on("line", (line) => {
     lines.push(line);
     for (const { count, resolve } of wanted) if (lines.length >= count) resolve();
   });

@@ -62,6 +62,10 @@ const DRIVER_ERRORS: [RegExp, Explanation][] = [
   [/SASL|password/i, { message: "refused the login", hint: "check user and password in checkpointer_uri" }],
 ];
 
+/** Whether PostgreSQL aborted a statement or transaction in favor of another one. It has changed nothing. */
+export const isConflict = (error: unknown): boolean =>
+  ["40001", "40P01"].includes((error as { code?: string }).code ?? "");
+
 /** Explains errors of pg for the server at `address`. */
 export const explainPostgres = (address: string): ExplainError =>
   explainServer(`PostgreSQL at ${address}`, meaningOf);

@@ -1,5 +1,6 @@
 import type { Pool, QueryResultRow } from "pg";
 import { type ExplainError, guarded, storageError } from "../driver/errors.js";
+import { isConflict } from "./errors.js";
 import { CONNECT_TIMEOUT, type PostgresDriver, type PostgresOptions } from "./options.js";
 
 /** Runs one statement and returns its rows. */
@@ -10,9 +11,8 @@ const GRACE_MS = 1000;
 /** Attempts of a statement or transaction that PostgreSQL aborts, for instance as one of those in a deadlock. */
 const CONFLICT_ATTEMPTS = 5;
 
-/** Whether an aborted statement or transaction, which has changed nothing, is tried again. */
 const isRetried = (error: unknown, attempt: number): boolean =>
-  attempt < CONFLICT_ATTEMPTS && ["40001", "40P01"].includes((error as { code?: string }).code ?? "");
+  attempt < CONFLICT_ATTEMPTS && isConflict(error);
 
 /**
  * The connection pool for rows and checkpoints. It relies on no session state between statements, so a connection pooler
