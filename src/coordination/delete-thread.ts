@@ -47,7 +47,8 @@ async function endWaiting(context: EngineContext, threadId: string): Promise<voi
     }
   }
   const { unscheduledRuns } = await import("../webhooks/webhooks.js");
-  for (const run of await unscheduledRuns(timers, threadId)) await scheduleEnd(context, run);
+  for (const run of await unscheduledRuns(timers))
+    if (run.thread_id === threadId) await scheduleEnd(context, run);
 }
 
 /** How often a request that waits for a thread looks for late runs, in milliseconds. */

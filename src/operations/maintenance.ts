@@ -158,7 +158,7 @@ async function sweepUsage({ settings, storage: { usage } }: OpsContext, at: stri
 
 /**
  * Deletes or prunes the threads whose time to live has ended by `at`. Threads with a run that is active, queued or delayed,
- * or with a cron, wait for a later sweep.
+ * with an unscheduled webhook or with a cron wait for a later sweep.
  */
 async function sweepThreads(context: EngineContext, at: string): Promise<void> {
   const seen = new Set<string>();
@@ -167,12 +167,20 @@ async function sweepThreads(context: EngineContext, at: string): Promise<void> {
     // Threads that must wait come first again, so the batch has room for the others.
     const expired = await context.storage.threads.expired(at, SWEEP_BATCH + kept);
     const unseen = expired.filter(({ thread_id }) => !seen.has(thread_id));
+    const reported = unseen.length > 0 ? await threadsToReport(context) : new Set();
     for (const row of unseen) {
       seen.add(row.thread_id);
-      if (!(await sweepThread(context, row))) kept += 1;
+      if (reported.has(row.thread_id) || !(await sweepThread(context, row))) kept += 1;
     }
     if (unseen.length < SWEEP_BATCH) return;
   }
+}
+
+/** The threads with a run whose webhook is not scheduled: its payload is read from the thread. */
+async function threadsToReport({ timers }: OpsContext): Promise<Set<string>> {
+  if (!timers?.kinds.includes("webhook")) return new Set();
+  const { unscheduledRuns } = await import("../webhooks/webhooks.js");
+  return new Set((await unscheduledRuns(timers)).map(({ thread_id }) => thread_id));
 }
 
 /** Returns false if the thread is busy or was updated in the meantime. */

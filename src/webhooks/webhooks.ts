@@ -122,13 +122,11 @@ export async function scheduleWebhook(
   }
 }
 
-/** The runs of a thread whose webhooks are not scheduled: they are unfinished, or their process died at their end. */
-export const unscheduledRuns = (timers: Timers, threadId: string): Promise<RunKey[]> =>
+/** The runs whose webhooks are not scheduled: they are unfinished, or their process died at their end. */
+export const unscheduledRuns = (timers: Timers): Promise<RunKey[]> =>
   timersWhere(timers, { kind: "webhook" }, (timer) => {
     const { id, data } = timer as WebhookRow;
-    return data.thread_id === threadId && data.payload === null
-      ? { run_id: id, thread_id: threadId }
-      : undefined;
+    return data.payload === null ? { run_id: id, thread_id: data.thread_id } : undefined;
   });
 
 /** Sends a due webhook, or checks whether its run has ended. */

@@ -233,6 +233,23 @@ onEveryBackend("a webhook", (backend) => {
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
   });
 
+  it("is sent for a run that ended as its process died, and whose thread then expires", async () => {
+    if (skip()) return;
+    const { service, storage, receiver } = await open();
+    const { thread_id } = await service.threads.create({ ttl: { ttl: 1, strategy: "delete" } });
+    const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
+    const { run_id } = await service.runs.create(thread_id, { ...request, after_seconds: 60 });
+    await storage.timers!.delete("run", run_id);
+    await storage.runs.update(run_id, { updated_at: at(0), state: "ended", status: "success" });
+    await service.sweep(at(61));
+    expect(await service.threads.count({ ids: [thread_id] })).toBe(1);
+    await service.fireDue(at(61));
+    expect((await receiver.next()).run).toMatchObject({ run_id, status: "success", values: {} });
+    await expect.poll(() => unsent(service, receiver)).toEqual([]);
+    await service.sweep(at(61));
+    expect(await service.threads.count({ ids: [thread_id] })).toBe(0);
+  });
+
   it("is not kept for a run that is refused", async () => {
     if (skip()) return;
     const storage = await keptStorage(backend());
