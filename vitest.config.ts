@@ -77,8 +77,8 @@ export default defineConfig({
     globalSetup: "test/helpers/global-setup.ts",
     setupFiles: "test/helpers/setup.ts",
     sequence: { sequencer: LongFirst },
-    // Tests wait a third of their time: for processes, databases and pages.
-    maxWorkers: Math.ceil(1.5 * cores),
+    // Tests also wait for processes, databases and pages: two per core keep all cores busy.
+    maxWorkers: 2 * cores,
     // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,
