@@ -1,0 +1,61 @@
+/**
+ * Servers are killed or stopped, and started again, while clients send any operations: every acknowledged edit is kept, and
+ * each accepted run ends with all that it wrote, once.
+ */
+import { expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import { randomOf } from "../chaos/random.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { RandomClients } from "../helpers/random-clients.js";
+import { newSeed } from "../helpers/seeds.js";
+import {
+  onServers,
+  onSharedBackends,
+  settingsOf,
+  type ServerProcess,
+  type ServerProcesses,
+} from "../helpers/server-processes.js";
+import { describeSqlite } from "../helpers/with-sqlite.js";
+import { tempFolder } from "../storage/temp-folder.js";
+
+const OPERATIONS = 500;
+/** A run is stored before it starts, and survives all kills. */
+const SETTINGS: Partial<Settings> = { max_attempts: 100 };
+
+/** @param count number of servers */
+function declareTest(servers: ServerProcesses, count: number): void {
+  const seed = newSeed();
+  it(`keep what they acknowledged (seed ${seed})`, { timeout: 300_000 }, async () => {
+    const random = randomOf(seed);
+    const slots: (ServerProcess | Promise<ServerProcess>)[] = await servers.start(count, SETTINGS);
+    let kills = 0;
+    const killOne = async () => {
+      const slot = Math.floor(random() * count);
+      await (await slots[slot])?.kill(random() < 0.5 ? "SIGKILL" : "SIGTERM");
+      kills += 1;
+      await (slots[slot] = servers.one(SETTINGS));
+    };
+    let killing = Promise.resolve();
+    const kill = () => (killing = killing.then(killOne));
+    const clients = new RandomClients({ servers: slots, random, kill });
+    await clients.send(OPERATIONS);
+    expect(kills).toBeGreaterThan(0);
+    await clients.check(120_000);
+  });
+}
+
+onSharedBackends("servers that end", (servers) => declareTest(servers, 2));
+withPostgres("servers that end, with queue postgres", (postgres) =>
+  onServers(
+    () => ({ ...settingsOf(postgres.options()), queue: "postgres", stream: "postgres" }),
+    (servers) => declareTest(servers, 2),
+  ),
+);
+describeSqlite("a server that ends, on sqlite", () => {
+  const file = tempFolder()("threads.db");
+  const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: file };
+  onServers(
+    () => settings,
+    (servers) => declareTest(servers, 1),
+  );
+});
