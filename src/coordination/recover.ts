@@ -374,8 +374,11 @@ function endingOf(
   if (policy === "end") return failedWith(STOPPED);
   if (!resumption.isWhole)
     return failedWith(`${STOPPED}, and the secrets in its request are not stored, so it cannot be resumed`);
-  if (status === "running" && crashesOf(row) >= max_attempts)
-    return diedOf(`the run's process died ${crashesOf(row)} times, and it is not tried again`);
+  const crashes = crashesOf(row);
+  if (status === "running" && crashes >= max_attempts)
+    return diedOf(
+      `the run's process died ${crashes === 1 ? "once" : `${crashes} times`}, and it is not tried again`,
+    );
   return undefined;
 }
 

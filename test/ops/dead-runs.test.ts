@@ -69,7 +69,7 @@ onEveryBackend("dead runs", (backend) => {
   it("a redriven dead run resumes from its checkpoint as the same run with the next attempt and no second input", async () => {
     if (!isKept()) return;
     const { server, first } = await begun([{ attempt: 1 }], { settings: { metrics: true } });
-    const reason = "the run's process died 1 times, and it is not tried again";
+    const reason = "the run's process died once, and it is not tried again";
     expect(await runOf(server, first)).toMatchObject({ status: "error", error: reason, attempt: 1 });
     expect(await deadOf(server)).toMatchObject([
       { ...first, assistant_id: "trail", graph_id: "trail", attempts: 1, reason },
