@@ -35,8 +35,8 @@ type Answer<T> = { isDone: true; body: T } | { isDone: false } | undefined;
 
 type Operation = "run" | "wait" | "cancel" | "edit" | "copy" | "forget" | "prune" | "remove";
 const SHARES: Record<Operation, number> = {
-  ...{ run: 12, wait: 3, cancel: 4, edit: 3 },
-  ...{ copy: 2, forget: 1, prune: 1, remove: 1 },
+  ...{ run: 48, wait: 12, cancel: 16, edit: 12 },
+  ...{ copy: 8, forget: 4, prune: 4, remove: 1 },
 };
 const CHOICES = (Object.keys(SHARES) as Operation[]).flatMap((each) =>
   Array.from({ length: SHARES[each] }, () => each),
