@@ -1,4 +1,5 @@
 import type { OpsContext } from "../context/context.js";
+import type { Timers } from "../context/timers.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import { ended, leaseOf } from "../runs/state.js";
 import { UNFINISHED } from "../models/run-status.js";
@@ -24,21 +25,41 @@ export async function deleteThread(context: EngineContext, threadId: string): Pr
   try {
     // Another user may have claimed the thread while this call waited for it.
     if (context.caller) await visibleThread(context, thread_id);
-    await endWaiting(context, thread_id);
-    if (!(await removeThread(context, thread_id))) throw new NotFoundError("thread", thread_id);
+    const isRemoved = (await endAndRemove(context, thread_id)) || (await removeThread(context, thread_id));
+    if (!isRemoved) throw new NotFoundError("thread", thread_id);
     context.live.forgetThread(thread_id);
   } finally {
     await lease?.release();
   }
 }
 
+/** How often a deletion starts again because a run has been accepted meanwhile. Then the webhooks of further runs are lost. */
+const ATTEMPTS = 10;
+
+/**
+ * With webhooks, ends the waiting runs and deletes the thread unless another run has been accepted meanwhile, until none
+ * has. Otherwise false.
+ */
+async function endAndRemove(context: EngineContext, threadId: string): Promise<boolean> {
+  const { timers, storage } = context;
+  if (!timers?.kinds.includes("webhook")) return false;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    await endWaiting(context, timers, threadId);
+    const row = await storage.threads.get(threadId);
+    if (!row) return false;
+    // A dead process left it so: nothing runs on the thread, because this process has its lock.
+    if (row.status === "busy")
+      await storage.threads.update(threadId, { status: "idle", updated_at: now() }, row.updated_at);
+    else if (await removeThread(context, threadId, row.updated_at)) return true;
+  }
+  return false;
+}
+
 /**
  * Ends the queued and delayed runs, and those that dead processes left, and schedules the webhooks of all runs: nothing is
  * known about them once they are deleted.
  */
-async function endWaiting(context: EngineContext, threadId: string): Promise<void> {
-  const { timers } = context;
-  if (!timers?.kinds.includes("webhook")) return;
+async function endWaiting(context: EngineContext, timers: Timers, threadId: string): Promise<void> {
   const { runs } = context.storage;
   for (const status of UNFINISHED) {
     for (const row of await runs.list({ threadId, status, limit: MOST_RUNS, offset: 0 })) {

@@ -274,15 +274,17 @@ function ttlModel(row: ThreadRow): Thread["ttl"] {
 /**
  * Deletes checkpoints, timers, runs and row of a thread. Call under the thread's lock. The row is deleted last, so that an
  * interrupted delete can be repeated. False if the thread did not exist.
+ * @param updatedAt if set, the row is kept if it has changed since then, or if a run has been accepted (false)
  */
 export async function removeThread(
   { storage, timers, onThreadRemoved }: OpsContext,
   threadId: string,
+  updatedAt?: string,
 ): Promise<boolean> {
   await storage.checkpointer.deleteThread(threadId);
   if (timers) await forgetTimers(timers, threadId);
-  const isRemoved = await storage.threads.delete(threadId);
-  onThreadRemoved?.(threadId);
+  const isRemoved = await storage.threads.delete(threadId, updatedAt);
+  if (isRemoved || updatedAt === undefined) onThreadRemoved?.(threadId);
   return isRemoved;
 }
 

@@ -149,20 +149,26 @@ onEveryBackend("a webhook", (backend) => {
         },
       }),
     };
-    const service = await openTestService({ graphs, settings: { webhooks }, storage: racing });
+    const settings = { webhooks, delayed_runs: true };
+    const service = await openTestService({ graphs, settings, storage: racing });
     const receiver = await startReceiver();
     const request = { assistant_id: "chat", input: says("hello"), webhook: receiver.url };
-    const { thread_id } = await service.threads.create({});
-    let late = "";
-    meanwhile = async () => (late = (await service.runs.background(thread_id, request)).run_id);
-    await service.threads.delete(thread_id);
-    expect((await receiver.next()).run).toMatchObject({ run_id: late, status: "interrupted" });
+    for (const delay of [{}, { after_seconds: 60 }]) {
+      const { thread_id } = await service.threads.create({});
+      let late = "";
+      meanwhile = async () => {
+        late ||= (await service.runs.background(thread_id, { ...request, ...delay })).run_id;
+      };
+      await service.threads.delete(thread_id);
+      expect((await receiver.next()).run).toMatchObject({ run_id: late, status: "interrupted" });
+      expect(await service.threads.count({ ids: [thread_id] })).toBe(0);
+    }
     const other = await service.threads.create({});
     settled = (threadId, runId) => service.runs.delete(threadId, runId);
     const { run_id } = await service.runs.background(other.thread_id, request);
     expect((await receiver.next()).run).toMatchObject({ run_id, status: "success" });
     await expect.poll(() => unsent(service, receiver)).toEqual([]);
-    expect(receiver.received).toHaveLength(2);
+    expect(receiver.received).toHaveLength(3);
   });
 
   it("is sent for a delayed run that is cancelled or refused while its thread is being deleted", async () => {
