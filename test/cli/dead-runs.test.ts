@@ -42,7 +42,7 @@ describe.each(["db", "url"] as const)("dead runs with --%s", (place) => {
     const { code, stdout } = await runs("dead", "--limit", "1", "--json");
     const { items, next } = JSON.parse(stdout) as { items: DeadRun[]; next: number };
     expect([code, next]).toEqual([0, 1]);
-    const reason = "the run's process died 1 times, and it is not tried again";
+    const reason = "the run's process died once, and it is not tried again";
     expect(items).toMatchObject([{ ...second, graph_id: "trail", attempts: 1, reason }]);
     const text = (await runs("dead")).stdout;
     for (const part of [first.run_id, second.run_id, "trail", reason]) expect(text).toContain(part);
