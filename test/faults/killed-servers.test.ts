@@ -29,11 +29,15 @@ function declareTest(servers: ServerProcesses, count: number): void {
     const random = randomOf(seed);
     const slots: (ServerProcess | Promise<ServerProcess>)[] = await servers.start(count, SETTINGS);
     let kills = 0;
+    const replace = async (slot: number): Promise<ServerProcess> => {
+      await (await slots[slot])?.kill(random() < 0.5 ? "SIGKILL" : "SIGTERM");
+      return servers.one(SETTINGS);
+    };
     const killOne = async () => {
       const slot = Math.floor(random() * count);
-      await (await slots[slot])?.kill(random() < 0.5 ? "SIGKILL" : "SIGTERM");
       kills += 1;
-      await (slots[slot] = servers.one(SETTINGS));
+      // Requests that come meanwhile wait for the new server.
+      await (slots[slot] = replace(slot));
     };
     let killing = Promise.resolve();
     const kill = () => (killing = killing.then(killOne));

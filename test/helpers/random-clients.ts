@@ -11,6 +11,8 @@ import type { TestServer } from "./app.js";
 
 const THREADS = 4;
 const CLIENTS = 8;
+/** Number of operations after which a server ends. */
+const KILLED_EVERY = 80;
 
 export type Server = Pick<TestServer, "request">;
 
@@ -18,7 +20,7 @@ export interface RandomClientsOptions {
   /** A server, or one that is starting. */
   servers: readonly (Server | Promise<Server>)[];
   random: () => number;
-  /** Ends a server, once in 100 operations. Other requests may then be refused with 503, or remain without an answer. */
+  /** Ends a server. Other requests may then be refused with 503, or remain without an answer. */
   kill?: () => Promise<void>;
 }
 
@@ -44,6 +46,7 @@ const CHOICES = (Object.keys(SHARES) as Operation[]).flatMap((each) =>
 
 export class RandomClients {
   readonly #options: RandomClientsOptions;
+  #begun = 0;
   readonly #threads: string[] = [];
   readonly #accepted: Accepted[] = [];
   readonly #edits: { thread: string; mark: string }[] = [];
@@ -94,8 +97,8 @@ export class RandomClients {
   }
 
   async #act(): Promise<void> {
-    const { kill, random } = this.#options;
-    if (kill && random() < 0.01) await kill();
+    this.#begun += 1;
+    if (this.#begun % KILLED_EVERY === 0) await this.#options.kill?.();
     const thread = this.#pick(this.#threads);
     const own = this.#accepted.filter((run) => run.thread === thread).slice(-5);
     const run = own.length > 0 ? this.#pick(own) : undefined;
