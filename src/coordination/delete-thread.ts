@@ -10,7 +10,7 @@ import { scheduleEnd } from "./at-end.js";
 import { visibleThread } from "../threads/thread-origin.js";
 import { removeThread } from "../threads/thread-state.js";
 
-/** Maximum number of waiting runs of each status whose webhooks are sent. */
+/** Maximum number of waiting runs of each status that one attempt ends. */
 const MOST_RUNS = 1000;
 
 /**

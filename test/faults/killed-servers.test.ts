@@ -11,15 +11,14 @@ import { newSeed } from "../helpers/seeds.js";
 import {
   onServers,
   onSharedBackends,
+  onSqliteServers,
   settingsOf,
   type ServerProcess,
   type ServerProcesses,
 } from "../helpers/server-processes.js";
-import { describeSqlite } from "../helpers/with-sqlite.js";
-import { tempFolder } from "../storage/temp-folder.js";
 
 const OPERATIONS = 500;
-/** A run is stored before it starts, and survives all kills. */
+/** A run survives all kills. */
 const SETTINGS: Partial<Settings> = { max_attempts: 100 };
 
 /** @param count number of servers */
@@ -33,14 +32,12 @@ function declareTest(servers: ServerProcesses, count: number): void {
       await (await slots[slot])?.kill(random() < 0.5 ? "SIGKILL" : "SIGTERM");
       return servers.one(SETTINGS);
     };
-    const killOne = async () => {
+    const kill = async () => {
       const slot = Math.floor(random() * count);
       kills += 1;
       // Requests that come meanwhile wait for the new server.
       await (slots[slot] = replace(slot));
     };
-    let killing = Promise.resolve();
-    const kill = () => (killing = killing.then(killOne));
     const clients = new RandomClients({ servers: slots, random, kill });
     await clients.send(OPERATIONS);
     expect(kills).toBeGreaterThan(0);
@@ -55,11 +52,4 @@ withPostgres("servers that end, with queue postgres", (postgres) =>
     (servers) => declareTest(servers, 2),
   ),
 );
-describeSqlite("a server that ends, on sqlite", () => {
-  const file = tempFolder()("threads.db");
-  const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: file };
-  onServers(
-    () => settings,
-    (servers) => declareTest(servers, 1),
-  );
-});
+onSqliteServers("a server that ends", (servers) => declareTest(servers, 1));

@@ -14,9 +14,9 @@ const CLIENTS = 8;
 /** Number of operations after which a server ends. */
 const KILLED_EVERY = 80;
 
-export type Server = Pick<TestServer, "request">;
+type Server = Pick<TestServer, "request">;
 
-export interface RandomClientsOptions {
+interface RandomClientsOptions {
   /** A server, or one that is starting. */
   servers: readonly (Server | Promise<Server>)[];
   random: () => number;

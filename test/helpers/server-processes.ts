@@ -16,6 +16,8 @@ import { client, type TestServer } from "./app.js";
 import { forkProgram } from "./compiled.js";
 import { withMongodb } from "./mongodb.js";
 import { withPostgres } from "./postgres.js";
+import { describeSqlite } from "./with-sqlite.js";
+import { tempFolder } from "../storage/temp-folder.js";
 
 const SHIFT = new URL("./shift-clock.mjs", import.meta.url).href;
 /** For operations that take a second on an idle machine. */
@@ -219,6 +221,14 @@ export function onSharedBackends(
   withMongodb(`${title} on mongodb`, (mongodb) =>
     onServers(() => ({ ...settingsOf(mongodb().options()), ...more }), declare),
   );
+}
+
+/** Like `onServers`, for one SQLite file. */
+export function onSqliteServers(title: string, declare: (servers: ServerProcesses) => void): void {
+  describeSqlite(`${title} on sqlite`, () => {
+    const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: tempFolder()("threads.db") };
+    onServers(() => settings, declare);
+  });
 }
 
 /** Uses the default queue length of a server. */

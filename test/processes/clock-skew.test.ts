@@ -1,14 +1,11 @@
 /** Servers whose clocks differ or are set back: an acknowledged turn is in the state, any other turn was refused. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeSqlite } from "../helpers/with-sqlite.js";
+import { beforeAll, expect, it } from "vitest";
 import { newId } from "../../src/support/ids.js";
 import { withRedis } from "../helpers/redis.js";
 import {
   onServers,
   onSharedBackends,
+  onSqliteServers,
   settingsOf,
   type ServerProcess,
   type ServerProcesses,
@@ -43,15 +40,6 @@ async function contentsOf(server: ServerProcess, thread: string): Promise<string
 /** Redis stores only checkpoints: servers that share it do not share locks, so the tests alternate between them. */
 function onRedis(title: string, declare: (servers: ServerProcesses) => void): void {
   withRedis(`${title} on redis`, (redis) => onServers(() => settingsOf(redis.options()), declare));
-}
-
-function onSqlite(title: string, declare: (servers: ServerProcesses) => void): void {
-  describeSqlite(`${title} on sqlite`, () => {
-    const folder = mkdtempSync(join(tmpdir(), "graph-serve-clock-"));
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
-    const settings = { checkpointer_scheme: "sqlite", checkpointer_uri: join(folder, "threads.db") };
-    onServers(() => settings, declare);
-  });
 }
 
 /** @param far numbers of turns at the clock differences of -25 s and 5 s */
@@ -106,4 +94,4 @@ onSharedBackends("alternating turns of two servers", (servers) => differing(serv
 // Without shared rows a turn is accepted before clocks are compared, and waits until its clock has caught up.
 onRedis("alternating turns of two servers", (servers) => differing(servers, [2, 10]));
 // Thread locks of SQLite hold within one process: the turns do not overlap here.
-onSqlite("alternating turns of two servers", (servers) => differing(servers));
+onSqliteServers("alternating turns of two servers", (servers) => differing(servers));
