@@ -22,7 +22,7 @@ import {
 import type { EngineContext } from "../runs/live-runs.js";
 import { type AwaitedRun, awaitedRun } from "../delivery/awaited-run.js";
 import { findRuns } from "./run-search.js";
-import { disconnectOf, isDelayed } from "../runs/run-request.js";
+import { isDelayed } from "../runs/run-request.js";
 import { checkRequest } from "../runs/check-request.js";
 import type { AcceptOptions, KnownRun } from "../runs/run-options.js";
 import { runRow, scopeOf, visibleThread } from "../threads/thread-origin.js";
@@ -330,8 +330,8 @@ export class Runs {
 
   /** Whether the run continues after its client disconnects. */
   #onDisconnect(request: RunCreateRequest): { unattended: boolean } {
-    const { ignore_on_disconnect_continue } = this.#context.settings;
-    const mayContinue = disconnectOf(this.#context, request) === "continue";
+    const { on_disconnect, ignore_on_disconnect_continue } = this.#context.settings;
+    const mayContinue = (request.on_disconnect ?? on_disconnect) === "continue";
     return { unattended: mayContinue && !ignore_on_disconnect_continue };
   }
 }

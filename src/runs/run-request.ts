@@ -132,29 +132,17 @@ export async function graphInput({ input, command }: RunCreateRequest, graph: Se
   return resumed ?? coerceValues(input ?? null, ["body", "input"], rules.input);
 }
 
-function positiveInteger(value: unknown, name: string): number | undefined {
-  if (value == null) return undefined;
-  if (typeof value === "number" && Number.isInteger(value) && value >= 1) return value;
-  throw InvalidRequestError.at(["body", "config", name], "must be an integer of at least 1");
-}
+const isPositive = (value: unknown) => Number.isInteger(value) && (value as number) >= 1;
+const isStringList = (value: unknown) =>
+  Array.isArray(value) && value.every((item) => typeof item === "string");
 
-function stringList(value: unknown, name: string): string[] | undefined {
-  if (value == null) return undefined;
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-  throw InvalidRequestError.at(["body", "config", name], "must be a list of strings");
-}
-
-function text(value: unknown, name: string): string | undefined {
-  if (value == null || typeof value === "string") return value ?? undefined;
-  throw InvalidRequestError.at(["body", "config", name], "must be a string");
-}
-
-/** Omits undefined options, because LangGraph treats a present key as an override. */
-function defined(options: GraphConfig): GraphConfig {
-  const given: GraphConfig = {};
-  for (const [key, value] of Object.entries(options)) if (value !== undefined) given[key] = value;
-  return given;
-}
+/** Options in the config of a request: their names there and in LangGraph. The schema of a request does not check them. */
+const CONFIG_OPTIONS = [
+  ["tags", "tags", isStringList, "must be a list of strings"],
+  ["run_name", "runName", (value: unknown) => typeof value === "string", "must be a string"],
+  ["recursion_limit", "recursionLimit", isPositive, "must be an integer of at least 1"],
+  ["max_concurrency", "maxConcurrency", isPositive, "must be an integer of at least 1"],
+] as const;
 
 function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): string | undefined {
   if (durability != null) return durability;
@@ -190,18 +178,20 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     ...(context.caller && callerConfigurable(context.caller)),
     ...checkpointConfigurable(threadId, request.checkpoint, checkpointIdOf(threadId, request)),
   };
-  const options = defined({
-    // Graphs may read their context without checking that there is one.
-    context: request.context ?? {},
-    metadata,
-    tags: stringList(config.tags, "tags"),
-    runName: text(config.run_name, "run_name"),
-    recursionLimit: positiveInteger(config.recursion_limit, "recursion_limit"),
-    maxConcurrency: positiveInteger(config.max_concurrency, "max_concurrency"),
-    interruptBefore: request.interrupt_before ? rootBreakpoints(request.interrupt_before) : undefined,
-    interruptAfter: request.interrupt_after ? rootBreakpoints(request.interrupt_after) : undefined,
-    durability: durabilityOf(request),
-  });
+  // Graphs may read their context without checking that there is one.
+  const options: GraphConfig = { context: request.context ?? {}, metadata };
+  // Only given options are set: LangGraph treats a present key as an override.
+  for (const [name, option, isValid, rule] of CONFIG_OPTIONS) {
+    const value = config[name];
+    if (value == null) continue;
+    if (!isValid(value)) throw InvalidRequestError.at(["body", "config", name], rule);
+    options[option] = value;
+  }
+  const { interrupt_before, interrupt_after } = request;
+  if (interrupt_before) options.interruptBefore = rootBreakpoints(interrupt_before);
+  if (interrupt_after) options.interruptAfter = rootBreakpoints(interrupt_after);
+  const durability = durabilityOf(request);
+  if (durability !== undefined) options.durability = durability;
   return {
     options,
     configurable,
@@ -232,38 +222,9 @@ export async function bindGraph(
   return graph === bound.graph ? bound : { ...bound, graph };
 }
 
-// Defaults from the settings.
-
-/** Whether the run is cancelled when its client disconnects. */
-export const disconnectOf = ({ settings }: OpsContext, { on_disconnect }: RunCreateRequest) =>
-  on_disconnect ?? settings.on_disconnect;
-
 /** How the run behaves on a busy thread. */
 export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: RunCreateRequest) =>
   multitask_strategy ?? settings.multitask_strategy;
-
-/** Invocation parameters in the run's row (docs/specification.md#runs, 1). */
-function kwargsOf(context: OpsContext, threadId: string, request: RunCreateRequest): JsonObject {
-  return {
-    input: request.input ?? null,
-    command: request.command ?? null,
-    config: publicConfig(request.config),
-    context: maskSecrets(request.context ?? {}),
-    checkpoint: request.checkpoint ?? null,
-    checkpoint_id: checkpointIdOf(threadId, request),
-    stream_mode: streamModes(request),
-    stream_subgraphs: request.stream_subgraphs ?? false,
-    stream_resumable: request.stream_resumable ?? false,
-    ...(request.strict_resume && { strict_resume: true }),
-    ...(request.budget != null && { budget: request.budget }),
-    interrupt_before: request.interrupt_before ?? null,
-    interrupt_after: request.interrupt_after ?? null,
-    on_disconnect: disconnectOf(context, request),
-    durability: durabilityOf(request) ?? null,
-    if_not_exists: request.if_not_exists ?? "reject",
-    ...(request.after_seconds && { after_seconds: request.after_seconds }),
-  };
-}
 
 /** The config in the run's row, with secrets masked. Callbacks cannot be sent over HTTP. */
 function publicConfig(config: JsonObject | null | undefined): JsonObject {
@@ -313,6 +274,7 @@ export function newRun(
   known?: CheckedRequest["known"],
   traceParent = context.trace,
 ): Run {
+  const { settings, tracing } = context;
   const at = now();
   return {
     run_id: known?.run_id ?? newId(),
@@ -325,9 +287,28 @@ export function newRun(
     metadata: {
       ...stampScope(context, request.metadata ?? {}),
       ...stamp,
-      ...context.tracing?.accepted(stamp.graph_id, traceParent, context.settings.queue !== "none"),
+      ...tracing?.accepted(stamp.graph_id, traceParent, settings.queue !== "none"),
     },
-    kwargs: kwargsOf(context, threadId, request),
+    // Invocation parameters (docs/specification.md#runs, 1).
+    kwargs: {
+      input: request.input ?? null,
+      command: request.command ?? null,
+      config: publicConfig(request.config),
+      context: maskSecrets(request.context ?? {}),
+      checkpoint: request.checkpoint ?? null,
+      checkpoint_id: checkpointIdOf(threadId, request),
+      stream_mode: streamModes(request),
+      stream_subgraphs: request.stream_subgraphs ?? false,
+      stream_resumable: request.stream_resumable ?? false,
+      ...(request.strict_resume && { strict_resume: true }),
+      ...(request.budget != null && { budget: request.budget }),
+      interrupt_before: request.interrupt_before ?? null,
+      interrupt_after: request.interrupt_after ?? null,
+      on_disconnect: request.on_disconnect ?? settings.on_disconnect,
+      durability: durabilityOf(request) ?? null,
+      if_not_exists: request.if_not_exists ?? "reject",
+      ...(request.after_seconds && { after_seconds: request.after_seconds }),
+    },
     multitask_strategy: strategyOf(context, request),
     error: null,
     usage: null,
