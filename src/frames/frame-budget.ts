@@ -25,8 +25,6 @@ export type Loss = (typeof LOSSES)[number];
 
 /** A log whose frames count towards the budget. */
 export interface CountedLog {
-  /** Bytes that count towards the budget. */
-  readonly memory: number;
   readonly loss: Loss;
   /**
    * Drops the oldest frames until `bytes` are freed or no frame remains.
@@ -52,18 +50,11 @@ export class FrameBudget {
     return this.#bytes;
   }
 
-  add(log: CountedLog): void {
-    this.#logs.add(log);
-    this.#bytes += log.memory;
-  }
-
-  remove(log: CountedLog): void {
-    if (this.#logs.delete(log)) this.#bytes -= log.memory;
-  }
-
-  /** Records that a counted log grew, or shrank if `bytes` is negative. */
-  grow(bytes: number): void {
-    this.#bytes += bytes;
+  /** Changes the bytes of a log, which are undefined while it does not count. */
+  count(log: CountedLog, before: number | undefined, after: number | undefined): void {
+    this.#bytes += (after ?? 0) - (before ?? 0);
+    if (after === undefined) this.#logs.delete(log);
+    else if (before === undefined) this.#logs.add(log);
   }
 
   /** Marks a log as most recently read. */

@@ -60,44 +60,45 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   readonly #tails = new Map<string, Tail>();
   /** The last split frame that was read, as readers get it: readers of one frame should get the same object. */
   #made: { kept: Kept<Frame>; frame: Frame } | undefined;
-  /** Position of the first frame ever appended. */
+  /** Position of the first frame ever appended. Frames of an earlier attempt precede it: their readers start here. */
   readonly base: number;
   /** Position of the oldest retained frame. */
-  #first: number;
+  first: number;
   #bytes = 0;
-  #closed = false;
+  isClosed = false;
   readonly #readers = new Set<ReadPosition>();
   readonly #budget: FrameBudget | undefined;
-  #isCounted = false;
+  /** Bytes that count towards the budget. */
+  #counted: number | undefined;
   /** Set while the log is retained only for possible readers. */
   #onEvict: (() => void) | undefined;
 
   constructor({ base = 0, budget }: FrameLogOptions = {}) {
-    this.base = this.#first = base;
+    this.base = this.first = base;
     this.#budget = budget;
   }
 
   append(frame: Kept<Frame>): void {
-    if (this.#closed) return;
+    if (this.isClosed) return;
     const { tail } = frame;
     const bytes = memoryOf(frame);
     const isNewTail = tail !== undefined && !this.#tails.has(tail);
     this.#budget?.makeRoom(bytes + (isNewTail ? memoryOf({ data: tail }) : 0));
     // Making room may have closed this log.
-    if (this.#closed) return;
+    if (this.isClosed) return;
     this.#frames.push(frame);
-    this.#grow(bytes);
+    this.#bytes += bytes;
     if (tail !== undefined) this.#use(tail);
-    this.#recount();
     if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_PER_LOG) this.#trim();
-    this.#wake();
+    this.#recount();
+    for (const { wake } of this.#readers) wake?.();
   }
 
   /** Ends the log. Retained frames can still be read; later appends are ignored. */
   close(): void {
-    this.#closed = true;
+    this.isClosed = true;
     this.#recount();
-    this.#wake();
+    for (const { wake } of this.#readers) wake?.();
   }
 
   /**
@@ -105,18 +106,14 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
    * @param onEvict called to free its memory; undefined ends the retention
    */
   keep(onEvict: (() => void) | undefined): void {
-    this.#uncount();
     this.#onEvict = onEvict;
     this.#recount();
+    this.#budget?.touch(this);
   }
 
   /** Position of the next frame to be appended. */
   get next(): number {
-    return this.#first + this.#frames.length;
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
+    return this.first + this.#frames.length;
   }
 
   /** The retained frames. */
@@ -124,26 +121,16 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     return this.#tails.size === 0 ? this.#frames : this.#frames.map((kept) => this.#whole(kept));
   }
 
-  /** Position of the oldest retained frame. */
-  get first(): number {
-    return this.#first;
-  }
-
   /** Memory of the retained frames, in bytes. */
   get size(): number {
     return this.#bytes;
-  }
-
-  /** Memory in bytes, including the log's own while it is retained for possible readers. */
-  get memory(): number {
-    return this.#bytes + (this.#onEvict ? LOG_BYTES : 0);
   }
 
   get loss(): Loss {
     let loss: Loss = this.#onEvict ? "spare" : "unread";
     for (const { next } of this.#readers) {
       // This reader has lost frames and cannot continue.
-      if (next < this.#first) continue;
+      if (next < this.first) continue;
       if (next < this.next) return "behind";
       loss = "current";
     }
@@ -155,19 +142,19 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
       this.#onEvict?.();
       return 0;
     }
-    const first = this.#first;
+    const first = this.first;
     let count = 0;
     for (let freed = 0; count < this.#frames.length && freed < bytes; count += 1)
       freed += memoryOf(this.#frames[count] as Frame);
     this.#drop(count);
     this.#recount();
-    return [...this.#readers].filter(({ next }) => next >= first && next < this.#first).length;
+    return [...this.#readers].filter(({ next }) => next >= first && next < this.first).length;
   }
 
   /** True if a reader that has seen the frame at `after` can continue without a gap. */
   reaches(after: number): boolean {
-    const next = this.#nextOf(after);
-    return next >= this.#first && next <= this.next;
+    const next = Math.max(after + 1, this.base);
+    return next >= this.first && next <= this.next;
   }
 
   /** Number of readers, including those that have not started to iterate. */
@@ -177,7 +164,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
 
   /** True if the frame at `after` is the last one. */
   endsWith(after: number): boolean {
-    return this.#closed && after === this.next - 1;
+    return this.isClosed && after === this.next - 1;
   }
 
   /**
@@ -186,7 +173,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
    * The iteration throws FramesLostError if unread frames were dropped, because a gap must not look like a complete stream.
    */
   read(after = -1): LogReader<Frame> {
-    const position: ReadPosition = { next: this.#nextOf(after), hasLeft: false, wake: undefined };
+    const position: ReadPosition = { next: Math.max(after + 1, this.base), hasLeft: false, wake: undefined };
     this.#readers.add(position);
     this.#recount();
     this.#budget?.touch(this);
@@ -195,7 +182,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
       this.#remove(position);
       position.wake?.();
     };
-    return { leave, [Symbol.asyncIterator]: () => this.#follow(position) };
+    return Object.assign(this.#follow(position), { leave });
   }
 
   /**
@@ -204,12 +191,12 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
    */
   tail(onFrame: () => void): LogTail<Frame> {
     const tail: ReadPosition & LogTail<Frame> = {
-      next: this.#first,
+      next: this.first,
       hasLeft: false,
       wake: onFrame,
       ready: () => {
-        tail.next = Math.max(tail.next, this.#first);
-        return this.#batch(tail.next - this.#first);
+        tail.next = Math.max(tail.next, this.first);
+        return this.#batch(tail.next - this.first);
       },
       leave: () => this.#remove(tail),
     };
@@ -222,43 +209,30 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     this.#recount();
   }
 
-  /** Frames of an earlier attempt precede `base`: a reader of that attempt starts at the first frame. */
-  #nextOf(after: number): number {
-    return Math.max(after + 1, this.base);
-  }
-
   async *#follow(position: ReadPosition): AsyncGenerator<readonly Frame[], void, undefined> {
     try {
       while (!position.hasLeft) {
-        if (position.next < this.#first) throw new FramesLostError();
-        const batch = this.#batch(position.next - this.#first);
+        if (position.next < this.first) throw new FramesLostError();
+        const batch = this.#batch(position.next - this.first);
         if (batch.length > 0) {
           position.next += batch.length;
           this.#budget?.touch(this);
           yield batch;
-        } else if (this.#closed) {
+        } else if (this.isClosed) {
           return;
         } else {
-          await this.#untilReady(position);
+          // All frames of a turn of the event loop form one batch: a write to the client costs more than its frames.
+          await new Promise<void>((resolve) => {
+            position.wake = () => {
+              position.wake = undefined;
+              setImmediate(resolve);
+            };
+          });
         }
       }
     } finally {
       this.#remove(position);
     }
-  }
-
-  /**
-   * Resolves when a frame is ready, the log is closed or the reader has left, but not before the current turn of the event
-   * loop is over. All frames of a turn then form one batch: each batch is a write to the client, which costs more than
-   * its frames.
-   */
-  #untilReady(position: ReadPosition): Promise<void> {
-    return new Promise((resolve) => {
-      position.wake = () => {
-        position.wake = undefined;
-        setImmediate(resolve);
-      };
-    });
   }
 
   /** The batch that starts at an index. A frame above the limit is a batch by itself. */
@@ -293,7 +267,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     if (tail) tail.uses += 1;
     else {
       this.#tails.set(text, { text, uses: 1 });
-      this.#grow(memoryOf({ data: text }));
+      this.#bytes += memoryOf({ data: text });
     }
   }
 
@@ -301,13 +275,13 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     const tail = this.#tails.get(text);
     if (!tail || (tail.uses -= 1) > 0) return;
     this.#tails.delete(text);
-    this.#grow(-memoryOf({ data: text }));
+    this.#bytes -= memoryOf({ data: text });
   }
 
   #trim(): void {
     const isTooLarge = this.#bytes > MAX_BYTES_PER_LOG;
     let seen = Infinity;
-    for (const { next } of this.#readers) seen = Math.min(seen, Math.max(0, next - this.#first));
+    for (const { next } of this.#readers) seen = Math.min(seen, Math.max(0, next - this.first));
     // Drops a quarter, so that the array of a full log is not shifted for every frame.
     this.#drop(Math.min(Math.ceil(this.#frames.length / 4), isTooLarge ? Infinity : seen));
   }
@@ -315,36 +289,20 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   /** Drops the oldest `count` frames. */
   #drop(count: number): void {
     const dropped = this.#frames.splice(0, count);
-    this.#first += dropped.length;
+    this.first += dropped.length;
     for (const frame of dropped) {
-      this.#grow(-memoryOf(frame));
+      this.#bytes -= memoryOf(frame);
       if (frame.tail !== undefined) this.#unuse(frame.tail);
     }
   }
 
-  #grow(bytes: number): void {
-    this.#bytes += bytes;
-    if (this.#isCounted) this.#budget?.grow(bytes);
-  }
-
-  /** A log counts towards the budget while it is open, read, or retained for possible readers. */
+  /** A log counts towards the budget while it is open, read, or retained for possible readers: then with its own memory. */
   #recount(): void {
     const hasReaders = this.#readers.size > 0 && this.#frames.length > 0;
-    const counts = this.#onEvict !== undefined || hasReaders || (!this.#closed && this.next > this.base);
-    if (!counts) this.#uncount();
-    else if (!this.#isCounted) {
-      this.#isCounted = true;
-      this.#budget?.add(this);
-    }
-  }
-
-  #uncount(): void {
-    if (this.#isCounted) this.#budget?.remove(this);
-    this.#isCounted = false;
-  }
-
-  #wake(): void {
-    for (const { wake } of this.#readers) wake?.();
+    const counts = this.#onEvict !== undefined || hasReaders || (!this.isClosed && this.next > this.base);
+    const bytes = counts ? this.#bytes + (this.#onEvict ? LOG_BYTES : 0) : undefined;
+    this.#budget?.count(this, this.#counted, bytes);
+    this.#counted = bytes;
   }
 }
 

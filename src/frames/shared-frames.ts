@@ -147,7 +147,7 @@ export class SharedFrames {
   /** Flushes the remaining frames, for at most `CLOSE_MS`, and closes the bus. */
   async close(): Promise<void> {
     const all = async () => {
-      while (this.#due.size > 0 && !this.#isClosed) await this.#next();
+      while (this.#due.size > 0 && !this.#isClosed) await (this.#flush ??= this.#next());
     };
     await withTimeout(CLOSE_MS, all());
     this.#isClosed = true;
@@ -160,10 +160,7 @@ export class SharedFrames {
     this.#due.add(published);
     if (this.#flush || this.#timer || this.#isClosed) return;
     const inMs = Math.max(0, this.#lastAt + this.#pauseMs() - performance.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      void this.#next();
-    }, inMs);
+    this.#timer = setTimeout(() => (this.#flush ??= this.#next()), inMs);
   }
 
   #pauseMs(): number {
@@ -175,18 +172,14 @@ export class SharedFrames {
 
   /** Sends one call at a time; frames that arrive meanwhile are batched into the next one. Never rejects. */
   async #next(): Promise<void> {
-    if (this.#flush) return this.#flush;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const inMs = this.#lastAt + this.#pauseMs() - performance.now();
-    this.#flush = (inMs > 0 ? sleep(inMs) : Promise.resolve())
-      .then(() => this.#send())
-      .finally(() => {
-        this.#flush = undefined;
-        const [first] = this.#due;
-        if (first) this.#enqueue(first);
-      });
-    return this.#flush;
+    if (inMs > 0) await sleep(inMs);
+    await this.#send();
+    this.#flush = undefined;
+    const [first] = this.#due;
+    if (first) this.#enqueue(first);
   }
 
   async #send(): Promise<void> {
@@ -218,10 +211,18 @@ export class SharedFrames {
     let characters = 0;
     const [isolated] = this.#isolated;
     for (const published of isolated ? [isolated] : [...this.#due].slice(0, MAX_PARTS)) {
-      const part = this.#partOf(published);
-      if (!part) continue;
-      for (const { data } of part.frames) characters += data.length;
+      const { run_id, attempt, about, log, tail, live } = published;
+      // Another process has taken the run over, and writes the next frames.
+      if (live.hasLeft) {
+        this.#drop(published);
+        continue;
+      }
+      const frames = tail?.ready() ?? [];
+      const from = tail?.next ?? firstIdOf(attempt);
+      const isLast = log ? log.isClosed && from + frames.length === log.next : live.endedAt !== undefined;
+      for (const { data } of frames) characters += data.length;
       if (characters > MAX_CHARACTERS && taken.length > 0) break;
+      const part = { run_id, attempt, about, first: log?.first ?? from, from, frames, is_last: isLast };
       taken.push({ published, part });
     }
     return taken;
@@ -236,16 +237,6 @@ export class SharedFrames {
     );
     this.#metrics?.framesDropped(published.tail?.ready().length ?? 0);
     this.#drop(published);
-  }
-
-  /** Undefined for a run that another process has taken over: that process writes the next frames. */
-  #partOf(published: PublishedRun): FramePart | undefined {
-    const { run_id, attempt, about, log, tail, live } = published;
-    if (live.hasLeft) return this.#drop(published);
-    const frames = tail?.ready() ?? [];
-    const from = tail?.next ?? firstIdOf(attempt);
-    const isLast = log ? log.isClosed && from + frames.length === log.next : live.endedAt !== undefined;
-    return { run_id, attempt, about, first: log?.first ?? from, from, frames, is_last: isLast };
   }
 
   /** `wanted` is the next id that the bus expects. If the bus lost frames, they are sent again from there if retained. */
