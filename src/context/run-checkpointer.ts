@@ -15,20 +15,18 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { nextTurn } from "../support/event-loop.js";
 import { readingOf, withoutUpdates } from "../storage/saver/reading.js";
-import type { NamespaceRef } from "../storage/saver/ref.js";
+import type { CheckpointRef, NamespaceRef } from "../storage/saver/ref.js";
 import { ORIGIN_KEY } from "../storage/saver/stamps.js";
-import type { JsonObject } from "../models/common.js";
 import { ThreadChangedError } from "../support/errors.js";
 import { withKnownHead } from "../storage/saver/known-head.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";
 import type { Checkpointer } from "../storage/contract/checkpointer.js";
 import { MessageCounter } from "./message-counter.js";
-import { ThreadHeads } from "./thread-heads.js";
+import { advance, type Heads, noteHead } from "./thread-heads.js";
 import { hideOrigin, type Origin, withOrigin } from "./checkpoint-origin.js";
 
 interface Watched {
-  threadId: string;
   /** Called with the error of the first failed write. */
   onFailure: (error: unknown) => void;
   /** The lease that covers the writes. */
@@ -44,7 +42,7 @@ interface Watched {
 interface WatchedRun extends Watched {
   /** Pending writes. */
   writes: Set<Promise<unknown>>;
-  heads: ThreadHeads;
+  heads: Heads;
   messages: MessageCounter;
   /** Superstep of the latest checkpoint of the root graph. */
   step?: number;
@@ -55,11 +53,20 @@ interface Edit {
   origin: Origin;
   /** The lease that covers it. */
   lease: ThreadLease;
-  heads: ThreadHeads;
+  heads: Heads;
   messages: MessageCounter;
   guard: unknown;
   /** The newest checkpoint by namespace: read under the lease, or stored by the edit. */
   newest: Map<string, string | undefined>;
+}
+
+/** What a config names, and the run or the edit that reads or writes it in this process. */
+interface Access extends CheckpointRef {
+  /** Undefined outside of runs. */
+  runId: string | undefined;
+  /** Undefined for a run that has ended. */
+  run: WatchedRun | undefined;
+  edit: Edit | undefined;
 }
 
 /** Attempts to store an edit while requests keep changing the row of its thread. */
@@ -84,8 +91,8 @@ export class RunCheckpointer extends BaseCheckpointSaver {
    * rejected, so that no checkpoint has a missing parent.
    */
   watch(runId: string, watched: Watched): void {
-    const heads = new ThreadHeads(watched.threadId);
-    this.#watched.set(runId, { ...watched, writes: new Set(), heads, messages: new MessageCounter() });
+    const messages = new MessageCounter();
+    this.#watched.set(runId, { ...watched, writes: new Set(), heads: new Map(), messages });
     if (watched.holder) this.#inner.hold?.(runId, watched.holder);
   }
 
@@ -124,11 +131,11 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     work: () => Promise<T>,
   ): Promise<T> {
     const guard = await this.#inner.guardEdit?.(thread_id);
-    const heads = new ThreadHeads(thread_id);
+    const heads: Heads = new Map();
     const newest = new Map<string, string | undefined>();
     for (const namespace of new Set(["", checkpoint_ns])) {
       const id = await this.#newestIn(thread_id, namespace);
-      await heads.note(namespace, id);
+      await noteHead(heads, { thread_id, checkpoint_ns: namespace }, id);
       newest.set(namespace, id);
     }
     this.#edits.set(thread_id, { origin, lease, heads, guard, newest, messages: new MessageCounter() });
@@ -146,32 +153,17 @@ export class RunCheckpointer extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const tuple = await this.#inner.getTuple(config);
-    const run = this.#runOf(config);
-    const { thread_id, checkpoint_ns = "" } = (config.configurable ?? {}) as Record<string, unknown>;
-    const writer = run ?? this.#edits.get(String(thread_id));
+    const access = this.#accessOf(config);
+    const { run, edit, thread_id, checkpoint_ns, checkpoint_id } = access;
     // Other readers of the thread may read some channels only.
-    if (!readingOf(config).channels) writer?.messages.note(String(checkpoint_ns), tuple?.checkpoint);
-    const noted = run && this.#noteHead(run.heads, config, tuple);
-    if (noted) await noted;
+    if (!readingOf(config).channels) (run ?? edit)?.messages.note(checkpoint_ns, tuple?.checkpoint);
+    // A run reads each namespace before its first write there. The result is the head under its lease.
+    if (run && !run.heads.has(checkpoint_ns)) {
+      const id = checkpoint_id ? await this.#newestIn(thread_id, checkpoint_ns) : tuple?.checkpoint.id;
+      const isPast = noteHead(run.heads, access, id);
+      if (isPast) await isPast;
+    }
     return tuple && hideOrigin(tuple);
-  }
-
-  /** A run reads each namespace before its first write there. The result is the head under its lease. */
-  #noteHead(
-    heads: ThreadHeads,
-    { configurable = {} }: RunnableConfig,
-    read: CheckpointTuple | undefined,
-  ): Promise<void> | undefined {
-    const {
-      thread_id,
-      checkpoint_ns = "",
-      checkpoint_id,
-    } = configurable as Record<string, string | undefined>;
-    if (heads.has(checkpoint_ns)) return undefined;
-    if (!checkpoint_id) return heads.note(checkpoint_ns, read?.checkpoint.id);
-    return this.#inner
-      .getTuple({ configurable: { thread_id, checkpoint_ns } })
-      .then((head) => heads.note(checkpoint_ns, head?.checkpoint.id));
   }
 
   async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
@@ -190,32 +182,35 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    const run = this.#runOf(config);
-    const { thread_id, checkpoint_ns = "", checkpoint_id } = (config.configurable ?? {}) as JsonObject;
-    const edit = run ? undefined : this.#edits.get(String(thread_id));
-    const dropped = () => ({ configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } });
+    const access = this.#accessOf(config);
+    const { run, edit, thread_id, checkpoint_ns, checkpoint_id } = access;
+    const { id } = checkpoint;
+    const dropped = { configurable: { thread_id, checkpoint_ns, checkpoint_id: id } };
     // With durability exit, LangGraph stores the checkpoint that a run started from again if no superstep has ended: as its
     // own parent, with the id of this run, and with updates that are stored as its writes too.
-    if (run && checkpoint_id === checkpoint.id) return Promise.resolve(dropped());
+    if (run && checkpoint_id === id) return Promise.resolve(dropped);
     if (run && checkpoint_ns === "") run.step = metadata.step;
     const { origin, heads, messages } = run ?? edit ?? {};
-    const counts = messages?.next(String(checkpoint_ns), checkpoint_id, checkpoint);
+    const counts = messages?.next(checkpoint_ns, checkpoint_id, checkpoint);
     const stored = origin ? withOrigin(metadata, origin, counts) : metadata;
     const write = async () => {
-      const known = heads?.advance(String(checkpoint_ns), checkpoint.id);
-      const guarded = known ? withKnownHead(config, known, edit?.guard) : config;
+      const head = heads?.get(checkpoint_ns);
+      if (head) advance(head, thread_id, id);
+      const guarded = head ? withKnownHead(config, head, edit?.guard) : config;
       const written = await this.#inner.put(guarded, checkpoint, stored, newVersions);
-      if (known) edit?.newest.set(String(checkpoint_ns), checkpoint.id);
+      if (head) edit?.newest.set(checkpoint_ns, id);
       return written;
     };
-    return this.#write(config, write, dropped);
+    return this.#write(access, write, dropped);
   }
 
   putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    const { checkpoint_ns = "", checkpoint_id = "" } = (config.configurable ?? {}) as Record<string, string>;
-    this.#runOf(config)?.heads.noteWrites(checkpoint_ns, checkpoint_id);
-    const write = async () => this.#inner.putWrites(config, writes, taskId);
-    return this.#write(config, write, () => undefined);
+    const access = this.#accessOf(config);
+    const { run, checkpoint_ns, checkpoint_id = "" } = access;
+    const head = run?.heads.get(checkpoint_ns);
+    // They may be stored before their checkpoint.
+    if (head && checkpoint_id > head.greatest) head.greatest = checkpoint_id;
+    return this.#write(access, async () => this.#inner.putWrites(config, writes, taskId), undefined);
   }
 
   deleteThread(threadId: string): Promise<void> {
@@ -229,51 +224,51 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     return this.#inner.getDeltaChannelHistory(options);
   }
 
-  /** The run of this config, if it is executing in this process. */
-  #runOf({ configurable }: RunnableConfig): WatchedRun | undefined {
-    const runId: unknown = configurable?.run_id;
-    return typeof runId === "string" ? this.#watched.get(runId) : undefined;
+  #accessOf({ configurable }: RunnableConfig): Access {
+    const place = (configurable ?? {}) as Record<string, string | undefined>;
+    const { thread_id = "", checkpoint_ns = "", checkpoint_id } = place;
+    const runId = typeof place.run_id === "string" ? place.run_id : undefined;
+    const run = this.#watched.get(runId ?? "");
+    const edit = run ? undefined : this.#edits.get(thread_id);
+    return { runId, run, edit, thread_id, checkpoint_ns, checkpoint_id };
   }
 
-  /**
-   * Rejects only for state writes outside of runs. A write of a run that failed or was dropped returns what `dropped`
-   * returns.
-   */
-  #write<T>(config: RunnableConfig, work: () => Promise<T>, dropped: () => T): Promise<T> {
-    const runId: unknown = config.configurable?.run_id;
-    if (typeof runId !== "string") return this.#writeEdit(config, work);
-    const watched = this.#watched.get(runId);
-    if (!watched) return Promise.resolve(dropped());
-    const isOver = () => this.#watched.get(runId) !== watched;
-    const finish = (result: T): T => {
-      watched.writes.delete(write);
-      return result;
-    };
-    const fail = (error: unknown): T => {
-      if (!isOver()) {
-        this.#inner.fence(runId);
-        watched.onFailure(error);
-      }
-      return finish(dropped());
-    };
-    const { before, lease } = watched;
+  /** Rejects only for state writes outside of runs. A write of a run that failed or was dropped returns `dropped`. */
+  #write<T>(access: Access, work: () => Promise<T>, dropped: T): Promise<T> {
+    const { runId, run } = access;
+    if (runId === undefined) return this.#writeEdit(access, work);
+    if (!run) return Promise.resolve(dropped);
+    const { before, lease, writes } = run;
     const pending = before?.();
     // A lost lease fences its run.
     const ready = pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
-    const started = ready ? ready.then(() => (isOver() ? dropped() : work())) : work();
-    const write: Promise<T> = started.then(finish, fail);
-    watched.writes.add(write);
+    const attempt = async (): Promise<T> => {
+      try {
+        if (ready) await ready;
+        if (this.#watched.get(runId) !== run) return dropped;
+        return await work();
+      } catch (error) {
+        if (this.#watched.get(runId) === run) {
+          this.#inner.fence(runId);
+          run.onFailure(error);
+        }
+        return dropped;
+      } finally {
+        writes.delete(write);
+      }
+    };
+    const write = attempt();
+    writes.add(write);
     return write;
   }
 
-  async #writeEdit<T>({ configurable }: RunnableConfig, work: () => Promise<T>): Promise<T> {
-    const edit = this.#edits.get(String(configurable?.thread_id));
+  async #writeEdit<T>({ edit, thread_id }: Access, work: () => Promise<T>): Promise<T> {
     await edit?.lease.confirm?.();
     const requireLease = () => {
-      if (edit?.lease.lost?.aborted) throw new ThreadChangedError(String(configurable?.thread_id));
+      if (edit?.lease.lost?.aborted) throw new ThreadChangedError(thread_id);
     };
     requireLease();
-    const written = await (edit ? this.#guarded(String(configurable?.thread_id), edit, work) : work());
+    const written = await (edit ? this.#guarded(thread_id, edit, work) : work());
     // Not every storage can reject a late write. It must not be acknowledged, because newer checkpoints supersede it.
     requireLease();
     return written;

@@ -1,5 +1,6 @@
 /** Tracks the newest checkpoint ids of a thread for one writer: a run or an edit. */
-import { timeOfCheckpoint } from "../storage/saver/known-head.js";
+import { type KnownHead, timeOfCheckpoint } from "../storage/saver/known-head.js";
+import type { NamespaceRef } from "../storage/saver/ref.js";
 import type { ThreadRow } from "../storage/contract/threads.js";
 import { ClockBehindError } from "../support/errors.js";
 import { pause } from "../support/pause.js";
@@ -34,60 +35,40 @@ export function clockPastRow(
   return changed > Date.now() ? clockPast(thread_id, changed, maxMs) : undefined;
 }
 
-export class ThreadHeads {
-  readonly #threadId: string;
-  /** By namespace: the id that the next checkpoint has to exceed; empty if there are no checkpoints. */
-  readonly #last = new Map<string, string>();
-  /** By namespace: the greatest known id. Writes of a task may be stored before their checkpoint. */
-  readonly #greatest = new Map<string, string>();
+/** What a run or an edit knows of a namespace of its thread. */
+export interface Head extends KnownHead {
+  /** The id that the next checkpoint has to exceed; empty if there are no checkpoints. */
+  last: string;
+}
 
-  constructor(threadId: string) {
-    this.#threadId = threadId;
-  }
+/** By namespace, those that the writer has read. */
+export type Heads = Map<string, Head>;
 
-  has(namespace: string): boolean {
-    return this.#last.has(namespace);
-  }
+/**
+ * Records the newest id of a namespace, as read under the lease.
+ * @returns a promise to await before the first write; undefined unless the clock is behind that id
+ * @throws ClockBehindError if the clock is too far behind (`clock_behind`)
+ */
+export function noteHead(
+  heads: Heads,
+  { thread_id, checkpoint_ns }: NamespaceRef,
+  id = "",
+): Promise<void> | undefined {
+  heads.set(checkpoint_ns, { last: id, greatest: id });
+  const time = timeOfCheckpoint(id);
+  const isAhead = time !== undefined && time >= Date.now();
+  return isAhead ? clockPast(thread_id, time, LONG_CLOCK_WAIT_MS) : undefined;
+}
 
-  /**
-   * Records the newest id of a namespace, as read under the lease.
-   * @returns a promise to await before the first write; undefined unless the clock is behind that id
-   * @throws ClockBehindError if the clock is too far behind (`clock_behind`)
-   */
-  note(namespace: string, id: string | undefined): Promise<void> | undefined {
-    this.#last.set(namespace, id ?? "");
-    this.#raise(namespace, id ?? "");
-    const time = id === undefined ? undefined : timeOfCheckpoint(id);
-    const isAhead = time !== undefined && time >= Date.now();
-    return isAhead ? clockPast(this.#threadId, time, LONG_CLOCK_WAIT_MS) : undefined;
+/**
+ * Records the id of the next write.
+ * @throws ClockBehindError if the id would not be the newest (`clock_behind`)
+ */
+export function advance(head: Head, threadId: string, id: string): void {
+  if (id < head.last) {
+    const [newest, own] = [timeOfCheckpoint(head.last), timeOfCheckpoint(id)];
+    throw new ClockBehindError(threadId, newest !== undefined && own !== undefined ? newest - own : 0);
   }
-
-  /**
-   * Records the id of the next write.
-   * @returns a function that returns the greatest id known when it is called; undefined if the namespace was never read
-   * @throws ClockBehindError if the id would not be the newest (`clock_behind`)
-   */
-  advance(namespace: string, id: string): (() => string) | undefined {
-    const last = this.#last.get(namespace);
-    if (last === undefined) return undefined;
-    if (id < last) {
-      const [newest, own] = [timeOfCheckpoint(last), timeOfCheckpoint(id)];
-      throw new ClockBehindError(
-        this.#threadId,
-        newest !== undefined && own !== undefined ? newest - own : 0,
-      );
-    }
-    this.#last.set(namespace, id);
-    this.#raise(namespace, id);
-    return () => this.#greatest.get(namespace) ?? "";
-  }
-
-  #raise(namespace: string, id: string): void {
-    if (id >= (this.#greatest.get(namespace) ?? "")) this.#greatest.set(namespace, id);
-  }
-
-  /** Records the checkpoint of a task's writes. */
-  noteWrites(namespace: string, id: string): void {
-    if (this.#last.has(namespace)) this.#raise(namespace, id);
-  }
+  head.last = id;
+  if (id > head.greatest) head.greatest = id;
 }

@@ -248,7 +248,7 @@ export class Execution {
       error instanceof RunTakenError ? this.#lose() : this.#failFrom("refused", error);
     const before = log && frames ? () => this.#framesStored(frames) : undefined;
     checkpointer.watch(run.run_id, {
-      ...{ threadId: run.thread_id, lease, origin, onFailure, before },
+      ...{ lease, origin, onFailure, before },
       ...(capabilities.takeover && { holder }),
     });
     this.#isWatched = true;

@@ -25,7 +25,6 @@ async function open() {
     run_id,
     watch: (lease: Partial<ThreadLease> = {}, before?: () => Promise<void>) =>
       checkpointer.watch(run_id, {
-        threadId: thread_id,
         before,
         lease: { release: () => undefined, ...lease },
         origin: { graphs: ["agent"], scope: null },

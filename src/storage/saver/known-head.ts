@@ -9,16 +9,17 @@ import { ThreadChangedError } from "../../support/errors.js";
 const KNOWN = "__graph_serve_known";
 const GUARD = "__graph_serve_guard";
 
+/** What a writer knows of a namespace. Savers read it at the time of the write. */
+export interface KnownHead {
+  /** The greatest known checkpoint id; empty if no checkpoint is known. */
+  greatest: string;
+}
+
 /**
  * Attach the newest known checkpoint id to a config.
- * @param known called at the time of the write; returns an empty string if no checkpoint is known
  * @param guard for an edit: the result of `Checkpointer.guardEdit`
  */
-export const withKnownHead = (
-  config: RunnableConfig,
-  known: () => string,
-  guard?: unknown,
-): RunnableConfig => ({
+export const withKnownHead = (config: RunnableConfig, known: KnownHead, guard?: unknown): RunnableConfig => ({
   ...config,
   configurable: { ...config.configurable, [KNOWN]: known, ...(guard !== undefined && { [GUARD]: guard }) },
 });
@@ -26,10 +27,8 @@ export const withKnownHead = (
 export const guardOf = ({ configurable }: RunnableConfig): unknown => configurable?.[GUARD];
 
 /** The greatest id that the writer knows; undefined if the config has none. */
-export function knownHead({ configurable }: RunnableConfig): string | undefined {
-  const known = configurable?.[KNOWN] as (() => string) | undefined;
-  return known?.();
-}
+export const knownHead = ({ configurable }: RunnableConfig): string | undefined =>
+  (configurable?.[KNOWN] as KnownHead | undefined)?.greatest;
 
 /**
  * Must be called in the same transaction as the write.

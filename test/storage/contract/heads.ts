@@ -25,12 +25,7 @@ export async function putKnowing(
 ): Promise<void> {
   const checkpoint = { ...emptyCheckpoint(), id };
   const metadata = { source: "loop" as const, step: 0, parents: {} };
-  await checkpointer.put(
-    withKnownHead(config, () => known),
-    checkpoint,
-    metadata,
-    {},
-  );
+  await checkpointer.put(withKnownHead(config, { greatest: known }), checkpoint, metadata, {});
 }
 
 export async function idsOf({ checkpointer }: Storage, config: RunnableConfig): Promise<string[]> {
