@@ -65,3 +65,14 @@ it("finished and aborted bodies free the budget", async () => {
     await expect(answer).rejects.toThrow();
   }
 });
+
+it("bodies rejected while they are decompressed free the budget", async () => {
+  const { request } = await smallServer();
+  const text = JSON.stringify({ metadata: { a: "x".repeat(1.5 * MB) } });
+  const send = () => request("POST", "/threads", gzipSync(text), { "content-encoding": "gzip" });
+  const statuses: number[] = [];
+  for (let turn = 0; turn < 20; turn++)
+    statuses.push(...(await Promise.all(Array.from({ length: 10 }, send))).map(({ status }) => status));
+  expect(new Set(statuses)).toEqual(new Set([200, 503]));
+  expect((await send()).status).toBe(200);
+});

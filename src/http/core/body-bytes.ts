@@ -14,7 +14,7 @@ interface HeldBody {
   /** Set once the body is rejected in favor of others. */
   refusal?: ServerBusyError;
   /** Called when `refusal` is set. */
-  onRefusal?: () => void;
+  onRefusal?: (refusal: ServerBusyError) => void;
 }
 
 /** Tracks the bodies that a process is reading, until they are parsed. */
@@ -28,20 +28,17 @@ export class BodyBudget {
     this.#maxBytes = maxBytes;
   }
 
-  open(): HeldBody {
-    const body: HeldBody = { bytes: 0 };
-    this.#bodies.add(body);
-    return body;
-  }
-
   /**
    * Counts bytes of a body. Beyond the limit the largest bodies are rejected, so that large bodies
    * cannot block small ones.
    * @throws ServerBusyError if this body is rejected (`server_busy`)
    */
   add(body: HeldBody, bytes: number): void {
-    this.#total += bytes;
-    body.bytes += bytes;
+    if (!body.refusal) {
+      this.#bodies.add(body);
+      this.#total += bytes;
+      body.bytes += bytes;
+    }
     while (this.#total > this.#maxBytes) this.#refuseLargest();
     if (body.refusal) throw body.refusal;
   }
@@ -56,7 +53,7 @@ export class BodyBudget {
     const largest = others.reduce((one, other) => (other.bytes > one.bytes ? other : one), first);
     this.close(largest);
     largest.refusal = new ServerBusyError(this.#maxBytes);
-    largest.onRefusal?.();
+    largest.onRefusal?.(largest.refusal);
   }
 }
 
@@ -78,7 +75,7 @@ export async function readBody(
   read: Buffer | undefined,
   limits: BodyLimits,
 ): Promise<unknown> {
-  const held = limits.budget.open();
+  const held: HeldBody = { bytes: 0 };
   try {
     const raw = read ?? (await readBytes(req, limits, held));
     const isPlain = raw.length === 0 || !isGzip(req.headers["content-encoding"]);
@@ -118,7 +115,7 @@ function readBytes(req: IncomingMessage, { limit, budget }: BodyLimits, held: He
     const onGone = () => settle(invalidBody("the request ended before its body was complete", "incomplete"));
     if (Number(req.headers["content-length"]) > limit) return refuse(new PayloadTooLargeError(limit));
     if (req.destroyed) return onGone();
-    held.onRefusal = () => held.refusal && refuse(held.refusal);
+    held.onRefusal = refuse;
     req.on("data", onData).on("end", onEnd).on("close", onGone);
   });
 }
