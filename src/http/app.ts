@@ -4,7 +4,7 @@ import type { Service } from "../service/service.js";
 import { ConfigError, GraphServeError } from "../support/errors.js";
 import { agentGuard, callerGuard, keyGuard, openRoutes } from "./middleware/api-keys.js";
 import { docs } from "./docs.js";
-import { accessLog, responseHeaders } from "./middleware/access-log.js";
+import { accessLog } from "./middleware/access-log.js";
 import { errorHandler } from "./middleware/error-handler.js";
 import { hostGuard, oneHost } from "./middleware/hosts.js";
 import { corsHeaders } from "./middleware/cors.js";
@@ -67,7 +67,7 @@ export function createApp(
     .set("etag", false)
     .set("case sensitive routing", true)
     .set("query parser", "simple");
-  app.use(responseHeaders(new BodyBudget(settings.max_incoming_bytes)), accessLog(logger), oneHost);
+  app.use(accessLog(logger, new BodyBudget(settings.max_incoming_bytes)), oneHost);
   if (checkHost) app.use(hostGuard(settings));
   if (settings.metrics_port !== undefined) app.use(onlyOnOwnPort);
   // Before CORS, which does not apply to the Studio. The page is public; the data it shows is not.

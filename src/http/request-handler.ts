@@ -17,12 +17,12 @@ import type { Call, Route, RouteReply } from "./core/route.js";
 /** Handles one request: validates query and body, calls the route and sends its reply. */
 export function requestHandler(service: Service, route: Route, unread: WriteBudget): RequestHandler {
   const copyHeaders = headersFor(route, service.settings.configurable_headers);
-  return async (req, res) => {
+  // A function of its own, so that the data of the call can be collected while a client reads the reply.
+  const replyTo = async (req: Request, res: Response): Promise<RouteReply> => {
     const query = route.query && (await readQuery(route.query, req.query));
     const sent = route.body && (await readJson(req, service.settings.body_limit));
     if (route.body) await validatePayload(route.body, sent, "body");
     const body = copyHeaders ? copyHeaders(sent, req.headers) : sent;
-    const disconnected = () => disconnectSignal(res);
     const params = req.params as Call["params"];
     const { caller: sender } = requestContext(req);
     const { authorize } = service;
@@ -37,10 +37,11 @@ export function requestHandler(service: Service, route: Route, unread: WriteBudg
       query,
       body,
       headers: req.headers,
-      disconnected,
+      disconnected: () => disconnectSignal(res),
     };
-    await answer(route, call, (reply) => send(res, reply, service, unread));
+    return route.handle(call);
   };
+  return async (req, res) => send(res, await replyTo(req, res), service, unread);
 }
 
 /** The service for a command, which can start a run. A command that reads has the scope of its request. */
@@ -70,18 +71,6 @@ function traceRequest(
   const request = tracing.request("POST", path, incoming);
   res.once("close", () => request.end(res.statusCode));
   return request.traceparent;
-}
-
-/**
- * Does not await while holding the call, so that its data can be collected while a client reads the
- * reply.
- */
-function answer(
-  route: Route,
-  call: Call,
-  sendReply: (reply: RouteReply) => void | Promise<void>,
-): Promise<void> {
-  return Promise.resolve(route.handle(call)).then(sendReply);
 }
 
 function send(res: Response, reply: RouteReply, service: Service, unread: WriteBudget): void | Promise<void> {

@@ -27,25 +27,18 @@ export function bytesOf(frames: readonly Frame[]): Buffer {
 export function encodeFrames(frames: readonly Frame[]): string {
   let text = "";
   for (const { id, event, data } of frames)
-    text += `id: ${id}\nevent: ${oneLine(event)}\ndata: ${jsonLine(data)}\n\n`;
+    text += `id: ${id}\nevent: ${oneLine(event, inName)}\ndata: ${oneLine(data, inJson)}\n\n`;
   return text;
 }
 
-const oneLine = (text: string) => (hasLineBreak(text) ? text.replace(EVERY_LINE_BREAK, " ") : text);
+const inName = () => " ";
 
-/**
- * JSON text on a single line for every reader. Raw line ends in JSON can only be white space
- * between tokens.
- */
-function jsonLine(data: string): string {
-  if (!hasLineBreak(data)) return data;
-  return data.replace(EVERY_LINE_BREAK, (char) =>
-    char > "\u007f" ? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}` : " ",
-  );
-}
+/** Raw line ends in JSON can only be white space between tokens. */
+const inJson = (char: string) =>
+  char > "\u007f" ? `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}` : " ";
 
-/** Six native searches: on a large state ten times faster than one regular expression. */
-function hasLineBreak(text: string): boolean {
-  for (const char of LINE_BREAKS) if (text.includes(char)) return true;
-  return false;
+/** The text on a single line for every reader. Six native searches: on a large state ten times faster than one pattern. */
+function oneLine(text: string, replace: (char: string) => string): string {
+  for (const char of LINE_BREAKS) if (text.includes(char)) return text.replace(EVERY_LINE_BREAK, replace);
+  return text;
 }

@@ -8,30 +8,22 @@ import { requestContext, trackRequest } from "../core/request.js";
 /** Characters that proxies and tracing libraries use in ids. They cannot forge a log line. */
 const SANE = /^[\w.:/+=@-]{1,128}$/;
 
-/**
- * Assigns a request id, taken from `x-request-id` if valid, and returns it in the response. Prevents browsers from guessing
- * the content type.
- */
-export function responseHeaders(budget: BodyBudget): RequestHandler {
-  return (req, res, next) => {
-    const given = req.headers["x-request-id"];
-    const id = typeof given === "string" && SANE.test(given) ? given : randomUUID();
-    trackRequest(req, id, budget);
-    res.setHeader("X-Request-Id", id);
-    res.setHeader("X-Content-Type-Options", "nosniff");
-    next();
-  };
-}
-
 /** Status of a request that was upgraded to a WebSocket. */
 const SWITCHED = 101;
 
 /**
- * Logs every request once its response is complete or its client has disconnected. Never logs a
- * query, header or body.
+ * Assigns a request id, taken from `x-request-id` if valid, and returns it in the response. Logs every request once its
+ * response is complete or its client has disconnected. Never logs a query, header or body. Prevents browsers from
+ * guessing the content type.
+ * @param budget counts the bodies of the requests
  */
-export function accessLog(logger: Logger): RequestHandler {
+export function accessLog(logger: Logger, budget: BodyBudget): RequestHandler {
   return (req, res, next) => {
+    const given = req.headers["x-request-id"];
+    const requestId = typeof given === "string" && SANE.test(given) ? given : randomUUID();
+    trackRequest(req, requestId, budget);
+    res.setHeader("X-Request-Id", requestId);
+    res.setHeader("X-Content-Type-Options", "nosniff");
     const start = performance.now();
     const path = req.originalUrl.split("?", 1)[0];
     res.once("close", () => {
