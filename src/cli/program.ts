@@ -170,13 +170,15 @@ async function watchUnhandled(session: Session, work: () => Promise<number>): Pr
   const { io, print } = session;
   const reports: Promise<void>[] = [];
   const rejection = (error: unknown) => {
-    if (currentRun()?.fail(error)) return;
+    const run = currentRun();
+    if (run?.fail) return run.fail(error);
     // The command continues, and prints its own JSON.
     const options = { colors: print.noteColors, io, verbose: print.flags.verbose };
     reports.push(unhandledError(error).then((shown) => void io.stderr.write(errorText(shown, options))));
   };
   const exception = (error: unknown) => {
-    if (currentRun()?.fail(error)) return;
+    const run = currentRun();
+    if (run?.fail) return run.fail(error);
     // Other code may wait forever for the interrupted work.
     reports.push(unhandledError(error).then((shown) => endProcess(reportError(shown, io, print.flags))));
   };

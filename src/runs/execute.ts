@@ -19,7 +19,7 @@ import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";
 import { RunTakenError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
-import { nextTurn, Consumer, RunContext, withinRun } from "../support/event-loop.js";
+import { nextTurn, Consumer, type RunContext, withinRun } from "../support/event-loop.js";
 import type { OpsContext } from "../context/context.js";
 import type { Origin } from "../context/checkpoint-origin.js";
 import type { UsageSource } from "../context/usage-recorder.js";
@@ -121,12 +121,10 @@ export class Execution {
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
     const { graph_id, traceparent } = metadata;
-    const requestContext = { run_id, thread_id, graph_id: String(graph_id), ownerId, caller, traceparent };
-    this.#runContext = new RunContext(
-      requestContext,
-      (error) => this.#failFrom("failed", error),
-      currentNode,
-    );
+    this.#runContext = {
+      ...{ run_id, thread_id, graph_id: String(graph_id), ownerId, caller, traceparent, nodeOf: currentNode },
+      fail: (error) => this.#failFrom("failed", error),
+    };
   }
 
   /** Runs the graph to its end, whatever the outcome. Never rejects. */
@@ -205,7 +203,7 @@ export class Execution {
       return this.#frames.interrupts ? paused(this.#context.settings) : succeeded;
     } finally {
       clearTimeout(timer);
-      this.#runContext.end();
+      this.#runContext.fail = undefined;
     }
   }
 

@@ -63,29 +63,13 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
   return passed;
 }
 
-/** One race for all items: a race per item costs a listener and several promises each. */
-async function rejectOnAbort(working: Promise<void>, signal: AbortSignal): Promise<void> {
-  let onAbort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-  });
-  signal.addEventListener("abort", onAbort, { once: true });
-  // After an abort nothing awaits it.
-  working.catch(() => undefined);
-  try {
-    await Promise.race([working, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}
-
 /**
  * Takes the items of a source in order, and yields every few milliseconds: a graph that never waits floods its stream and
  * would block other requests. The source itself is read without these pauses, because items still buffered in
  * LangGraph's stream are lost when the graph throws.
  */
 export class Consumer<T> {
-  /** Settles when no items are pending; never rejects. Undefined while no turn was too long. */
+  /** Settles when no items wait; never rejects. Undefined while none do. */
   #idle: Promise<void> | undefined;
   #failure: { error: unknown } | undefined;
   readonly #take: (item: T) => void;
@@ -93,7 +77,6 @@ export class Consumer<T> {
   #items: T[] = [];
   #next = 0;
   #waiting: T[] = [];
-  #isBusy = false;
 
   constructor(take: (item: T) => void) {
     this.#take = take;
@@ -106,67 +89,68 @@ export class Consumer<T> {
   async read(source: AsyncIterable<T>, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const reading = this.#addAll(source, signal);
+    const aborted =
+      signal &&
+      new Promise<never>((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      });
     try {
-      await (signal ? rejectOnAbort(reading, signal) : reading);
+      // One race for all items: a race per item costs a listener and several promises each.
+      await (aborted ? Promise.race([reading, aborted]) : reading);
     } finally {
       await this.#idle;
     }
     if (this.#failure) throw this.#failure.error;
   }
 
+  /** Items that arrive while others wait are taken after them. */
   async #addAll(source: AsyncIterable<T>, signal: AbortSignal | undefined): Promise<void> {
     for await (const item of source) {
       if (signal?.aborted) break;
-      this.#add(item);
+      if (this.#idle) this.#waiting.push(item);
+      else {
+        this.#tryTake(item);
+        const turn = this.#failure ? undefined : dueYield();
+        if (turn) this.#idle = this.#takeWaiting(turn);
+      }
       if (this.#failure) break;
     }
   }
 
-  /** Items that arrive while others are pending wait behind them. */
-  #add(item: T): void {
-    if (this.#isBusy) return void this.#waiting.push(item);
-    this.#tryTake(item);
-    const turn = this.#failure ? undefined : dueYield();
-    if (turn) this.#idle = this.#takeWaiting(turn);
-  }
-
-  /** Takes the items read so far, before the turn of this run comes. Undefined if none are pending. */
+  /** Takes the items read so far, before the turn of this run comes. Undefined if none wait. */
   flush(): Promise<void> | undefined {
-    return this.#pending > 0 ? this.#takeNow(this.#pending) : undefined;
-  }
-
-  get #pending(): number {
-    return this.#items.length - this.#next + this.#waiting.length;
+    const count = this.#items.length - this.#next + this.#waiting.length;
+    return count > 0 ? this.#takeNow(count) : undefined;
   }
 
   async #takeWaiting(turn: Promise<void>): Promise<void> {
-    this.#isBusy = true;
     await turn;
-    while (this.#pending > 0 && !this.#failure) {
-      this.#takeNext();
+    while (this.#takeNext()) {
       const next = dueYield();
       if (next) await next;
     }
-    this.#isBusy = false;
+    this.#idle = undefined;
   }
 
   async #takeNow(count: number): Promise<void> {
     let start = performance.now();
-    for (let left = count; left > 0 && this.#pending > 0 && !this.#failure; left -= 1) {
-      this.#takeNext();
+    for (let left = count; left > 0 && this.#takeNext(); left -= 1) {
       if (performance.now() - start < TURN_MS) continue;
       await nextTurn();
       start = performance.now();
     }
   }
 
-  #takeNext(): void {
+  /** False if no item waits, or one has failed. */
+  #takeNext(): boolean {
     if (this.#next === this.#items.length) {
       this.#items = this.#waiting;
       this.#waiting = [];
       this.#next = 0;
     }
+    if (this.#failure || this.#items.length === 0) return false;
     this.#tryTake(this.#items[this.#next++] as T);
+    return true;
   }
 
   #tryTake(item: T): void {
@@ -178,13 +162,8 @@ export class Consumer<T> {
   }
 }
 
-type RunDetails = Pick<
-  RunContext,
-  "run_id" | "thread_id" | "graph_id" | "ownerId" | "caller" | "traceparent"
->;
-
 /** The run that graph code belongs to, also in timers, callbacks and promises that are never awaited. */
-export class RunContext {
+export interface RunContext {
   readonly run_id: string;
   readonly thread_id: string;
   readonly graph_id: string;
@@ -194,42 +173,13 @@ export class RunContext {
   readonly caller: unknown;
   /** The trace of the run, which its requests to this server continue. */
   readonly traceparent: unknown;
-  readonly #nodeOf: () => string | undefined;
-  #fail: ((error: unknown) => void) | undefined;
-
-  /** @param nodeOf returns the name of the node whose code is executing */
-  constructor(
-    { run_id, thread_id, graph_id, ownerId, caller, traceparent }: RunDetails,
-    fail: (error: unknown) => void,
-    nodeOf: () => string | undefined = () => undefined,
-  ) {
-    this.run_id = run_id;
-    this.thread_id = thread_id;
-    this.graph_id = graph_id;
-    this.ownerId = ownerId;
-    this.caller = caller;
-    this.traceparent = traceparent;
-    this.#fail = fail;
-    this.#nodeOf = nodeOf;
-  }
-
-  get node(): string | undefined {
-    return this.#nodeOf();
-  }
-
-  /** Ends the run with this error; false if it has already ended. */
-  fail(error: unknown): boolean {
-    this.#fail?.(error);
-    return this.#fail !== undefined;
-  }
-
+  /** Name of the node whose code is executing. */
+  readonly nodeOf: () => string | undefined;
   /**
-   * Marks the run as ended. Resources that the graph left open, such as a connection, can keep the
-   * context in memory.
+   * Ends the run with this error. Undefined once it has ended: resources that the graph left open, such as a connection,
+   * can keep the context in memory.
    */
-  end(): void {
-    this.#fail = undefined;
-  }
+  fail: ((error: unknown) => void) | undefined;
 }
 
 const contexts = new AsyncLocalStorage<RunContext>();
@@ -272,5 +222,5 @@ export function noteUnhandled(
   const ids = run && { run_id: run.run_id, thread_id: run.thread_id };
   logger.error({ err: error, ...ids }, "unhandled error in a graph");
   metrics?.errorUnhandled(run?.graph_id ?? "");
-  run?.fail(error);
+  run?.fail?.(error);
 }

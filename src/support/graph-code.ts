@@ -65,7 +65,7 @@ export function guardExit(report: (error: ProcessExit) => void): () => void {
     const error = new ProcessExit(code ?? process.exitCode);
     if (!load || load.isDone) report(error);
     // The graph may catch the error, so fail the run explicitly.
-    run?.fail(error);
+    run?.fail?.(error);
     throw error;
   };
   process.exit = guarded;

@@ -133,7 +133,7 @@ export class Watchdog {
     const run = currentRun();
     if (run) {
       const { run_id, thread_id, graph_id } = run;
-      Object.assign(found, { run_id, thread_id, graph_id, node: run.node });
+      Object.assign(found, { run_id, thread_id, graph_id, node: run.nodeOf() });
     }
     this.#letSignalsEnd();
     return JSON.stringify(found);
