@@ -26,7 +26,10 @@ export async function acceptRun(
   options: AcceptOptions = {},
 ): Promise<Accepted<LiveRun>> {
   const { live, queue } = context;
-  const leave = queue.isShared ? undefined : live.active.enterIfRoom(scopeOf(context));
+  const active = queue.isShared ? undefined : live.active;
+  const scope = scopeOf(context);
+  active?.assertRoom(scope, 1);
+  active?.count(scope, 1);
   try {
     live.stopping.throwIfAborted();
     const id = requireUuid(threadId, ["path", "thread_id"]);
@@ -35,7 +38,7 @@ export async function acceptRun(
     if (context.tracing) checked.traceParent = await traceParent(context, id, request);
     return await queue.accept(context, checked, options);
   } finally {
-    leave?.();
+    active?.count(scope, -1);
   }
 }
 

@@ -26,17 +26,9 @@ export class ActiveRuns {
   }
 
   /**
-   * Counts a run as active while it is being accepted.
    * @param scope the user's scope; null if there are no users
-   * @returns a function to call when it is accepted or refused
-   * @throws TooManyActiveRunsError (`too_many_runs`)
+   * @throws TooManyActiveRunsError if fewer than `wanted` more runs may be active (`too_many_runs`)
    */
-  enterIfRoom(scope: string | null): () => void {
-    this.assertRoom(scope, 1);
-    return this.enter(scope);
-  }
-
-  /** @throws TooManyActiveRunsError if fewer than `wanted` more runs may be active (`too_many_runs`) */
   assertRoom(scope: string | null, wanted: number): void {
     if (this.#count + wanted > this.#most) throw new TooManyActiveRunsError(this.#count, "runs are");
     const own = scope === null ? 0 : (this.#counts.get(scope) ?? 0);
@@ -44,16 +36,8 @@ export class ActiveRuns {
       throw new TooManyActiveRunsError(own, "of your runs are");
   }
 
-  /**
-   * Counts an accepted run.
-   * @returns a function to call when the run has ended
-   */
-  enter(scope: string | null): () => void {
-    this.#add(scope, 1);
-    return () => this.#add(scope, -1);
-  }
-
-  #add(scope: string | null, change: 1 | -1): void {
+  /** Counts a run that is accepted or being accepted, or one that has ended or was refused. */
+  count(scope: string | null, change: 1 | -1): void {
     this.#count += change;
     if (scope === null) return;
     const count = (this.#counts.get(scope) ?? 0) + change;

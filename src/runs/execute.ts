@@ -17,6 +17,7 @@ import type { StoredPreview } from "../models/thread-fields.js";
 import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import type { RunHolder } from "../storage/contract/runs.js";
+import type { UsageRow } from "../storage/contract/usage.js";
 import { RunTakenError } from "../support/errors.js";
 import type { RunFault } from "../support/run-fault.js";
 import { nextTurn, Consumer, type RunContext, withinRun } from "../support/event-loop.js";
@@ -54,6 +55,16 @@ interface ExecutionOptions {
   preview: StoredPreview | undefined;
 }
 
+/** How the graph of a run ended, and what it used. */
+interface Executed {
+  ending: Ending;
+  usage: TokenUsage;
+  /** Rows of its model calls. */
+  models: readonly UsageRow[] | undefined;
+  /** Whether the storage rejected a write because another process owns the run. */
+  isTaken: boolean;
+}
+
 /** How long a graph may ignore its abort signal, in milliseconds. Then it is abandoned and its writes are rejected. */
 const ABORT_GRACE_MS = 2000;
 
@@ -64,8 +75,6 @@ const reported = new WeakSet<object>();
 export class Execution {
   /** True once the row of the run has status `running`. */
   hasStarted = false;
-  /** True once the storage rejected a write because another process owns the run. */
-  isTaken = false;
   /** The answer for a waiting caller, unless the run fails. */
   answer: JsonObject = {};
   readonly usage: UsageSource;
@@ -82,6 +91,8 @@ export class Execution {
   /** Passes the output of the graph to the frames. Undefined until the graph is called. */
   #output: Consumer<unknown> | undefined;
   #isOver = false;
+  /** True once the storage rejected a write because another process owns the run. */
+  #isTaken = false;
   /** True while the graph may write. */
   #isWatched = false;
   /** Superstep of its latest checkpoint. */
@@ -116,7 +127,7 @@ export class Execution {
     );
     // Each task of a superstep listens to it.
     setMaxListeners(0, this.#controller.signal);
-    this.usage = { rows: () => usageRows(context, run, options.holder.attempt, this.models()) };
+    this.usage = { rows: () => usageRows(context, run, options.holder.attempt, this.#usage.calls.list()) };
     this.#usage.calls.onAdd = () => context.recorder?.changed(this.usage);
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
@@ -128,40 +139,39 @@ export class Execution {
   }
 
   /** Runs the graph to its end, whatever the outcome. Never rejects. */
-  async run(): Promise<Ending> {
-    const { lost } = this.#options.lease;
+  async run(): Promise<Executed> {
+    const { request, preview: before, lease } = this.#options;
+    const { lost } = lease;
     if (lost?.aborted) this.#loseThread();
     lost?.addEventListener("abort", () => this.#loseThread(), { once: true });
+    let ending: Ending;
     try {
       await this.#begin();
-      return await this.#call();
+      ending = await this.#call();
     } catch (error) {
-      const ending = this.#failure ? failed(this.#failure.error) : endingOf(error, this.#controller.signal);
+      ending = this.#failure ? failed(this.#failure.error) : endingOf(error, this.#controller.signal);
       if (ending.thrown === undefined) this.answer = this.#frames.answerSoFar();
       else ending.fault = await this.#faultOf(ending.thrown);
       this.#report(ending);
-      return ending;
     } finally {
       this.#isOver = true;
       clearTimeout(this.#abandonTimer);
       const writing = this.#context.recorder?.leave(this.usage);
       if (writing) await writing;
     }
-  }
-
-  tokens(): TokenUsage {
-    return this.#usage.total(this.#frames.lastValues);
+    const { lastValues } = this.#frames;
+    const preview = previewOf(lastValues, request.bound.filter, { step: this.#step, before });
+    return {
+      ending: { ...ending, tasks: this.#usage.times.list(), preview },
+      usage: this.#usage.total(lastValues),
+      models: this.usage.rows(),
+      isTaken: this.#isTaken,
+    };
   }
 
   /** The model calls so far. */
   models(): readonly ModelUsage[] {
     return this.#usage.calls.list();
-  }
-
-  /** What lists show of the thread; undefined if it stays the same. */
-  preview(): StoredPreview | undefined {
-    const { request, preview: before } = this.#options;
-    return previewOf(this.#frames.lastValues, request.bound.filter, { step: this.#step, before });
   }
 
   tasks(): RunTasks {
@@ -217,7 +227,7 @@ export class Execution {
 
   /** Another process owns the run. This process must not report its end. */
   #lose(): void {
-    this.isTaken = true;
+    this.#isTaken = true;
     this.#loseThread();
   }
 
@@ -414,7 +424,7 @@ export class Execution {
   }
 
   #report({ status, thrown, fault }: Ending): void {
-    if (this.isTaken) return;
+    if (this.#isTaken) return;
     const { run_id, thread_id, metadata } = this.#options.run;
     const fields = { run_id, thread_id, graph_id: metadata.graph_id, status, err: thrown, fault };
     if (thrown !== undefined) return this.#context.logger.warn(fields, "the run failed");

@@ -23,7 +23,7 @@ import { NextAttempt, RequeuedRuns } from "./requeued-runs.js";
 import { executing } from "./state.js";
 import { type AbortCause, RunAborted } from "./run-aborted.js";
 import { scopeOf } from "../threads/thread-origin.js";
-import { type Ending, failedAnswer, lastFrame } from "./run-ending.js";
+import { failedAnswer, lastFrame } from "./run-ending.js";
 import { countEnd, type Departure, hasLeft, type RunResult, RunResults } from "./run-results.js";
 import type { RunTrace } from "../tracing/tracing.js";
 
@@ -61,6 +61,8 @@ export class LiveRun {
   readonly run: Run;
   /** See `scopeOf`. */
   readonly scope: string | null;
+  /** This process, with the attempt that it executes, or will execute once the run holds its thread. */
+  readonly holder: { owner: string; attempt: number };
   readonly log: RunLog | undefined;
   /** Observes the run; undefined if there is no observer. */
   readonly watch: RunWatch | undefined;
@@ -103,6 +105,7 @@ export class LiveRun {
     this.scope = scopeOf(context);
     this.resumption = resumption;
     this.run = run;
+    this.holder = { owner: context.ownerId, attempt: Math.max(run.attempt, 1) };
     this.#since = since;
     this.log = log;
     this.watch = context.watch?.(run);
@@ -115,11 +118,6 @@ export class LiveRun {
   get state(): "queued" | "running" | "ended" {
     if (this.#end) return "ended";
     return this.#execution ? "running" : "queued";
-  }
-
-  /** This process, with the attempt that it executes, or will execute once the run holds its thread. */
-  get holder(): { owner: string; attempt: number } {
-    return { owner: this.#context.ownerId, attempt: Math.max(this.run.attempt, 1) };
   }
 
   /** True if the run ended only in this process: a later attempt continues it. */
@@ -152,16 +150,15 @@ export class LiveRun {
    * Starts the run on its locked thread. Resolves when the run is in flight: `prepare` has stored that, and returned
    * the execution. Rejects with the error of `prepare`; the thread is unlocked then.
    */
-  begin(lease: ThreadLease, prepare: () => Promise<Execution>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#hold(lease, prepare, resolve)
-        .then((result) => this.#publishEnd(result))
-        .catch((error: Error) => {
-          const run = { ...this.run, status: "error" as const };
-          if (this.hasBegun) this.#finish({ answer: failedAnswer(error), run, error, became: "ended" });
-          reject(error);
-        });
-    });
+  async begin(lease: ThreadLease, prepare: () => Promise<Execution>): Promise<void> {
+    let execution: Execution;
+    try {
+      execution = await prepare();
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+    void this.#execute(execution, lease);
   }
 
   /** End time in the run's row; undefined until the run has ended. */
@@ -188,7 +185,7 @@ export class LiveRun {
     if (!hasLeft(became)) await this.#ifUnbegun?.();
     // Finishes first, so that the log of a run that continues in another process is not kept as complete.
     if (hasLeft(became)) this.#finish(end);
-    else this.#pushLast(result);
+    else this.log?.push(...lastFrame(this.run, result));
     this.log?.close();
     // An earlier run, or the failed start of this one, may have left the thread busy.
     await results.reconcile(this.run);
@@ -225,21 +222,40 @@ export class LiveRun {
     return this.#end as End;
   }
 
-  /** Holds the thread until the end of the run is stored. This is the only place that releases the lease. */
-  async #hold(lease: ThreadLease, prepare: () => Promise<Execution>, begun: () => void): Promise<RunResult> {
+  /** Executes the run and publishes its end: by then the row is settled and the thread is free. Never rejects. */
+  async #execute(execution: Execution, lease: ThreadLease): Promise<void> {
     try {
-      const execution = await prepare();
+      const result = await this.#hold(execution, lease);
+      const { thrown, stored, usage, became } = result;
+      const isEnd = !hasLeft(became);
+      const isUnreported = isEnd && !execution.hasStarted && !this.log;
+      if (isEnd) this.log?.push(...lastFrame(this.run, result));
+      // If no process holds the thread, its status is corrected once it can be locked.
+      if (result.isLost) void this.#context.live.results.reconcile(this.run);
+      this.#finish({
+        answer: thrown === undefined ? execution.answer : failedAnswer(thrown),
+        run: { ...this.run, ...stored, usage },
+        became,
+        ...(isUnreported && thrown instanceof GraphServeError && { error: thrown }),
+      });
+      // After other failures of the storage, the next attempt waits for the poll of requeued runs.
+      if (became === "requeued" && result.isLost) this.#takeUp();
+    } catch (error) {
+      const run = { ...this.run, status: "error" as const };
+      this.#finish({ answer: failedAnswer(error), run, error: error as Error, became: "ended" });
+    }
+  }
+
+  /** Holds the thread until the end of the run is stored. */
+  async #hold(execution: Execution, lease: ThreadLease): Promise<RunResult> {
+    try {
       this.#start(execution);
-      begun();
-      const settled = await (this.#trace ? this.#trace.within(() => execution.run()) : execution.run());
-      const ending: Ending = { ...settled, tasks: execution.tasks(), preview: execution.preview() };
+      const ended = await (this.#trace ? this.#trace.within(() => execution.run()) : execution.run());
       const { run } = this;
       // If another process has marked the run as rolled back, and this one does not know it yet, no end is stored.
       const holder = this.beforeRelease ? this.holder : executing(this.holder);
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
-      const models = execution.usage.rows();
-      const ended = { ending, usage: execution.tokens(), models, isTaken: execution.isTaken };
       const isRolledBack = this.beforeRelease !== undefined;
       const result = await this.#context.live.results.end({ ...own, ...ended, isRolledBack });
       if (result.became === "requeued") await this.#expectNext();
@@ -311,29 +327,6 @@ export class LiveRun {
     if (this.#stopReason) execution.abort(this.#stopReason);
   }
 
-  /** Publishes the end: by then the row is settled and the thread is free. */
-  #publishEnd(result: RunResult): void {
-    const { thrown, stored, usage, became } = result;
-    const hasStarted = this.#execution?.hasStarted;
-    const isEnd = !hasLeft(became);
-    if (isEnd) this.#pushLast(result);
-    // If no process holds the thread, its status is corrected once it can be locked.
-    if (result.isLost) void this.#context.live.results.reconcile(this.run);
-    this.#finish({
-      answer: thrown === undefined ? (this.#execution?.answer ?? {}) : failedAnswer(thrown),
-      run: { ...this.run, ...stored, usage },
-      became,
-      ...(isEnd && !hasStarted && !this.log && thrown instanceof GraphServeError && { error: thrown }),
-    });
-    // After other failures of the storage, the next attempt waits for the poll of requeued runs.
-    if (became === "requeued" && result.isLost) this.#takeUp();
-  }
-
-  #pushLast(result: RunResult): void {
-    const { event, data } = lastFrame(this.run, result, result.usage);
-    this.log?.push(event, data);
-  }
-
   #finish(end: End): void {
     if (this.#end) return;
     this.#end = end;
@@ -398,23 +391,22 @@ export class LiveRuns {
 
   /** Makes a run visible to other callers until it has ended. */
   add(live: LiveRun): void {
-    const { run, log } = live;
-    if (this.find(run.run_id) === live) return;
-    this.#runs.set(run.run_id, live);
+    const { run, log, scope } = live;
+    const { run_id, thread_id, created_at, metadata } = run;
+    if (this.#runs.get(run_id) === live) return;
+    this.#runs.set(run_id, live);
     this.requeued.taken(live);
-    live.onEnd(this.active.enter(live.scope));
+    this.active.count(scope, 1);
     this.follower?.added(live);
     this.#context.frames?.publish(live);
     live.onEnd(() => {
-      if (this.find(run.run_id) === live) this.#runs.delete(run.run_id);
-      if (log && !live.hasLeft) this.#retainLog(live, log);
+      this.active.count(scope, -1);
+      if (this.#runs.get(run_id) === live) this.#runs.delete(run_id);
+      if (!log || live.hasLeft) return;
+      const { endedAt: updated_at = run.updated_at } = live;
+      const labels = { graph_id: String(metadata.graph_id), answers: answerFrom(run) };
+      this.logs.keep({ run_id, thread_id, created_at, updated_at, ...labels }, log);
     });
-  }
-
-  #retainLog({ run, endedAt = run.updated_at }: LiveRun, log: RunLog): void {
-    const { run_id, thread_id, created_at, metadata } = run;
-    const labels = { graph_id: String(metadata.graph_id), answers: answerFrom(run) };
-    this.logs.keep({ run_id, thread_id, created_at, updated_at: endedAt, ...labels }, log);
   }
 
   /** A log for a run of the thread. It counts towards the memory limit. */

@@ -64,15 +64,15 @@ const faultOf = async (thrown: unknown): Promise<RunFault> =>
   (await import("../graphs/run-fault.js")).runFault(thrown);
 
 /** The terminal frame: `end`, or `error` for a run that failed or timed out. */
-export function lastFrame(run: Run, ending: Ending, usage: TokenUsage): { event: string; data: string } {
-  const { run_id, thread_id } = run;
-  const { status, thrown } = ending;
-  if (thrown === undefined)
-    return { event: "end", data: JSON.stringify({ run_id, thread_id, status, usage }) };
+export function lastFrame(
+  { run_id, thread_id }: Run,
+  { status, thrown, usage }: Ending & { usage: TokenUsage },
+): [event: string, data: string] {
+  if (thrown === undefined) return ["end", JSON.stringify({ run_id, thread_id, status, usage })];
   const message = thrownMessage(thrown);
   const refusal = thrown instanceof UnknownInterruptError ? thrown.refusal : {};
   const data = { error: errorName(thrown), message, detail: message, ...refusal, run_id, status, usage };
-  return { event: "error", data: JSON.stringify(data) };
+  return ["error", JSON.stringify(data)];
 }
 
 /** SDK clients look for the error of a failed run under this key, and throw it. */

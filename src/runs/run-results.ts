@@ -21,43 +21,6 @@ import { RunAborted } from "./run-aborted.js";
 import { type Ending, endingOfQueued, orFailed } from "./run-ending.js";
 import { UncertainRuns } from "./uncertain-runs.js";
 
-function outcomeOf(
-  run: Run,
-  ending: Ending,
-  {
-    usage,
-    models,
-    holder,
-    dead,
-    isRolledBack,
-  }: Pick<EndedRun, "usage" | "models" | "holder" | "isRolledBack"> & { dead?: RunRemainder },
-): RunOutcome {
-  const at = now();
-  const { status, threadStatus, thrown, fault, tasks, preview } = ending;
-  const error = thrown === undefined ? null : thrownMessage(thrown);
-  const threadError = threadStatus === "error" ? error : null;
-  const left = dead ? { ...died(dead.resumption), attempt: dead.attempt } : endedAs(status);
-  const thread = threadStatus && {
-    ...{ state_updated_at: at, status: threadStatus, error: threadError },
-    ...(preview && { preview }),
-  };
-  return {
-    runId: run.run_id,
-    holder,
-    run: {
-      updated_at: at,
-      error,
-      usage,
-      ...(fault && { fault }),
-      ...(tasks && { tasks }),
-      ...(isRolledBack && !dead ? rolledBack({ ...holder, resumption: null }) : left),
-    },
-    threadId: run.thread_id,
-    thread: { updated_at: at, ...thread },
-    ...(models && { usage: models }),
-  };
-}
-
 /** Records the metrics of a run that ended in this process. `ms` is its duration in milliseconds. */
 export function countEnd(
   metrics: Metrics,
@@ -127,7 +90,8 @@ interface EndedRun {
   atEnd: LiveRunOptions["atEnd"];
 }
 
-type EndedAttempt = Pick<EndedRun, "ending" | "holder" | "resumption" | "isLost">;
+type EndedAttempt = Omit<EndedRun, "ifLost" | "lease" | "isTaken" | "atEnd">;
+type Result = Omit<RunResult, "isLost">;
 
 export class RunResults {
   readonly #context: OpsContext;
@@ -156,7 +120,7 @@ export class RunResults {
       : (ended.resumption ?? (isLost ? ended.ifLost() : undefined));
     const own = { ...ended, ending: final, resumption, isLost };
     const left = resumption && (await this.#requeue(own));
-    const result = left ?? (await this.#storeOrDefer(own, isLost));
+    const result = left ?? (await this.#storeOrDefer(own));
     if (hasLeft(result.became)) return { ...result, isLost };
     if (!isLost) await atEnd?.(result.became === "dead");
     return { ...result, isLost, ...(isLost && (await this.#isTaken(ended)) && { became: "taken" }) };
@@ -185,13 +149,11 @@ export class RunResults {
     const own = { run, holder, usage, ending, resumption, isLost: true };
     const left = await this.#requeue(own, hasBegun);
     if (left) return { ...left, isLost: false };
-    const dead = this.#remainderOf(own, hasBegun);
-    const outcome = withoutThread(outcomeOf(run, ending, { ...own, dead }));
-    const result = { ...ending, usage, stored: storedOf(run, outcome), isLost: false };
+    const { outcome, result } = this.#endOf(own, hasBegun);
     // The run may have failed to start because another process has taken it over: its end is not known here.
-    if (await this.#isTaken(own)) return { ...result, became: "taken" };
-    if (!(await this.#store(outcome))) this.#defer(outcome);
-    return { ...result, became: dead ? "dead" : "ended" };
+    if (await this.#isTaken(own)) return { ...result, isLost: false, became: "taken" };
+    if (!(await this.#tryChange(outcome, (runs) => runs.settle([outcome])))) this.#defer(outcome);
+    return { ...result, isLost: false };
   }
 
   /** Records a run that may have been stored although storing it failed. */
@@ -217,14 +179,15 @@ export class RunResults {
   async flush(threadId: string): Promise<void> {
     const leaving = this.#leaving.get(threadId);
     if (leaving) await Promise.all(leaving);
-    await this.#flushDeferred(threadId);
+    const deferred = this.#deferred.get(threadId);
+    if (deferred) await this.#flushDeferred(threadId, deferred);
     await this.#uncertain?.reconcile(threadId);
   }
 
   /** Tries to store all deferred outcomes. Never rejects. */
   async flushAll(): Promise<void> {
     try {
-      for (const threadId of this.#deferred.keys()) await this.#flushDeferred(threadId);
+      for (const [threadId, outcomes] of this.#deferred) await this.#flushDeferred(threadId, outcomes);
       await this.#uncertain?.reconcileIdle();
     } catch (error) {
       this.#context.logger.error({ err: error }, "outcomes of runs still cannot be stored");
@@ -249,34 +212,54 @@ export class RunResults {
   }
 
   /** If storing fails, the run is requeued if possible: another process then only has to store its end. */
-  async #storeOrDefer(ended: EndedRun, isLost: boolean): Promise<Omit<RunResult, "isLost">> {
-    const { run, ending, usage, models, holder } = ended;
-    // Without takeover, no process would complete it.
-    const isRolledBack = ended.isRolledBack && this.#context.capabilities.takeover;
-    const endedBy = (final: Ending) => {
-      const dead = this.#remainderOf({ ...ended, ending: final });
-      const all = outcomeOf(run, final, { usage, models, holder, dead, isRolledBack });
-      const outcome = isLost || isRolledBack ? withoutThread(all) : all;
-      const became: Departure = dead ? "dead" : "ended";
-      const stored = { ...storedOf(run, outcome), status: final.status };
-      return { outcome, result: { ...final, usage, stored, became } };
-    };
-    const { outcome, result } = endedBy(ending);
-    if (await this.#store(outcome)) return result;
-    const message = `the run ended as ${ending.status}, but its outcome could not be stored`;
-    const final = orFailed(ending, new StorageUnavailableError(message));
-    const left = await this.#requeue({ ...ended, ending: final });
+  async #storeOrDefer(ended: EndedAttempt): Promise<Result> {
+    const { outcome, result } = this.#endOf(ended);
+    if (await this.#tryChange(outcome, (runs) => runs.settle([outcome]))) return result;
+    const message = `the run ended as ${result.status}, but its outcome could not be stored`;
+    const failed = { ...ended, ending: orFailed(ended.ending, new StorageUnavailableError(message)) };
+    const left = await this.#requeue(failed);
     if (left) return left;
-    const deferred = endedBy(final);
+    const deferred = this.#endOf(failed);
     this.#defer(deferred.outcome);
     return deferred.result;
   }
 
+  /** What is stored of a run that ends here, and its result. */
+  #endOf(ended: EndedAttempt, hasBegun = true): { outcome: RunOutcome; result: Result } {
+    const { run, ending, usage, models, holder, isLost } = ended;
+    const { status, threadStatus, thrown, fault, tasks, preview } = ending;
+    const dead = this.#remainderOf(ended, hasBegun);
+    // Without takeover, no process would complete it.
+    const isRolledBack = ended.isRolledBack && this.#context.capabilities.takeover;
+    const left = isRolledBack ? rolledBack({ ...holder, resumption: null }) : endedAs(status);
+    const updated_at = now();
+    const error = thrown === undefined ? null : thrownMessage(thrown);
+    const threadError = threadStatus === "error" ? error : null;
+    const thread = threadStatus &&
+      !isLost &&
+      !isRolledBack && {
+        ...{ state_updated_at: updated_at, status: threadStatus, error: threadError },
+        ...(preview && { preview }),
+      };
+    const outcome = {
+      runId: run.run_id,
+      holder,
+      run: {
+        ...{ updated_at, error, usage },
+        ...(fault && { fault }),
+        ...(tasks && { tasks }),
+        ...(dead ? { ...died(dead.resumption), attempt: dead.attempt } : left),
+      },
+      threadId: run.thread_id,
+      thread: { updated_at, ...thread },
+      ...(models && { usage: models }),
+    };
+    const stored = { updated_at, status, error, attempt: holder.attempt };
+    return { outcome, result: { ...ending, usage, stored, became: dead ? "dead" : "ended" } };
+  }
+
   /** Requeues a run that another process can resume. Undefined if the run ends here. */
-  async #requeue(
-    ended: Omit<EndedRun, "ifLost" | "lease" | "isTaken" | "atEnd">,
-    hasBegun = true,
-  ): Promise<Omit<RunResult, "isLost"> | undefined> {
+  async #requeue(ended: EndedAttempt, hasBegun = true): Promise<Result | undefined> {
     const remainder = this.#remainderOf(ended, hasBegun);
     if (!remainder || remainder.isDead) return undefined;
     const { run, holder, usage, models, ending } = ended;
@@ -287,13 +270,14 @@ export class RunResults {
       ...{ runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } },
       ...(models && { usage: models }),
     };
-    const isHeld = await this.#tryChange(outcome, async (runs) => {
+    const changed = await this.#tryChange(outcome, async (runs) => {
       if (models) await this.#context.storage.usage?.store(models);
       return runs.update(run_id, patch, holder);
     });
-    if (isHeld === undefined) this.#defer(outcome);
-    const result = { ...ending, usage, stored: storedOf(run, outcome) };
-    if (isHeld === false && (await this.#isTaken({ run, holder }, remainder.attempt)))
+    if (!changed) this.#defer(outcome);
+    const stored = { updated_at, status: run.status, error: null, attempt: holder.attempt };
+    const result = { ...ending, usage, stored };
+    if (changed?.answer === false && (await this.#isTaken({ run, holder }, remainder.attempt)))
       return { ...result, became: "taken" };
     const reason = thrownMessage(ending.thrown);
     this.#context.logger.info({ run_id, thread_id, reason }, "the run was requeued");
@@ -313,24 +297,15 @@ export class RunResults {
     return remainder?.isDead && !storage.deadRuns ? undefined : remainder;
   }
 
-  /** Stores an outcome. False if every attempt failed. Never rejects. */
-  async #store(outcome: RunOutcome): Promise<boolean> {
-    const stored = await this.#tryChange(outcome, async (runs) => {
-      await runs.settle([outcome]);
-      return true;
-    });
-    return stored ?? false;
-  }
-
-  /** Returns the result of a change, or undefined if every attempt failed. Never rejects. */
+  /** Returns the answer of a change, or undefined if every attempt failed. Never rejects. */
   async #tryChange<Answer>(
     { runId: run_id, threadId: thread_id }: RunOutcome,
     change: (runs: RunTable) => Promise<Answer>,
-  ): Promise<Answer | undefined> {
+  ): Promise<{ answer: Answer } | undefined> {
     for (const pause of RETRY_DELAYS_MS) {
       if (pause > 0) await sleep(pause);
       try {
-        return await change(this.#context.storage.runs);
+        return { answer: await change(this.#context.storage.runs) };
       } catch (error) {
         const fields = { err: error, run_id, thread_id };
         this.#context.logger.error(fields, "the outcome of a run could not be stored");
@@ -346,25 +321,10 @@ export class RunResults {
     this.#deferred.set(outcome.threadId, [...outcomes, outcome]);
   }
 
-  async #flushDeferred(threadId: string): Promise<void> {
-    const outcomes = this.#deferred.get(threadId);
-    if (!outcomes) return;
+  async #flushDeferred(threadId: string, outcomes: readonly RunOutcome[]): Promise<void> {
     await this.#context.storage.runs.settle(outcomes);
     const added = this.#deferred.get(threadId)?.filter((outcome) => !outcomes.includes(outcome)) ?? [];
     if (added.length > 0) this.#deferred.set(threadId, added);
     else this.#deferred.delete(threadId);
   }
-}
-
-/** An outcome that does not change the status of the thread. */
-const withoutThread = (outcome: RunOutcome): RunOutcome => ({
-  ...outcome,
-  thread: { updated_at: outcome.thread.updated_at },
-});
-
-function storedOf(
-  run: Run,
-  { run: { updated_at, status = run.status, error = null }, holder }: Pick<RunOutcome, "run" | "holder">,
-) {
-  return { updated_at, status, error, attempt: holder?.attempt ?? run.attempt };
 }
