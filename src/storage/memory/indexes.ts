@@ -224,9 +224,8 @@ export class RunIndex {
   readonly #tasks = new Map<string, NonNullable<RunRow["tasks"]>>();
   readonly #all = new OrderedList(byCreation);
   readonly #byThread = new Map<string, OrderedList<RunRow>>();
-  readonly #unfinished = new Set<RunRow>();
-  /** Unfinished runs with a cancel request. */
-  readonly #cancelled = new Set<RunRow>();
+  /** Unfinished runs, and whether their cancellation is requested. */
+  readonly #unfinished = new Map<RunRow, boolean>();
 
   get(runId: string): RunRow | undefined {
     return this.#rows.get(runId);
@@ -267,7 +266,7 @@ export class RunIndex {
     this.#byThread.set(run.thread_id, runs);
     this.#rows.set(run.run_id, run);
     if (tasks) this.#tasks.set(run.run_id, tasks);
-    if (!isFinished(run)) this.#unfinished.add(run);
+    if (!isFinished(run)) this.#unfinished.set(run, false);
   }
 
   /** Patches in place: a patch does not change the fields that runs are ordered by. False if the run has ended. */
@@ -277,7 +276,7 @@ export class RunIndex {
     Object.assign(run, fields);
     if (tasks) this.#tasks.set(run.run_id, tasks);
     else if (tasks === null) this.#tasks.delete(run.run_id);
-    if (isFinished(run)) this.#finish(run);
+    if (isFinished(run)) this.#unfinished.delete(run);
     return true;
   }
 
@@ -288,25 +287,20 @@ export class RunIndex {
     if (runs?.items.length === 0) this.#byThread.delete(run.thread_id);
     this.#rows.delete(run.run_id);
     this.#tasks.delete(run.run_id);
-    this.#finish(run);
+    this.#unfinished.delete(run);
   }
 
   cancel(runId: string): void {
     const run = this.#rows.get(runId);
-    if (run && this.#unfinished.has(run)) this.#cancelled.add(run);
+    if (run && this.#unfinished.has(run)) this.#unfinished.set(run, true);
   }
 
   unfinished(): RunRow[] {
-    return [...this.#unfinished];
+    return [...this.#unfinished.keys()];
   }
 
   cancelled(): RunRow[] {
-    return [...this.#cancelled];
-  }
-
-  #finish(run: RunRow): void {
-    this.#unfinished.delete(run);
-    this.#cancelled.delete(run);
+    return this.unfinished().filter((run) => this.#unfinished.get(run));
   }
 }
 

@@ -188,29 +188,17 @@ export function containing(filter: unknown): (value: unknown) => boolean {
 const MAX_LABEL_LENGTH = 512;
 
 /** The labels of a thread's metadata. */
-export function labelsOf(metadata: JsonObject): string[] {
-  const labels: string[] = [];
-  for (const [key, value] of Object.entries(metadata)) {
-    const label = labelOf(key, value);
-    if (label !== undefined) labels.push(label);
-  }
-  return labels;
-}
+export const labelsOf = (metadata: JsonObject): string[] => splitFilter(metadata).facts;
 
 /** Splits a filter into the labels to look up and the rest, which `contains()` must test; undefined if nothing remains. */
 export function splitFilter(filter: JsonObject): { facts: string[]; rest: JsonObject | undefined } {
   const facts: string[] = [];
   const rest: [string, unknown][] = [];
   for (const [key, value] of Object.entries(filter)) {
-    const label = labelOf(key, value);
-    if (label === undefined) rest.push([key, value]);
-    else facts.push(label);
+    const isScalar = value === null || (value !== undefined && typeof value !== "object");
+    const label = isScalar ? JSON.stringify([key, value]) : undefined;
+    if (label !== undefined && label.length <= MAX_LABEL_LENGTH) facts.push(label);
+    else rest.push([key, value]);
   }
   return { facts, rest: rest.length > 0 ? Object.fromEntries(rest) : undefined };
-}
-
-function labelOf(key: string, value: unknown): string | undefined {
-  if (value === undefined || (typeof value === "object" && value !== null)) return undefined;
-  const label = JSON.stringify([key, value]);
-  return label.length <= MAX_LABEL_LENGTH ? label : undefined;
 }

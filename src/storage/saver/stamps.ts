@@ -37,16 +37,11 @@ export function runIdOf(config: RunnableConfig): string | undefined {
 export function stamped(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
   const { run_id: _1, run_attempt: _2, ...own } = metadata as CheckpointMetadata<Record<string, unknown>>;
   const runId = runIdOf(config);
-  const stamps = { ...publicKeys(config.configurable), ...publicKeys(config.metadata) };
-  return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };
-}
-
-/** Scalars only: objects in a graph's configurable may be anything, including models and clients with their API keys. */
-function publicKeys(entries: Record<string, unknown> = {}): Record<string, unknown> {
   const stamps: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(entries)) {
-    if (!INTERNAL_KEY.test(key) && SCALAR.has(typeof value) && !RESERVED.has(key) && !namesSecret(key))
-      stamps[key] = maskSecrets(value);
-  }
-  return stamps;
+  // Scalars only: objects in a graph's configurable may be anything, including models and clients with their API keys.
+  for (const entries of [config.configurable, config.metadata])
+    for (const [key, value] of Object.entries<unknown>(entries ?? {}))
+      if (!INTERNAL_KEY.test(key) && SCALAR.has(typeof value) && !RESERVED.has(key) && !namesSecret(key))
+        stamps[key] = maskSecrets(value);
+  return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };
 }
