@@ -1,5 +1,5 @@
 import type { Pool, QueryResultRow } from "pg";
-import { type ExplainError, guarded, storageError } from "../driver/errors.js";
+import { type ExplainError, storageError } from "../driver/errors.js";
 import { isConflict } from "./errors.js";
 import { CONNECT_TIMEOUT, type PostgresDriver, type PostgresOptions } from "./options.js";
 
@@ -42,10 +42,10 @@ export class PostgresPool {
   }
 
   /** Run a frequent statement: it is parsed once per connection. */
-  readonly query: Query = (text, values = []) => this.#query(text, values, this.#nameOf(text));
+  readonly query: Query = (text, values) => this.#query(text, values, this.#names);
 
   /** Run a statement whose plan depends on its values: it is planned for each call. */
-  readonly queryOnce: Query = (text, values = []) => this.#query(text, values, undefined);
+  readonly queryOnce: Query = (text, values) => this.#query(text, values);
 
   /** Run statements for pg-boss, which handles the driver's errors itself. */
   readonly execute = async (text: string, values: unknown[] = []): Promise<{ rows: unknown[] }> =>
@@ -56,15 +56,13 @@ export class PostgresPool {
    * if PostgreSQL aborts the transaction in favor of another one.
    */
   async transaction<T>(work: (query: Query) => Promise<T>, timeout?: number): Promise<T> {
-    return guarded(this.explain, async () => {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await this.#transact(work, timeout);
-        } catch (error) {
-          if (!isRetried(error, attempt)) throw error;
-        }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#transact(work, timeout);
+      } catch (error) {
+        if (!isRetried(error, attempt)) throw storageError(error, this.explain);
       }
-    });
+    }
   }
 
   async #transact<T>(work: (query: Query) => Promise<T>, timeout: number | undefined): Promise<T> {
@@ -99,23 +97,18 @@ export class PostgresPool {
 
   async #query<Row extends QueryResultRow>(
     text: string,
-    values: readonly unknown[],
-    name: string | undefined,
-    attempt = 1,
+    values: readonly unknown[] = [],
+    names?: Map<string, string>,
   ): Promise<Row[]> {
-    try {
-      const { rows } = await this.#pool.query<Row>({ name, text, values: [...values] });
-      return rows;
-    } catch (error) {
-      if (isRetried(error, attempt)) return this.#query(text, values, name, attempt + 1);
-      throw storageError(error, this.explain);
+    const name = names && (names.get(text) ?? `gs_${names.size}`);
+    if (name !== undefined) names?.set(text, name);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const { rows } = await this.#pool.query<Row>({ name, text, values: [...values] });
+        return rows;
+      } catch (error) {
+        if (!isRetried(error, attempt)) throw storageError(error, this.explain);
+      }
     }
-  }
-
-  #nameOf(text: string): string | undefined {
-    if (!this.#names) return undefined;
-    const name = this.#names.get(text) ?? `gs_${this.#names.size}`;
-    this.#names.set(text, name);
-    return name;
   }
 }

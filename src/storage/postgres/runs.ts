@@ -134,12 +134,14 @@ export class PostgresRuns implements RunTable {
 
   /** One outcome is one statement. Several are executed in order, in one transaction. */
   async settle(outcomes: readonly RunOutcome[]): Promise<void> {
-    const [first, ...others] = outcomes;
-    if (!first) return;
-    if (others.length === 0) return this.#settleOne(this.#pool.query, first);
-    await this.#pool.transaction(async (query) => {
-      for (const outcome of outcomes) await this.#settleOne(query, outcome);
-    });
+    const settle = async (query: Query) => {
+      for (const { runId, holder, run, threadId, thread, usage } of outcomes) {
+        const values = [runId, threadId, toJsonColumn(run), toJsonColumn(thread), ...holderOf(holder)];
+        if (usage) await query(this.#sql.settleWithUsage, [...values, storeUsage(usage)]);
+        else await query(this.#sql.settle, values);
+      }
+    };
+    await (outcomes.length > 1 ? this.#pool.transaction(settle) : settle(this.#pool.query));
   }
 
   async delete(threadId: string, runId: string): Promise<boolean> {
@@ -192,12 +194,6 @@ export class PostgresRuns implements RunTable {
   async tasks(threadId: string, runId: string): Promise<RunTasks | null> {
     const [run] = await this.#pool.query<{ tasks: RunTasks | null }>(this.#sql.tasks, [runId, threadId]);
     return run?.tasks ?? null;
-  }
-
-  async #settleOne(query: Query, { runId, holder, run, threadId, thread, usage }: RunOutcome): Promise<void> {
-    const values = [runId, threadId, toJsonColumn(run), toJsonColumn(thread), ...holderOf(holder)];
-    if (usage) await query(this.#sql.settleWithUsage, [...values, storeUsage(usage)]);
-    else await query(this.#sql.settle, values);
   }
 }
 

@@ -108,7 +108,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       Promise.all(
         Object.entries(newVersions).map(async ([channel, version]) => {
           const isSet = Object.hasOwn(channel_values, channel);
-          const value = isSet ? await this.#serialize(channel_values[channel]) : EMPTY;
+          const value = isSet ? await this.serde.dumpsTyped(channel_values[channel]) : EMPTY;
           return { channel, version: String(version), value };
         }),
       ),
@@ -134,7 +134,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     const { writes: own, replace } = numbered(writes);
     const entries = own.map(async ({ idx, channel, value }) => {
       const key = { thread: thread_id, ns: checkpoint_ns, id: checkpoint_id, task: taskId, idx };
-      return { ...key, channel, value: await this.#serialize(value), replace };
+      return { ...key, channel, value: await this.serde.dumpsTyped(value), replace };
     });
     const run = heldRun(this.#held, config);
     await this.#writer.store(thread_id, {
@@ -198,11 +198,6 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       kind !== "write" || isWriteNeeded(detail ?? "", channel ?? "", needed);
     return tuplesOf(rows.filter(isRead), this.serde);
   }
-
-  async #serialize(value: unknown): Promise<Serialized> {
-    const [type, bytes] = await this.serde.dumpsTyped(value);
-    return { type, bytes };
-  }
 }
 
 interface PageOptions {
@@ -214,7 +209,7 @@ interface PageOptions {
 }
 
 /** The value of a channel without a value. */
-const EMPTY: Serialized = { type: "empty", bytes: undefined };
+const EMPTY: Serialized = ["empty", undefined];
 
 // Conversion of rows to checkpoints.
 

@@ -38,14 +38,9 @@ export class PostgresWriter {
     });
   }
 
+  /** Sends the requests that fit into one statement. A request waits while an earlier one of its thread is in flight. */
   #next(): void {
     if (this.#inFlight >= MAX_CONCURRENT || this.#waiting.length === 0) return;
-    const [batch, requests] = this.#take();
-    if (requests.length > 0) void this.#send(batch, requests);
-  }
-
-  /** Takes the requests that fit into one statement. A request waits while an earlier one of its thread is in flight. */
-  #take(): [Batch, Request[]] {
     const batch = new Batch();
     const requests: Request[] = [];
     const remaining: Request[] = [];
@@ -58,7 +53,7 @@ export class PostgresWriter {
       }
     }
     this.#waiting = remaining;
-    return [batch, requests];
+    if (requests.length > 0) void this.#send(batch, requests);
   }
 
   async #send(batch: Batch, requests: readonly Request[]): Promise<void> {
@@ -75,9 +70,11 @@ export class PostgresWriter {
 
   async #store(batch: Batch, requests: readonly Request[]): Promise<void> {
     try {
-      const stored = new Stored(await this.#pool.query<StoredRow>(this.#sql, batch.parameters));
+      const stored = new Map<string, string | null>();
+      for (const { kind, id, version } of await this.#pool.query<StoredRow>(this.#sql, batch.parameters))
+        stored.set(`${kind} ${id}`, version);
       for (const { threadId, entries, resolve, reject } of requests) {
-        const error = stored.errorFor(threadId, entries);
+        const error = errorFor(threadId, entries, stored);
         if (error) reject(error);
         else resolve();
       }
@@ -109,31 +106,24 @@ interface StoredRow {
   version: string | null;
 }
 
-/** The result of a statement: what it stored. */
-class Stored {
-  readonly #runs = new Set<string>();
-  readonly #checkpoints = new Set<string>();
-  readonly #versions = new Map<string, string | null>();
-
-  constructor(rows: readonly StoredRow[]) {
-    for (const { kind, id, version } of rows) {
-      if (kind === "run") this.#runs.add(id);
-      else if (kind === "checkpoint") this.#checkpoints.add(id);
-      else this.#versions.set(id, version);
-    }
+/**
+ * The reason why the entries were not stored; undefined if they were. Updates the version of an edited thread.
+ * @param stored versions by kind and id
+ */
+function errorFor(
+  threadId: string,
+  { run, edit, checkpoints }: Entries,
+  stored: ReadonlyMap<string, string | null>,
+): Error | undefined {
+  if (run && !stored.has(`run ${run.run_id}`)) return new RunTakenError(run.run_id);
+  if (edit) {
+    const version = stored.get(`edit ${threadId}`);
+    if (version == null) return new ThreadChangedError(threadId);
+    edit.version = version;
   }
-
-  /** The reason why the entries were not stored; undefined if they were. Updates the version of an edited thread. */
-  errorFor(threadId: string, { run, edit, checkpoints }: Entries): Error | undefined {
-    if (run && !this.#runs.has(run.run_id)) return new RunTakenError(run.run_id);
-    if (edit) {
-      const version = this.#versions.get(threadId);
-      if (version == null) return new ThreadChangedError(threadId);
-      edit.version = version;
-    }
-    for (const { id } of checkpoints) if (!this.#checkpoints.has(id)) return new ThreadChangedError(threadId);
-    return undefined;
-  }
+  for (const { id } of checkpoints)
+    if (!stored.has(`checkpoint ${id}`)) return new ThreadChangedError(threadId);
+  return undefined;
 }
 
 /** The version of a thread's row that an edit is based on. */
@@ -144,10 +134,7 @@ export interface EditGuard {
 // Entries of a statement.
 
 /** A serialized value; undefined bytes mean an empty slot. */
-export interface Serialized {
-  type: string;
-  bytes: Uint8Array | undefined;
-}
+export type Serialized = readonly [type: string, bytes: Uint8Array | undefined];
 
 interface CheckpointEntry {
   thread: string;
@@ -216,7 +203,13 @@ class Batch {
     const [entry] = [...checkpoints, ...writes];
     if (edit) this.#edits.push(JSON.stringify({ thread: entry?.thread, version: edit.version }));
     const owner = { run: run?.run_id, edit: edit?.version };
-    for (const checkpoint of checkpoints) this.#addCheckpoint(checkpoint, owner);
+    for (const { values, checkpoint, metadata, ...slot } of checkpoints) {
+      const { thread, ns } = slot;
+      const key = JSON.stringify({ ...owner, ...slot });
+      this.#checkpoints.push(`${key.slice(0, -1)},"checkpoint":${checkpoint},"metadata":${metadata}}`);
+      for (const { value, ...channel } of values)
+        this.#values.push(JSON.stringify({ ...owner, thread, ns, ...channel, ...this.#slice(value) }));
+    }
     for (const { value, replace, ...write } of writes) {
       (replace ? this.#replacedWrites : this.#keptWrites).push(
         JSON.stringify({ ...owner, ...write, ...this.#slice(value) }),
@@ -233,16 +226,7 @@ class Batch {
     return [...json, Buffer.concat(this.#bytes), runs, `[${this.#edits.join()}]`];
   }
 
-  #addCheckpoint(entry: CheckpointEntry, owner: { run?: string; edit?: string }): void {
-    const { thread, ns, id, parent, known, checkpoint, metadata, values } = entry;
-    const key = JSON.stringify({ ...owner, known, thread, ns, id, parent });
-    this.#checkpoints.push(`${key.slice(0, -1)},"checkpoint":${checkpoint},"metadata":${metadata}}`);
-    for (const { value, ...slot } of values) {
-      this.#values.push(JSON.stringify({ ...owner, thread, ns, ...slot, ...this.#slice(value) }));
-    }
-  }
-
-  #slice({ type, bytes }: Serialized) {
+  #slice([type, bytes]: Serialized) {
     const start = this.#end;
     if (bytes) {
       this.#bytes.push(bytes);
