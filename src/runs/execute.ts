@@ -363,8 +363,7 @@ export class Execution {
     const guard = check && new CallGuard(check);
     if (guard) this.#usage.guardCalls(guard);
     const callbacks = new ModelCallbacks(this.#usage);
-    if (watch) callbacks.addHandler(watch, true);
-    this.#frames.attach(callbacks);
+    for (const handler of [watch, this.#frames.toolPlaces]) if (handler) callbacks.addHandler(handler, true);
     return guard ? guardModelCalls(callbacks, guard) : callbacks;
   }
 

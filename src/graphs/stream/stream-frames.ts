@@ -1,5 +1,4 @@
 /** Converts LangGraph's stream chunks to the events of a run's stream, as JSON (docs/specification.md#streams). */
-import type { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { BaseMessageChunk } from "@langchain/core/messages";
 import { isRecord, type JsonObject } from "../../models/common.js";
 import type { StreamMode } from "../../models/run.js";
@@ -95,6 +94,8 @@ export class StreamFrames {
   interrupts: unknown[] | undefined;
   /** True once a mode event was emitted: the run must not be retried after that (docs/specification.md#streams, 7). */
   emitted = false;
+  /** Add to the run's callbacks: a handler for information that is not in the chunks. */
+  readonly toolPlaces: ToolNamespaces | undefined;
 
   readonly #options: StreamFramesOptions;
   readonly #modes: ReadonlySet<StreamMode>;
@@ -102,7 +103,6 @@ export class StreamFrames {
   readonly #updates: NodeUpdates | undefined;
   readonly #messages: MessageFrames | undefined;
   readonly #held: HeldOutput | undefined;
-  readonly #toolPlaces: ToolNamespaces | undefined;
 
   constructor(options: StreamFramesOptions, sink: EventSink) {
     this.#options = options;
@@ -111,14 +111,9 @@ export class StreamFrames {
     if (options.holdMessages) this.#held = new HeldOutput(options.filter);
     if (this.#modes.has("updates"))
       this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
-    if (this.#modes.has("tools")) this.#toolPlaces = new ToolNamespaces();
+    if (this.#modes.has("tools")) this.toolPlaces = new ToolNamespaces();
     if (this.#modes.has("messages"))
-      this.#messages = new MessageFrames((event, data) => this.#emit(event, data));
-  }
-
-  /** Attach to the run's callbacks, for information that is not in the chunks. */
-  attach(callbacks: CallbackManager): void {
-    if (this.#toolPlaces) callbacks.addHandler(this.#toolPlaces, true);
+      this.#messages = new MessageFrames((event, namespace, data) => this.#emit(event, namespace, data));
   }
 
   /** Process one chunk. `namespace` is empty for the root graph, and for chunks without a namespace. */
@@ -138,7 +133,7 @@ export class StreamFrames {
     const shown = isRoot || unfilteredEvents ? event : visibleEvent(event, filter);
     const masked =
       isRecord(shown) && "metadata" in shown ? { ...shown, metadata: metadataToWire(shown.metadata) } : shown;
-    this.#emit("events", toJson(masked, "events"));
+    this.#emit("events", ROOT, toJson(masked, "events"));
   }
 
   /** Reset before a retry: drop the state of the failed attempt. */
@@ -158,46 +153,35 @@ export class StreamFrames {
     return tryOr(() => this.answer(toWire)) ?? {};
   }
 
-  #emit(event: string, data: string | SplitJson): void {
+  #emit(event: string, namespace: readonly string[], data: string | SplitJson): void {
     this.emitted = true;
-    this.#sink(event, data);
-  }
-
-  #send(mode: string, namespace: readonly string[], data: string | SplitJson): void {
-    this.#emit(mode + this.#suffix(namespace), data);
-  }
-
-  #suffix(namespace: readonly string[]): string {
-    return this.#options.subgraphs && namespace.length > 0 ? `|${namespace.join("|")}` : "";
+    const isOfSubgraph = this.#options.subgraphs && namespace.length > 0;
+    this.#sink(isOfSubgraph ? `${event}|${namespace.join("|")}` : event, data);
   }
 
   #takeValues(namespace: readonly string[], payload: unknown): void {
     const isRoot = namespace.length === 0;
-    if (isRoot) this.#remember(payload);
+    // LangGraph reports the interrupts of one superstep task by task.
+    if (isRoot && isRecord(payload) && INTERRUPT_KEY in payload)
+      this.interrupts = [...(this.interrupts ?? []), payload[INTERRUPT_KEY]].flat();
+    else if (isRoot) {
+      this.lastValues = payload;
+      // The superstep has ended. Messages that are still held were not written to visible keys.
+      this.#held?.clear();
+    }
     if (!this.#modes.has("values") && !this.#messages) return;
     const shown = filterAt(this.#options.filter, namespace).values(payload);
     if (isRoot) this.#messages?.values(shown);
     // Omit empty values of a subgraph: clients would apply them to the root graph's values.
     if (this.#modes.has("values") && (isRoot || !isNothing(shown)))
-      this.#send("values", namespace, toJson(shown, "values"));
-  }
-
-  #remember(payload: unknown): void {
-    // LangGraph reports the interrupts of one superstep task by task.
-    if (isRecord(payload) && INTERRUPT_KEY in payload)
-      this.interrupts = [...(this.interrupts ?? []), payload[INTERRUPT_KEY]].flat();
-    else {
-      this.lastValues = payload;
-      // The superstep has ended. Messages that are still held were not written to visible keys.
-      this.#held?.clear();
-    }
+      this.#emit("values", namespace, toJson(shown, "values"));
   }
 
   #takeUpdates(namespace: readonly string[], updates: JsonObject, isNode: boolean): void {
     const shown = isNode
       ? filterAt(this.#options.filter, namespace).updates(updates)
       : withoutValues(updates);
-    this.#send("updates", namespace, toJson(shown, "updates"));
+    this.#emit("updates", namespace, toJson(shown, "updates"));
   }
 
   #takeMessage(namespace: readonly string[], payload: unknown): void {
@@ -209,15 +193,15 @@ export class StreamFrames {
 
   #sendMessage(namespace: readonly string[], message: unknown, metadata: unknown): void {
     if (this.#modes.has("messages-tuple"))
-      this.#send(TUPLE_EVENT, namespace, messageTupleJson(message, metadata));
-    this.#messages?.chunk(this.#suffix(namespace), message, metadata);
+      this.#emit(TUPLE_EVENT, namespace, messageTupleJson(message, metadata));
+    this.#messages?.chunk(namespace, message, metadata);
   }
 
   #takeOther(namespace: readonly string[], mode: string, payload: unknown): void {
     if (isEnvelope(mode, payload)) return this.#takeCheckpointId(namespace, payload);
     if (!this.#modes.has(mode as StreamMode)) return;
     const place = mode === "tools" ? this.#placeOfCall(namespace, payload) : namespace;
-    this.#send(mode, place, toJson(this.#shown(mode, payload, namespace), mode));
+    this.#emit(mode, place, toJson(this.#shown(mode, payload, namespace), mode));
   }
 
   /** Namespace of the task that made the call: newer releases of LangGraph report only the task's graph. */
@@ -227,11 +211,11 @@ export class StreamFrames {
   }
 
   #tasksOf(payload: unknown): readonly string[] {
-    return isRecord(payload) ? (this.#toolPlaces?.of(payload.toolCallId) ?? []) : [];
+    return isRecord(payload) ? (this.toolPlaces?.of(payload.toolCallId) ?? []) : [];
   }
 
   #takeCheckpointId(namespace: readonly string[], id: unknown): void {
-    if (this.#options.checkpointIds) this.#send(CHECKPOINT_ID, namespace, toJson(id, "checkpoints"));
+    if (this.#options.checkpointIds) this.#emit(CHECKPOINT_ID, namespace, toJson(id, "checkpoints"));
   }
 
   #shown(mode: string, payload: unknown, namespace: readonly string[]): unknown {
@@ -278,51 +262,51 @@ const withoutValues = (updates: JsonObject): JsonObject =>
 /** Receives one event: its name, and its data as one line of JSON. */
 type EventSink = (event: string, data: string | SplitJson) => void;
 
+const ROOT: readonly string[] = [];
+
 type Chunk = BaseMessageChunk & { id?: string };
 
 const isChunk = (message: unknown): message is Chunk =>
   isMessage(message) && typeof (message as { concat?: unknown }).concat === "function";
 
 class MessageFrames {
-  readonly #sink: EventSink;
+  readonly #emit: (event: string, namespace: readonly string[], data: string) => void;
   /** Incomplete messages, by id. */
   readonly #growing = new Map<string, Chunk>();
   readonly #announced = new Set<string>();
   readonly #completed = new Set<string>();
 
-  constructor(sink: EventSink) {
-    this.#sink = sink;
+  constructor(emit: (event: string, namespace: readonly string[], data: string) => void) {
+    this.#emit = emit;
   }
 
   /** Process a chunk of a message, or a whole message that a node returned. */
-  chunk(suffix: string, message: unknown, metadata: unknown): void {
+  chunk(namespace: readonly string[], message: unknown, metadata: unknown): void {
     if (!isMessage(message) || typeof message.id !== "string") return;
     const { id } = message;
     if (!this.#announced.has(id)) {
       this.#announced.add(id);
-      this.#sink(
-        MESSAGE_EVENTS.metadata + suffix,
-        toJson({ [id]: { metadata: metadataToWire(metadata) } }, "messages"),
-      );
+      const announced = { [id]: { metadata: metadataToWire(metadata) } };
+      this.#emit(MESSAGE_EVENTS.metadata, namespace, toJson(announced, "messages"));
     }
-    if (isChunk(message)) this.#grow(suffix, id, message);
-    else this.#complete(suffix, [message]);
+    if (isChunk(message)) this.#grow(namespace, id, message);
+    else this.#complete(namespace, [message]);
   }
 
-  #grow(suffix: string, id: string, chunk: Chunk): void {
+  #grow(namespace: readonly string[], id: string, chunk: Chunk): void {
     const before = this.#growing.get(id);
     const whole = before ? (before.concat(chunk) as Chunk) : chunk;
     this.#growing.set(id, whole);
-    this.#sink(MESSAGE_EVENTS.partial + suffix, toJson([whole], "messages"));
+    this.#emit(MESSAGE_EVENTS.partial, namespace, toJson([whole], "messages"));
   }
 
   /** Process the values after a superstep: their messages are complete. */
   values(values: unknown): void {
     const messages = isRecord(values) ? values.messages : values;
-    if (Array.isArray(messages)) this.#complete("", messages);
+    if (Array.isArray(messages)) this.#complete(ROOT, messages);
   }
 
-  #complete(suffix: string, messages: readonly unknown[]): void {
+  #complete(namespace: readonly string[], messages: readonly unknown[]): void {
     const fresh = messages.filter((message) => {
       if (!isMessage(message) || typeof message.id !== "string" || this.#completed.has(message.id))
         return false;
@@ -330,6 +314,6 @@ class MessageFrames {
       this.#growing.delete(message.id);
       return true;
     });
-    if (fresh.length > 0) this.#sink(MESSAGE_EVENTS.complete + suffix, toJson(fresh, "messages"));
+    if (fresh.length > 0) this.#emit(MESSAGE_EVENTS.complete, namespace, toJson(fresh, "messages"));
   }
 }
