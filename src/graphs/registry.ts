@@ -188,9 +188,10 @@ export class GraphRegistry {
     const loaded = this.#graphs.get(graphId);
     if (!loaded) throw new NotFoundError("assistant", graphId);
     if (loaded.kind === "fault") throw new GraphNotLoadedError(graphId, loaded.fault);
-    const bound = await (loaded.kind === "factory"
-      ? this.#made(graphId, loaded.factory(config, access))
-      : this.#kept(graphId, loaded.graph));
+    let binding = this.#bound.get(graphId);
+    if (loaded.kind === "factory") binding = this.#made(graphId, loaded.factory(config, access));
+    else if (!binding) this.#bound.set(graphId, (binding = this.#bind(graphId, loaded.graph)));
+    const bound = await binding;
     if (access === "threads.create_run" && bound.version === undefined) await this.versionOf(bound);
     return bound;
   }
@@ -205,15 +206,6 @@ export class GraphRegistry {
     const made = await graph;
     this.#brokenFactories.delete(graphId);
     return this.#bind(graphId, made);
-  }
-
-  #kept(graphId: string, graph: ServedGraph): Promise<BoundGraph> {
-    let bound = this.#bound.get(graphId);
-    if (!bound) {
-      bound = this.#bind(graphId, graph);
-      this.#bound.set(graphId, bound);
-    }
-    return bound;
   }
 
   /** Bind a copy: the user's graph object is not modified. */

@@ -78,11 +78,6 @@ function dictToWire(value: { toDict(): { type: string; data: JsonObject } }, wal
   return { ...(isRecord(fields) && fields), type: convert(type, walk) };
 }
 
-function isPlain(value: object): value is JsonObject {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 /** Convert a class instance. */
 function instanceToWire(value: object, walk: Walk): unknown {
   if (isMessage(value)) return messageToWire(value, walk);
@@ -145,8 +140,12 @@ function convert(value: unknown, walk: Walk): unknown {
     if (ancestors.length > MAX_SERIALIZABLE_DEPTH)
       throw new Error(`nested more than ${MAX_SERIALIZABLE_DEPTH} deep`);
     if (Array.isArray(value)) return listToWire(value, walk);
-    if (isPlain(value) && typeof value.toJSON !== "function") return recordToWire(value, walk);
-    return instanceToWire(value, walk);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    const isPlain = prototype === Object.prototype || prototype === null;
+    const record = value as JsonObject;
+    return isPlain && typeof record.toJSON !== "function"
+      ? recordToWire(record, walk)
+      : instanceToWire(value, walk);
   } catch (error) {
     if (walk.strict) throw error;
     return `[unreadable: ${errorMessage(error)}]`;

@@ -14,8 +14,6 @@ export interface Timed extends Omit<RunTask, "started_at" | "ended_at"> {
   to: number | undefined;
 }
 
-const timeOf = (at: number): string => new Date(at).toISOString();
-
 export class RunTimes {
   readonly #first: Timed[] = [];
   readonly #last: Timed[] = [];
@@ -57,8 +55,8 @@ export class RunTimes {
   list(): RunTasks {
     const tasks = [...this.#first, ...this.#last].map(({ from, to, state, usage, ...task }) => ({
       ...task,
-      started_at: timeOf(from),
-      ended_at: to === undefined ? null : timeOf(to),
+      started_at: new Date(from).toISOString(),
+      ended_at: to === undefined ? null : new Date(to).toISOString(),
       state,
       usage,
     }));
