@@ -78,7 +78,8 @@ export async function readBody(
   const held: HeldBody = { bytes: 0 };
   try {
     const raw = read ?? (await readBytes(req, limits, held));
-    const isPlain = raw.length === 0 || !isGzip(req.headers["content-encoding"]);
+    const encoding = req.headers["content-encoding"];
+    const isPlain = raw.length === 0 || encoding === undefined || !isGzip(encoding);
     return parseJson(isPlain ? raw : await inflate(raw, limits, held));
   } finally {
     limits.budget.close(held);
@@ -120,9 +121,9 @@ function readBytes(req: IncomingMessage, { limit, budget }: BodyLimits, held: He
   });
 }
 
-function isGzip(encoding: string | undefined): boolean {
-  const name = encoding?.trim().toLowerCase();
-  if (!name || name === "identity") return false;
+function isGzip(encoding: string): boolean {
+  const name = encoding.trim().toLowerCase();
+  if (name === "" || name === "identity") return false;
   if (name === "gzip") return true;
   throw InvalidRequestError.at(
     ["header", "content-encoding"],

@@ -37,20 +37,21 @@ export async function sendStream(
   const flush = setImmediate(() => {
     if (!res.destroyed) res.flushHeaders();
   });
-  await pumpFrames(res, stream, unread, logger, () => clearImmediate(flush));
+  await pumpFrames(res, stream, unread, logger, flush);
 }
 
 /**
  * Writes the frames of `stream` to `out` and ends it. If the reader disconnects, the stream is
  * disconnected. If frames were lost or the storage is unreachable, the connection is closed without
  * an end event, so that the reader assumes neither completion nor failure of the run.
+ * @param flush sends the headers, unless a frame is ready before
  */
 export async function pumpFrames(
   out: Writable,
   stream: FrameStream & { run?: { run_id: string }; thread_id?: string },
   unread: WriteBudget,
   logger: Logger,
-  onFirstFrame?: () => void,
+  flush?: NodeJS.Immediate,
 ): Promise<void> {
   const onClose = () => {
     if (!out.writableFinished) stream.disconnect();
@@ -66,7 +67,7 @@ export async function pumpFrames(
     for await (const batch of stream.frames) {
       if (out.destroyed) return;
       if (batch.length === 0) continue;
-      onFirstFrame?.();
+      clearImmediate(flush);
       const written = writer.write(bytesOf(batch));
       if (written !== true && !(await written)) return;
     }
