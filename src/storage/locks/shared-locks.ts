@@ -8,7 +8,7 @@ export interface RemoteLock {
   /** Aborts when the session, and thus the lock, is lost. */
   readonly lost: AbortSignal;
   /** See `ThreadLease.confirm`. */
-  confirm(): Promise<void> | undefined;
+  readonly confirm: () => Promise<void> | undefined;
   /** Release the lock. Resolves to true if another process waits for the thread. Never rejects. */
   free(): Promise<boolean>;
 }
@@ -46,9 +46,11 @@ export class SharedThreadLocks implements ThreadLocks {
   }
 
   async acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined> {
-    const { wait, signal } = options;
+    const { wait, first, signal } = options;
     if (wait && this.#uncertain.has(threadId)) await this.#uncertain.known(threadId, signal);
-    this.#rejectIfFull(threadId, options);
+    // The local queue does not count its first caller. If another process has the lock, that caller waits as well.
+    if (wait && !first && this.#waitingForOthers.has(threadId) && this.waiting(threadId) >= this.#maxWaiting)
+      throw this.#full(threadId);
     const turn = await this.#own.acquire(threadId, options);
     if (!turn) return undefined;
     let lock: RemoteLock | undefined;
@@ -67,12 +69,6 @@ export class SharedThreadLocks implements ThreadLocks {
 
   waiting(threadId: string): number {
     return this.#own.waiting(threadId) + (this.#waitingForOthers.has(threadId) ? 1 : 0);
-  }
-
-  /** The local queue does not count its first caller. If another process has the lock, that caller waits as well. */
-  #rejectIfFull(threadId: string, { wait, first }: AcquireOptions): void {
-    if (!wait || first || !this.#waitingForOthers.has(threadId)) return;
-    if (this.waiting(threadId) >= this.#maxWaiting) throw this.#full(threadId);
   }
 
   async #acquireFromOthers(
@@ -114,7 +110,7 @@ export class SharedThreadLocks implements ThreadLocks {
     };
     return {
       lost: lost.signal,
-      confirm: () => lock.confirm(),
+      confirm: lock.confirm,
       release: () => (released ??= release()),
     };
   }
@@ -127,9 +123,8 @@ export class SharedThreadLocks implements ThreadLocks {
 /** Whether the lock was released for other processes, see `AcquireOptions.givesWay`. */
 async function freedFor(lock: RemoteLock, givesWay: AcquireOptions["givesWay"]): Promise<boolean> {
   let keeps = false;
-  const { lost } = lock;
   try {
-    keeps = !(await givesWay?.({ lost, confirm: () => lock.confirm() }));
+    keeps = !(await givesWay?.(lock));
   } finally {
     if (!keeps) await lock.free();
   }

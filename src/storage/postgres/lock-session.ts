@@ -60,7 +60,9 @@ export const isOutOfLocks = (error: unknown): boolean =>
 export class LockSession {
   readonly #client: Client;
   readonly #channel: string;
-  readonly #lost = new AbortController();
+  readonly #loss = new AbortController();
+  /** Aborts when the connection ends, which frees all locks. */
+  readonly lost = this.#loss.signal;
   readonly #wakers = new Map<string, Set<() => void>>();
   readonly #ticking: NodeJS.Timeout;
   /** Keys that are locked. */
@@ -98,11 +100,6 @@ export class LockSession {
       client.end().catch(() => undefined);
       throw error;
     }
-  }
-
-  /** Aborts when the connection ends, which frees all locks. */
-  get lost(): AbortSignal {
-    return this.#lost.signal;
   }
 
   /** Execute commands in order, in one statement. Rejects with the reason of `lost` when the connection ends. */
@@ -248,7 +245,7 @@ export class LockSession {
   #lose(): void {
     if (this.lost.aborted) return;
     clearInterval(this.#ticking);
-    this.#lost.abort(new Error("the connection of the thread locks was lost"));
+    this.#loss.abort(new Error("the connection of the thread locks was lost"));
     const reason = this.lost.reason as Error;
     for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(reason);
     this.#queue = [];

@@ -23,13 +23,13 @@ export class PostgresLocks implements RemoteLocks {
   }
 
   async take(threadId: string): Promise<RemoteLock | undefined> {
-    const key = this.#keyOf(threadId);
+    const key = lockKey("thread", this.#schema, threadId);
     const [session, [isOurs]] = await this.#inSession((one) => one.request(key, "try"));
     return isOurs ? lockOf(session, key) : undefined;
   }
 
   async wait(threadId: string, { yields, signal }: Waiting): Promise<RemoteLock> {
-    const key = this.#keyOf(threadId);
+    const key = lockKey("thread", this.#schema, threadId);
     let leavesFirst = yields;
     const [session] = await this.#inSession(async (one) => {
       const options = { yields: leavesFirst, signal };
@@ -37,10 +37,6 @@ export class PostgresLocks implements RemoteLocks {
       await waitOn(one, key, options);
     }, signal);
     return lockOf(session, key);
-  }
-
-  #keyOf(threadId: string): string {
-    return lockKey("thread", this.#schema, threadId);
   }
 
   /** Returns the result of `work` and its session. If the session is lost, `work` is retried in the next one. */

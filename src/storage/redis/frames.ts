@@ -147,12 +147,12 @@ export class RedisFrames implements FrameBus {
 
   #appending({ run_id, attempt, about, first, from, frames, is_last }: FramePart): string[] {
     const { stream, hash } = this.#keys(run_id);
-    const base = firstIdOf(attempt);
+    const [base, prefix] = [firstIdOf(attempt), this.#prefix];
     return [
       ...["EVAL", APPEND, "2", stream, hash],
       ...[String(attempt), String(from - base), String(first - base), String(frames.length)],
       ...[String(is_last ? ENDED_MS : OPEN_MS), is_last ? "1" : "0", JSON.stringify(about)],
-      ...[`run:${run_id}`, `end:${run_id}`, `thread:${about.thread_id}`].map((name) => this.#prefix + name),
+      ...[`${prefix}run:${run_id}`, `${prefix}end:${run_id}`, `${prefix}thread:${about.thread_id}`],
       ...frames.flatMap(({ event, data }) => [event, data]),
     ];
   }
