@@ -31,59 +31,42 @@ interface CallerOptions {
   atEnd?: LiveRunOptions["atEnd"];
 }
 
-export const awaitedRun = (
+/** Another process may continue a run that has started in this one. */
+export function awaitedRun(
   context: EngineContext,
   { run, live }: Accepted<LiveRun>,
   options: CallerOptions,
-): AwaitedRun => (live ? new LocalRun(context, live, options) : new QueuedRun(context, run, options));
-
-/** A run that has started in this process. Another process may continue it. */
-class LocalRun implements AwaitedRun {
-  readonly run: Run;
-  readonly #context: EngineContext;
-  readonly #live: LiveRun;
-  readonly #options: CallerOptions;
-
-  constructor(context: EngineContext, live: LiveRun, options: CallerOptions) {
-    this.run = live.run;
-    this.#context = context;
-    this.#live = live;
-    this.#options = options;
-  }
-
+): AwaitedRun {
+  if (!live) return new QueuedRun(context, run, options);
+  const { log, signal, unattended } = options;
+  const stop = () => stopRun(context, run, live);
   /** Interrupts the run if the caller disconnects first. */
-  async end(): Promise<Run> {
-    const { signal, unattended } = this.#options;
-    if (!signal || unattended) return localEnd(this.#context, this.#live);
-    const leave = () => this.#stop();
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
+  const end = async () => {
+    if (!signal || unattended) return localEnd(context, live);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
     try {
-      return await localEnd(this.#context, this.#live);
+      return await localEnd(context, live);
     } finally {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", stop);
     }
-  }
-
-  async answer(): Promise<JsonObject> {
-    await this.end();
-    return answerOf(this.#context, this.run, this.#live);
-  }
-
-  stream(): RunStream {
-    const { log, unattended } = this.#options;
-    const { run } = this;
-    const frames = readRun(this.#context, run, { log, live: this.#live });
-    const disconnect = () => {
-      frames.leave();
-      if (!unattended) this.#stop();
-    };
-    return { run, frames, disconnect, resumable: unattended };
-  }
-
-  #stop(): void {
-    stopRun(this.#context, this.run, this.#live);
-  }
+  };
+  return {
+    run,
+    end,
+    answer: async () => {
+      await end();
+      return answerOf(context, run, live);
+    },
+    stream: () => {
+      const frames = readRun(context, run, { log, live });
+      const disconnect = () => {
+        frames.leave();
+        if (!unattended) stop();
+      };
+      return { run, frames, disconnect, resumable: unattended };
+    },
+  };
 }
 
 /** A run that waits in the shared queue, or that any process executes. */

@@ -24,6 +24,7 @@ const POLL_MS = 2_000;
 const LATE_MS = 5_000;
 
 type FollowedRun = Pick<Run, "run_id" | "thread_id" | "attempt" | "kwargs" | "status" | "updated_at">;
+type Project = ReturnType<typeof projectForClient>;
 type Batches<Result> = AsyncGenerator<readonly RunFrame[], Result>;
 
 interface Source {
@@ -49,15 +50,8 @@ export function readRun(
   const reader = log?.read(after);
   const isAlone = !live || !context.capabilities.takeover;
   if (log && reader && isAlone && !log.capturesAllModes) return reader;
-  const reading = new Reading(context, run, after, projectForClient(run));
-  const { signal } = reading;
-  return {
-    leave: () => {
-      reading.leave();
-      reader?.leave();
-    },
-    [Symbol.asyncIterator]: () => untilAborted(signal, reading.frames(live, log, reader)),
-  };
+  const reading = new Reading(context, run, after, reader);
+  return Object.assign(reading.frames(live, log), { leave: () => reading.leave() });
 }
 
 /**
@@ -70,7 +64,7 @@ export async function* allModeFrames(
   run: FollowedRun,
   signal: AbortSignal,
 ): Batches<void> {
-  const reading = new Reading(context, run, -1, (frame) => [frame]);
+  const reading = new Reading(context, run, -1, undefined, (frame) => [frame]);
   const leave = () => reading.leave();
   if (signal.aborted) leave();
   signal.addEventListener("abort", leave, { once: true });
@@ -87,25 +81,24 @@ class Reading {
   /** Id of the last frame that the reader has seen. */
   #seen: number;
   /** Selects the frames of a source that has those of all modes. */
-  readonly #project: (frame: RunFrame) => RunFrame[];
+  #project: Project | undefined;
   readonly #leaving = new AbortController();
-  /** The log that is being read. */
+  readonly #signal = this.#leaving.signal;
+  /** The log that is being read, or is read first. */
   #reader: LogReader | undefined;
 
   constructor(
     context: EngineContext,
     run: FollowedRun,
     after: number,
-    project: (frame: RunFrame) => RunFrame[],
+    reader?: LogReader,
+    project?: Project,
   ) {
     this.#context = context;
     this.#run = run;
     this.#seen = after;
+    this.#reader = reader;
     this.#project = project;
-  }
-
-  get signal(): AbortSignal {
-    return this.#leaving.signal;
   }
 
   leave(): void {
@@ -113,27 +106,32 @@ class Reading {
     this.#reader?.leave();
   }
 
-  async *frames(live: LiveRun | undefined, log: RunLog | undefined, reader?: LogReader): Batches<void> {
-    if (log && !(yield* this.#localFrames(live, log, reader))) return;
-    const { frames } = this.#context;
-    const isSummarized = !log && live !== undefined;
-    if (frames && !isSummarized && !isOfSummary(this.#seen, this.#run)) {
-      if (yield* this.sharedFrames(frames)) return;
-      const row = await this.#row();
-      if (!row) throw new NotFoundError("run", this.#run.run_id);
-      this.#run = runModel(row);
+  async *frames(live: LiveRun | undefined, log: RunLog | undefined): Batches<void> {
+    try {
+      if (log && !(yield* this.#localFrames(live, log))) return;
+      const { frames } = this.#context;
+      const isSummarized = !log && live !== undefined;
+      if (frames && !isSummarized && !isOfSummary(this.#seen, this.#run)) {
+        if (yield* this.sharedFrames(frames)) return;
+        const row = await this.#row();
+        if (!row) throw new NotFoundError("run", this.#run.run_id);
+        this.#run = runModel(row);
+      }
+      yield* this.#summary(isSummarized ? live : undefined);
+    } catch (error) {
+      // Pending reads may reject after the reader has left.
+      if (!this.#signal.aborted) throw error;
     }
-    yield* this.#summary(isSummarized ? live : undefined);
   }
 
   /** The frames of the attempts in this process, one after the other. Returns whether another process continues the run. */
-  async *#localFrames(live: LiveRun | undefined, log: RunLog, reader?: LogReader): Batches<boolean> {
+  async *#localFrames(live: LiveRun | undefined, log: RunLog): Batches<boolean> {
     const { stopping } = this.#context.live;
-    yield* this.#logFrames(log, reader);
+    yield* this.#logFrames(log, this.#reader);
     while (live?.hasLeft) {
       // Requeued by a shutdown: the readers reconnect to another process.
       if (stopping.aborted) return false;
-      live = await nextAttempt(this.#context, live, this.signal).catch((error: unknown) => {
+      live = await nextAttempt(this.#context, live, this.#signal).catch((error: unknown) => {
         if (!stopping.aborted) throw error;
         return undefined;
       });
@@ -141,7 +139,7 @@ class Reading {
       if (!live?.log) {
         const { thread_id, run_id } = this.#run;
         const row = () => runRow(this.#context, thread_id, run_id);
-        this.#run = runModel(await retryWhileUnavailable(row, this.signal));
+        this.#run = runModel(await retryWhileUnavailable(row, this.#signal));
         return true;
       }
       yield* this.#logFrames(live.log);
@@ -156,7 +154,7 @@ class Reading {
     for await (const batch of reader) {
       last = batch.at(-1) ?? last;
       this.#seen = last?.id ?? this.#seen;
-      const shown = log.capturesAllModes ? batch.flatMap(this.#project) : batch;
+      const shown = log.capturesAllModes ? this.#selected(batch) : batch;
       if (shown.length > 0) yield shown;
     }
     // In a shutdown, readers reconnect.
@@ -166,9 +164,9 @@ class Reading {
   /** The frames on the bus. Returns whether the reader got every frame; if not, later ones are not available. */
   async *sharedFrames(shared: SharedFrames): Batches<boolean> {
     const { run_id } = this.#run;
-    const poll = new RowPoll(this.#context, this.#run, this.signal);
+    const poll = new RowPoll(this.#context, this.#run, this.#signal);
     const after = this.#seen;
-    for await (const page of shared.pages(run_id, after, this.signal)) {
+    for await (const page of shared.pages(run_id, after, this.#signal)) {
       const frames = page ? page.frames : [];
       const [first] = frames;
       if (first && !follows(this.#seen, first.id)) {
@@ -179,7 +177,7 @@ class Reading {
       const continues = page ? isAtEnd(page, seen) && (await poll.isUnfinished(page)) : false;
       if (page && frames.length > 0) {
         const all = withoutEnds(frames, continues ? undefined : page.next - 1);
-        const shown = page.about.all_modes ? all.flatMap(this.#project) : all;
+        const shown = page.about.all_modes ? this.#selected(all) : all;
         if (shown.length > 0) yield shown;
         poll.onFrame();
       }
@@ -201,10 +199,10 @@ class Reading {
   async *#summary(live: LiveRun | undefined): Batches<void> {
     const { run_id } = this.#run;
     yield* this.#unseen(startOfSummary(this.#run));
-    const answer = await live?.answer(this.signal);
+    const answer = await live?.answer(this.#signal);
     let { attempt } = this.#run;
     let last: Run | undefined;
-    for await (const row of pollRow(this.#context, this.#run, this.signal)) {
+    for await (const row of pollRow(this.#context, this.#run, this.#signal)) {
       if (!row) throw new NotFoundError("run", run_id);
       last = runModel(row);
       if (last.attempt <= Math.max(attempt, 1)) continue;
@@ -216,7 +214,7 @@ class Reading {
     }
     if (!last) return;
     const run = last;
-    const stored = () => retryWhileUnavailable(() => storedValues(this.#context, run), this.signal);
+    const stored = () => retryWhileUnavailable(() => storedValues(this.#context, run), this.#signal);
     const known = live?.hasLeft ? undefined : answer;
     yield* this.#unseen(...endOfSummary(run, run.error === null ? (known ?? (await stored())) : {}));
   }
@@ -226,9 +224,13 @@ class Reading {
     if (rest.length > 0) yield rest;
   }
 
+  #selected(frames: readonly RunFrame[]): readonly RunFrame[] {
+    return frames.flatMap((this.#project ??= projectForClient(this.#run)));
+  }
+
   #row(): Promise<RunRow | undefined> {
     const { thread_id, run_id } = this.#run;
-    return retryWhileUnavailable(() => this.#context.storage.runs.get(thread_id, run_id), this.signal);
+    return retryWhileUnavailable(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
   }
 }
 

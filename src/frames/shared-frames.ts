@@ -185,29 +185,29 @@ export class SharedFrames {
   async #send(): Promise<void> {
     this.#lastAt = performance.now();
     const taken = this.#take();
-    if (taken.length === 0) return;
-    for (const { published } of taken) this.#due.delete(published);
+    if (taken.size === 0) return;
+    for (const published of taken.keys()) this.#due.delete(published);
     try {
-      const wanted = await this.#bus.append(taken.map(({ part }) => part));
+      const wanted = await this.#bus.append([...taken.values()]);
       this.#setAway("append", undefined);
       if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
-      for (const [index, { published, part }] of taken.entries()) {
+      for (const [index, [published, part]] of [...taken].entries()) {
         this.#isolated.delete(published);
         this.#sent(published, part, wanted[index]);
       }
     } catch (error) {
-      for (const { published } of taken) this.#due.add(published);
+      for (const published of taken.keys()) this.#due.add(published);
       if (!isRefusal(error)) {
         this.#setAway("append", error);
         this.#dropOldestEnded();
-      } else if (taken.length > 1) for (const { published } of taken) this.#isolated.add(published);
-      else this.#refused(taken[0]?.published, error);
+      } else if (taken.size > 1) for (const published of taken.keys()) this.#isolated.add(published);
+      else for (const published of taken.keys()) this.#refused(published, error);
     }
   }
 
   /** The parts of the next call. */
-  #take(): { published: PublishedRun; part: FramePart }[] {
-    const taken: { published: PublishedRun; part: FramePart }[] = [];
+  #take(): Map<PublishedRun, FramePart> {
+    const taken = new Map<PublishedRun, FramePart>();
     let characters = 0;
     const [isolated] = this.#isolated;
     for (const published of isolated ? [isolated] : [...this.#due].slice(0, MAX_PARTS)) {
@@ -221,16 +221,15 @@ export class SharedFrames {
       const from = tail?.next ?? firstIdOf(attempt);
       const isLast = log ? log.isClosed && from + frames.length === log.next : live.endedAt !== undefined;
       for (const { data } of frames) characters += data.length;
-      if (characters > MAX_CHARACTERS && taken.length > 0) break;
-      const part = { run_id, attempt, about, first: log?.first ?? from, from, frames, is_last: isLast };
-      taken.push({ published, part });
+      if (characters > MAX_CHARACTERS && taken.size > 0) break;
+      const first = log?.first ?? from;
+      taken.set(published, { run_id, attempt, about, first, from, frames, is_last: isLast });
     }
     return taken;
   }
 
   /** Drops a run whose content the bus rejects: a retry would be rejected too. */
-  #refused(published: PublishedRun | undefined, error: unknown): void {
-    if (!published) return;
+  #refused(published: PublishedRun, error: unknown): void {
     this.#logger.warn(
       { run_id: published.run_id, stream: this.#bus.kind, reason: errorMessage(error) },
       "frames of a run cannot be shared with other processes; readers there get a summary of the run",

@@ -29,7 +29,6 @@ import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { budgetCheck } from "./budget-guard.js";
 import { usageRows } from "./usage-rows.js";
 import { RunAborted } from "./run-aborted.js";
-import type { SharedFrames } from "../frames/shared-frames.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
 import { type Ending, endingOf, failed, paused, succeeded } from "./run-ending.js";
 
@@ -182,7 +181,11 @@ export class Execution {
   abort(reason: RunAborted): void {
     if (this.#isOver || this.#controller.signal.aborted) return;
     this.#controller.abort(reason);
-    this.#abandonTimer = setTimeout(() => this.#abandon(reason), ABORT_GRACE_MS);
+    this.#abandonTimer = setTimeout(() => {
+      // The graph may keep computing, but its writes are rejected.
+      this.#fence();
+      this.#abandon(reason);
+    }, ABORT_GRACE_MS);
   }
 
   async #begin(): Promise<void> {
@@ -207,7 +210,7 @@ export class Execution {
     const abandoned = new Promise<never>((_, reject) => (this.#abandon = reject));
     try {
       const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
-      await Promise.race([called, abandoned.catch((reason: Error) => this.#abandonGraph(reason))]);
+      await Promise.race([called, abandoned]);
       if (this.#failure) throw this.#failure.error;
       this.answer = this.#frames.answer();
       return this.#frames.interrupts ? paused(this.#context.settings) : succeeded;
@@ -237,12 +240,6 @@ export class Execution {
     this.abort(RunAborted.from("lost"));
   }
 
-  /** The graph ignored its abort signal: it may keep computing, but its writes are rejected. */
-  #abandonGraph(reason: Error): never {
-    this.#fence();
-    throw reason;
-  }
-
   /** Does nothing once the graph has settled: a fence could then reject the next attempt in this process. */
   #fence(): void {
     if (this.#isWatched) this.#context.storage.checkpointer.fence(this.#options.run.run_id);
@@ -254,7 +251,16 @@ export class Execution {
     const { run, lease, origin, holder, log } = this.#options;
     const onFailure = (error: unknown) =>
       error instanceof RunTakenError ? this.#lose() : this.#failFrom("refused", error);
-    const before = log && frames ? () => this.#framesStored(frames) : undefined;
+    // Shares the frames of a superstep before its checkpoint, after which the superstep is not executed again.
+    const before =
+      log &&
+      frames &&
+      (async () => {
+        // Output of the graph may not have reached the log yet.
+        await nextTurn();
+        await this.#output?.flush();
+        await frames.stored(run.run_id);
+      });
     checkpointer.watch(run.run_id, {
       ...{ lease, origin, onFailure, before },
       ...(capabilities.takeover && { holder }),
@@ -270,14 +276,6 @@ export class Execution {
       this.#step = checkpointer.unwatch(run.run_id);
       storage.checkpointer.unfence(run.run_id);
     }
-  }
-
-  /** Shares the frames of a superstep before its checkpoint, after which the superstep is not executed again. */
-  async #framesStored(frames: SharedFrames): Promise<void> {
-    // Output of the graph may not have reached the log yet.
-    await nextTurn();
-    await this.#output?.flush();
-    await frames.stored(this.#options.run.run_id);
   }
 
   #failFrom(cause: "refused" | "failed", error: unknown): void {
