@@ -29,18 +29,15 @@ export class BodyBudget {
   }
 
   /**
-   * Counts bytes of a body. Beyond the limit the largest bodies are rejected, so that large bodies
+   * Counts bytes of a body, unless it is rejected. Beyond the limit the largest bodies are rejected, so that large bodies
    * cannot block small ones.
-   * @throws ServerBusyError if this body is rejected (`server_busy`)
    */
   add(body: HeldBody, bytes: number): void {
-    if (!body.refusal) {
-      this.#bodies.add(body);
-      this.#total += bytes;
-      body.bytes += bytes;
-    }
+    if (body.refusal) return;
+    this.#bodies.add(body);
+    this.#total += bytes;
+    body.bytes += bytes;
     while (this.#total > this.#maxBytes) this.#refuseLargest();
-    if (body.refusal) throw body.refusal;
   }
 
   close(body: HeldBody): void {
@@ -97,26 +94,19 @@ function readBytes(req: IncomingMessage, { limit, budget }: BodyLimits, held: He
       if (Buffer.isBuffer(result)) return resolve(result);
       chunks.length = 0;
       reject(result);
-    };
-    const refuse = (error: Error) => {
-      settle(error);
       req.resume();
     };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limit) return refuse(new PayloadTooLargeError(limit));
+      if (size > limit) return settle(new PayloadTooLargeError(limit));
       chunks.push(chunk);
-      try {
-        budget.add(held, chunk.length);
-      } catch {
-        // `onRefusal` has already been called.
-      }
+      budget.add(held, chunk.length);
     };
     const onEnd = () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
     const onGone = () => settle(invalidBody("the request ended before its body was complete", "incomplete"));
-    if (Number(req.headers["content-length"]) > limit) return refuse(new PayloadTooLargeError(limit));
+    if (Number(req.headers["content-length"]) > limit) return settle(new PayloadTooLargeError(limit));
     if (req.destroyed) return onGone();
-    held.onRefusal = refuse;
+    held.onRefusal = settle;
     req.on("data", onData).on("end", onEnd).on("close", onGone);
   });
 }
@@ -142,6 +132,7 @@ async function inflate(bytes: Buffer, { limit, budget }: BodyLimits, held: HeldB
       size += chunk.length;
       if (size > limit) throw new PayloadTooLargeError(limit);
       budget.add(held, chunk.length);
+      if (held.refusal) throw held.refusal;
       chunks.push(chunk);
     }
   } catch (error) {
