@@ -1,7 +1,7 @@
 /** The checks of a run request that need no lock. */
 import { requireCheckpoint } from "../context/checkpoint-selector.js";
 import type { OpsContext } from "../context/context.js";
-import { unknownNode } from "../graphs/breakpoints.js";
+import { unknownNode, withInnerBreakpoints } from "../graphs/breakpoints.js";
 import type { ServedGraph } from "../graphs/graph.js";
 import type { CommandRequest } from "../models/command.js";
 import type { RunCreateRequest } from "../models/run.js";
@@ -9,7 +9,6 @@ import { InvalidRequestError } from "../support/errors.js";
 import { callAs } from "../threads/stored-assistants.js";
 import { assertNotForeign, visibleThread } from "../threads/thread-origin.js";
 import {
-  bindGraph,
   type CallOptions,
   type CheckedRequest,
   graphInput,
@@ -42,8 +41,14 @@ export async function checkRequest(
   }
   const isAccepted = stage === "again";
   if (!isAccepted) await refuseUnsupported(context, request);
-  const graph = await bindGraph(context, graphId, call, request, isAccepted);
-  const bound = assistantId === undefined ? graph : { ...graph, assistantId };
+  const { configurable } = call;
+  let bound = await context.registry.graph(graphId, "threads.create_run", { configurable });
+  if (assistantId !== undefined) bound = { ...bound, assistantId };
+  if (request.interrupt_before || request.interrupt_after) {
+    // Unknown nodes are ignored. Clients of LangGraph's server send one list of breakpoints for all graphs.
+    const isLenient = isAccepted || context.settings.compat === "langgraph";
+    bound = { ...bound, graph: withInnerBreakpoints(bound.graph, request, isLenient) };
+  }
   const input = await graphInput(request, bound.graph);
   if (!isAccepted) {
     refuseUnfiltered(context, call, bound);

@@ -1,6 +1,6 @@
 /** Converts a run request to the call options of its graph and to the run's row. */
 import { Command } from "@langchain/langgraph";
-import { rootBreakpoints, withInnerBreakpoints } from "../graphs/breakpoints.js";
+import { rootBreakpoints } from "../graphs/breakpoints.js";
 import {
   assertPlainData,
   coerceCommand,
@@ -198,28 +198,6 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
     modes: streamModes(request),
     subgraphs: request.stream_subgraphs ?? false,
   };
-}
-
-/**
- * The graph to call, with the request's breakpoints in its subgraphs. Breakpoints at unknown nodes are ignored for
- * accepted runs and with `compat: langgraph`.
- * @throws InvalidRequestError for a breakpoint at an unknown node (`invalid_request`)
- * @throws GraphNotLoadedError (`graph_not_loaded`)
- * @throws GraphLoadError if a factory does not return a graph (`graph_load_failed`)
- */
-export async function bindGraph(
-  { registry, settings }: OpsContext,
-  graphId: string,
-  { configurable }: CallOptions,
-  request: RunCreateRequest,
-  isAccepted = false,
-): Promise<BoundGraph> {
-  const bound = await registry.graph(graphId, "threads.create_run", { configurable });
-  if (!request.interrupt_before && !request.interrupt_after) return bound;
-  // Clients of LangGraph's server send one list of breakpoints for all graphs.
-  const isLenient = isAccepted || settings.compat === "langgraph";
-  const graph = withInnerBreakpoints(bound.graph, request, isLenient);
-  return graph === bound.graph ? bound : { ...bound, graph };
 }
 
 /** How the run behaves on a busy thread. */
