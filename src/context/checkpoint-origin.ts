@@ -35,7 +35,7 @@ export function withoutOrigin<T extends object>(metadata: T): T {
 export const withOrigin = <T extends object>(
   metadata: T,
   { graphs, scope }: Origin,
-  messages: ChangedMessages | undefined = countsOf(metadata),
+  messages: ChangedMessages | undefined,
 ): T => ({
   ...metadata,
   [ORIGIN_KEY]: { graphs: [...graphs], scope, ...(messages && { messages }) },

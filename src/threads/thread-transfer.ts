@@ -7,7 +7,7 @@ import { previewOfState } from "../graphs/thread-preview.js";
 import { byKey, isRecord, type JsonObject } from "../models/common.js";
 import { leftoversOf, scopeOf, stampScope } from "./thread-origin.js";
 import { maskedKwargs } from "../storage/rows/run-rows.js";
-import { originOf, withOrigin } from "../context/checkpoint-origin.js";
+import { countsOf, originOf, withOrigin } from "../context/checkpoint-origin.js";
 import type { Run } from "../models/run.js";
 import { isFinished } from "../models/run-status.js";
 import type { ThreadState, ThreadTask } from "../models/state.js";
@@ -218,7 +218,7 @@ function withOrigins(file: ThreadFile, { graphs, scope }: ThreadRow): ThreadFile
   if (!graphs) return file;
   const addOrigin = <T extends { metadata: JsonObject }>(state: T): T => ({
     ...state,
-    metadata: withOrigin(state.metadata, { graphs, scope }),
+    metadata: withOrigin(state.metadata, { graphs, scope }, countsOf(state.metadata)),
   });
   const { states, subgraphs = [], checkpoints } = file;
   return {
