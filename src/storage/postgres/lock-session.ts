@@ -159,7 +159,12 @@ export class LockSession {
       const answers = await this.#command(requests);
       for (const request of requests) {
         const own = answers.splice(0, request.commands.length);
-        this.#record(request, own);
+        for (const [index, command] of request.commands.entries()) {
+          if (command === "try" && own[index]) this.#held.add(request.key);
+          if (command === "unlock") this.#held.delete(request.key);
+          if (command === "raiseFlag" && own[index]) this.#flags.add(request.key);
+          if (command === "lowerFlag") this.#flags.delete(request.key);
+        }
         request.resolve(own);
       }
     } catch (error) {
@@ -193,15 +198,6 @@ export class LockSession {
     });
     this.#answered = sent;
     return rows.map(({ answer }) => answer);
-  }
-
-  #record({ commands, key }: Request, answers: readonly boolean[]): void {
-    for (const [index, command] of commands.entries()) {
-      if (command === "try" && answers[index]) this.#held.add(key);
-      if (command === "unlock") this.#held.delete(key);
-      if (command === "raiseFlag" && answers[index]) this.#flags.add(key);
-      if (command === "lowerFlag") this.#flags.delete(key);
-    }
   }
 
   /**

@@ -22,11 +22,14 @@ const isRetried = (error: unknown, attempt: number): boolean =>
 export class PostgresPool {
   readonly explain: ExplainError;
   readonly #pool: Pool;
-  readonly #names: Map<string, string> | undefined;
+  /** Run a frequent statement: it is parsed once per connection. */
+  readonly query: Query;
+  /** Run a statement whose plan depends on its values: it is planned for each call. */
+  readonly queryOnce = this.#querying();
 
   constructor({ Pool }: Pick<PostgresDriver, "Pool">, options: PostgresOptions, explain: ExplainError) {
     this.explain = explain;
-    this.#names = options.prepare ? new Map() : undefined;
+    this.query = this.#querying(options.prepare ? new Map() : undefined);
     this.#pool = new Pool({
       connectionString: options.uri,
       max: options.poolSize,
@@ -40,12 +43,6 @@ export class PostgresPool {
     // Without a listener, the loss of an idle connection would end the process. The pool has already removed it.
     this.#pool.on("error", () => undefined);
   }
-
-  /** Run a frequent statement: it is parsed once per connection. */
-  readonly query: Query = (text, values) => this.#query(text, values, this.#names);
-
-  /** Run a statement whose plan depends on its values: it is planned for each call. */
-  readonly queryOnce: Query = (text, values) => this.#query(text, values);
 
   /** Run statements for pg-boss, which handles the driver's errors itself. */
   readonly execute = async (text: string, values: unknown[] = []): Promise<{ rows: unknown[] }> =>
@@ -95,20 +92,19 @@ export class PostgresPool {
     await this.#pool.end();
   }
 
-  async #query<Row extends QueryResultRow>(
-    text: string,
-    values: readonly unknown[] = [],
-    names?: Map<string, string>,
-  ): Promise<Row[]> {
-    const name = names && (names.get(text) ?? `gs_${names.size}`);
-    if (name !== undefined) names?.set(text, name);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const { rows } = await this.#pool.query<Row>({ name, text, values: [...values] });
-        return rows;
-      } catch (error) {
-        if (!isRetried(error, attempt)) throw storageError(error, this.explain);
+  /** @param names of the statements to parse once per connection */
+  #querying(names?: Map<string, string>): Query {
+    return async (text, values = []) => {
+      const name = names && (names.get(text) ?? `gs_${names.size}`);
+      if (name !== undefined) names?.set(text, name);
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          const { rows } = await this.#pool.query({ name, text, values: [...values] });
+          return rows as never;
+        } catch (error) {
+          if (!isRetried(error, attempt)) throw storageError(error, this.explain);
+        }
       }
-    }
+    };
   }
 }
