@@ -184,7 +184,7 @@ export class Runs {
   }
 
   /** Accepts a run on the given or a temporary thread. With an idempotency key, a repeated request gets the first run. */
-  #once<T>(
+  async #once<T>(
     { threadId, request, signal }: Target,
     {
       first,
@@ -206,14 +206,10 @@ export class Runs {
     };
     const { idempotency_key, ...own } = request;
     if (idempotency_key == null) return accept(request);
-    const once = async () => {
-      const { executeOnce } = await import("../runs/idempotency.js");
-      const acceptFirst = (known: KnownRun, id: string) => accept(own, { known, threadId: id });
-      const found = await executeOnce(context, { request, threadId, signal }, acceptFirst, runOf);
-      if ("first" in found) return found.first;
-      return again(found.again, !this.#onDisconnect(request).unattended);
-    };
-    return once();
+    const { executeOnce } = await import("../runs/idempotency.js");
+    const acceptFirst = (known: KnownRun, id: string) => accept(own, { known, threadId: id });
+    const found = await executeOnce(context, { request, threadId, signal }, acceptFirst, runOf);
+    return "first" in found ? found.first : again(found.again, !this.#isUnattended(request));
   }
 
   /** Accepts a run that its caller waits for. */
@@ -224,7 +220,7 @@ export class Runs {
         threadId,
         "the calling run is on this thread and would wait for itself: wait for a run on another thread, or create this one without waiting for it",
       );
-    const own = { ...options, ...this.#onDisconnect(request), isAwaited: true };
+    const own = { ...options, unattended: this.#isUnattended(request), isAwaited: true };
     return awaitedRun(context, await acceptRun(context, threadId, request, own), own);
   }
 
@@ -329,9 +325,8 @@ export class Runs {
   }
 
   /** Whether the run continues after its client disconnects. */
-  #onDisconnect(request: RunCreateRequest): { unattended: boolean } {
+  #isUnattended(request: RunCreateRequest): boolean {
     const { on_disconnect, ignore_on_disconnect_continue } = this.#context.settings;
-    const mayContinue = (request.on_disconnect ?? on_disconnect) === "continue";
-    return { unattended: mayContinue && !ignore_on_disconnect_continue };
+    return (request.on_disconnect ?? on_disconnect) === "continue" && !ignore_on_disconnect_continue;
   }
 }

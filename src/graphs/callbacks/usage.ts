@@ -234,16 +234,14 @@ export class RunUsage extends BaseCallbackHandler {
   }
 
   #startCall(id: string, name: string, metadata: unknown): Promise<void> | undefined {
-    const start = () => this.#call(id, name, metadata);
+    const start = () => {
+      const model = textIn(metadata, "ls_model_name") ?? name;
+      const provider = textIn(metadata, "ls_provider") ?? null;
+      this.#known.called.set(id, { node: nodeOf(taskNamespace(metadata)), provider, model });
+      this.#begin("model", id, model, metadata);
+    };
     const checked = this.#known.guard?.byHandler();
     return checked ? checked.then(start) : void start();
-  }
-
-  #call(id: string, name: string, metadata: unknown): void {
-    const model = textIn(metadata, "ls_model_name") ?? name;
-    const provider = textIn(metadata, "ls_provider") ?? null;
-    this.#known.called.set(id, { node: nodeOf(taskNamespace(metadata)), provider, model });
-    this.#begin("model", id, model, metadata);
   }
 
   #begin(kind: RunTask["kind"], id: string, name: string, metadata: unknown, call?: string): void {
