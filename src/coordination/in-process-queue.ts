@@ -33,18 +33,29 @@ export class InProcessQueue implements Queue<EngineContext, LiveRun> {
     this.#context = context;
   }
 
+  /** Starts the run if its thread is free and it is next there. Otherwise it may wait, or take the thread over. */
   async accept(
     context: EngineContext,
     checked: CheckedRequest,
     options: AcceptOptions,
   ): Promise<Accepted<LiveRun>> {
-    const next = await startNext(context, checked, options);
-    if (next) return { run: next.run, live: next };
-    if (takesOverRow(context, checked)) await (await import("./cancel.js")).stopOthers(context, checked);
+    const { threadId, request } = checked;
+    const { locks } = context.storage;
+    const takesOver = takesOverRow(context, checked);
+    const canWait = takesOver || strategyOf(context, request) === "enqueue";
+    const free = canWait
+      ? await locks.acquire(threadId, { wait: false })
+      : await idleLease(context, threadId);
+    try {
+      if (free) return await startHolding(context, checked, free, options, { isNext: true });
+    } catch (error) {
+      if (!(error instanceof MustWait)) throw error;
+      if (!canWait) throw new ThreadBusyError(threadId);
+    }
+    if (takesOver) await (await import("./cancel.js")).stopOthers(context, checked);
     if (!options.isAwaited) return { run: await queueRun(context, checked, options) };
     const lease = await waitForLock(context, checked, { signal: options.signal });
-    const live = await startHolding(context, checked, lease, options);
-    return { run: live.run, live };
+    return startHolding(context, checked, lease, options);
   }
 
   async takeUp(threadId: string): Promise<void> {
@@ -61,25 +72,6 @@ export class InProcessQueue implements Queue<EngineContext, LiveRun> {
 
   async stop(): Promise<void> {
     // Live runs are stopped one by one.
-  }
-}
-
-/** Starts the run if its thread is free and it is next there. Undefined if it may wait, or take the thread over. */
-async function startNext(
-  context: EngineContext,
-  checked: CheckedRequest,
-  options: AcceptOptions,
-): Promise<LiveRun | undefined> {
-  const { threadId, request } = checked;
-  const canWait = strategyOf(context, request) === "enqueue" || takesOverRow(context, checked);
-  const { locks } = context.storage;
-  const lease = canWait ? await locks.acquire(threadId, { wait: false }) : await idleLease(context, threadId);
-  try {
-    return lease && (await startHolding(context, checked, lease, options, { isNext: true }));
-  } catch (error) {
-    if (!(error instanceof MustWait)) throw error;
-    if (!canWait) throw new ThreadBusyError(threadId);
-    return undefined;
   }
 }
 
@@ -157,7 +149,7 @@ async function startHolding(
   lease: ThreadLease,
   { signal, ...options }: AcceptOptions,
   { isNext = false } = {},
-): Promise<LiveRun> {
+): Promise<Accepted<LiveRun>> {
   let live: LiveRun;
   try {
     live = newLiveRun(context, checked, options, 1);
@@ -171,7 +163,7 @@ async function startHolding(
     const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch, isNext);
     return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
   });
-  return live;
+  return { run: live.run, live };
 }
 
 /**

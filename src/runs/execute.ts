@@ -322,7 +322,7 @@ export class Execution {
       ? directChunks(graph, input, config, () => this.#reportReading(graph))
       : undefined;
     const chunks = direct ?? (await graph.stream(input, config));
-    this.#output = new Consumer((chunk) => this.#takeChunk(chunk));
+    this.#output = new Consumer(this.#takeChunk);
     return this.#output.read(chunks, direct && this.#controller.signal);
   }
 
@@ -365,7 +365,7 @@ export class Execution {
     return guard ? guardModelCalls(callbacks, guard) : callbacks;
   }
 
-  #takeChunk(chunk: unknown): void {
+  readonly #takeChunk = (chunk: unknown): void => {
     const [namespace, mode, payload] = (this.#withNamespaces ? chunk : [[], ...(chunk as unknown[])]) as [
       string[],
       string,
@@ -377,7 +377,7 @@ export class Execution {
     } catch (error) {
       this.#reject(error, payload, mode);
     }
-  }
+  };
 
   /** Stream events of the root run carry the chunks of the other modes. The rest are the client's events. */
   #takeEvent(event: unknown): void {
