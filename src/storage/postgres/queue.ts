@@ -45,8 +45,8 @@ export class PostgresQueue extends RunJobs implements RunQueue {
   async accept(row: RunRow, thread: ThreadPatch, options: AcceptOptions): Promise<Acceptance> {
     const { queued, mostBefore, mostWaiting = null, mostOfCaller = null, from } = options;
     if (queued.resumption.caller) this.sawCaller();
-    const stored = toRunColumns(row);
-    const params = from ? TAKEN_COLUMNS.map((column) => stored[STORED_RUN_COLUMNS.indexOf(column)]) : stored;
+    const fields = toRunColumns(row);
+    const params = from ? TAKEN_COLUMNS.map((column) => fields[STORED_RUN_COLUMNS.indexOf(column)]) : fields;
     const values = [
       ...params,
       toJsonColumn(thread),
@@ -58,20 +58,18 @@ export class PostgresQueue extends RunJobs implements RunQueue {
     if (from) values.push(...holderOf(from));
     const sql = from ? this.#sql.acceptHeld : this.#sql.accept;
     const [placement] = await this.#pool.query<Placement>(sql, values);
-    return placement ? acceptanceOf(placement) : { became: "no_thread" };
+    if (!placement) return { became: "no_thread" };
+    const { before, fits, begins, has_room, caller_has_room, stored } = placement;
+    if (stored) return { became: begins ? "begun" : "queued", before };
+    if (!fits) return { became: "thread_full" };
+    if (begins || (has_room && caller_has_room)) return { became: "not_held" };
+    return { became: has_room ? "caller_full" : "queue_full" };
   }
 
   async stats(): Promise<QueueStats> {
     const [row] = await this.#pool.query<QueueStats>(this.#sql.stats, []);
     return row ?? { waiting: 0, ready: 0, oldest_seconds: 0 };
   }
-}
-
-function acceptanceOf({ before, fits, begins, has_room, caller_has_room, stored }: Placement): Acceptance {
-  if (stored) return { became: begins ? "begun" : "queued", before };
-  if (!fits) return { became: "thread_full" };
-  if (begins || (has_room && caller_has_room)) return { became: "not_held" };
-  return { became: has_room ? "caller_full" : "queue_full" };
 }
 
 function statements(schema: string) {
