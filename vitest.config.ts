@@ -79,6 +79,8 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     // Tests also wait for processes, databases and pages: two per core keep all cores busy.
     maxWorkers: 2 * cores,
+    // Transformed files are kept in node_modules for the other projects and the next run.
+    experimental: { fsModuleCache: true },
     // Slack for a machine that is ten times slower; no test waits for these timeouts to pass.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -91,7 +91,7 @@ async function writeProject(document: string, folder: string): Promise<string[]>
   return files.map(({ path }) => path);
 }
 
-/** The sources of this package are checked by `npm run typecheck`. */
+/** The sources of this package are checked by `npm run lint`. */
 const diagnosticsIn = (program: ts.Program, folder: string): ts.Diagnostic[] =>
   program
     .getSourceFiles()

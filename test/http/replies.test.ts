@@ -159,7 +159,7 @@ describe("error responses", () => {
   });
 
   it("a thrown value that is not an Error returns 500", async () => {
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     const { request } = await serve(fakeService({ threads: { get: () => Promise.reject(undefined) } }));
     expect((await request("GET", thread)).status).toBe(500);
   });

@@ -26,7 +26,7 @@ export const CALLER = callerOf("resumption");
  * the order of acceptance, independent of the processes' clocks.
  */
 const MIGRATIONS: readonly ((s: string) => string)[] = [
-  // eslint-disable-next-line max-lines-per-function -- one sequence of SQL statements
+  // oxlint-disable-next-line max-lines-per-function -- one sequence of SQL statements
   (s) => `
   CREATE TABLE ${s}.gs_threads (
     thread_id text COLLATE "C" PRIMARY KEY,
