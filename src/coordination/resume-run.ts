@@ -238,14 +238,13 @@ class NotTaken extends Error {}
 async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<"left" | undefined> {
   const { context, checked } = run;
   const live = liveOf(run);
-  const { resumption } = live;
   const { ownerId } = context;
   let isTried = false;
   const takeAs = async (lease: RunLease, status: RunStatus, thread: ThreadPatch) => {
     isTried = true;
     if (context.live.stopping.aborted) throw new NotTaken();
     const { updated_at } = thread;
-    if (await take(run, { updated_at, status, ...lease, resumption }, thread)) return true;
+    if (await take(run, { updated_at, status, ...lease, resumption: live.resumption }, thread)) return true;
     throw new NotTaken();
   };
   try {

@@ -1,5 +1,5 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
-import type { Command } from "@langchain/langgraph";
+import type { ServedGraph } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
@@ -13,6 +13,7 @@ import type { ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import { clockPastRow } from "../context/thread-heads.js";
+import { addressed, isAnswer, isCommand, isEmpty, type Positions, withoutGiven } from "../runs/answers.js";
 import { Execution } from "../runs/execute.js";
 import { updateRefusal } from "../runs/command-guard.js";
 import { RunAborted } from "../runs/run-aborted.js";
@@ -21,11 +22,9 @@ import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import { requeuedResumption, resumptionOf } from "../runs/resumption.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
 import {
-  addressedResume,
   busyThread,
   type CheckedRequest,
   type GraphStamp,
-  isCommand,
   newRun,
   refuseUnfiltered,
   strategyOf,
@@ -71,12 +70,13 @@ export async function beginQueued(
 export async function prepareRun(
   context: EngineContext,
   checked: CheckedRequest,
-  { run, log, watch, holder }: LiveRun,
+  live: LiveRun,
   lease: ThreadLease,
   store: (patch: ThreadPatch) => Promise<boolean>,
   clockWaitMs?: number,
 ): Promise<Execution> {
   const { threadId, earlier } = checked;
+  const { run, log, watch, holder } = live;
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
   // With a shared queue, interrupted runs are already ahead of this one in the queue.
@@ -96,9 +96,8 @@ export async function prepareRun(
     : checked;
   const written = { status: row.status, graphs };
   const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
-  const isResume = isCommand(given) && given.resume !== undefined;
-  const input = isResume ? await resumeOf(given, asked, bound, configurable) : given;
-  const refusal = await refusalOf(context, { ...checked, configurable, bound, input: given }, run);
+  const refusal = await refusalOf(context, { ...checked, configurable, bound, input: given }, live);
+  const input = await answersOf(context, live, asked, { bound, configurable, input: given });
   const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
@@ -118,28 +117,49 @@ export async function prepareRun(
   return new Execution(context, { ...own, lease, log, watch, refusal, preview });
 }
 
-/** The command that resumes the graph. `asked` is whether a budget question is pending; undefined if that is unknown. */
-async function resumeOf(
-  given: Command<unknown, JsonObject>,
+/**
+ * The input without answers that earlier attempts have given, and without those to budget questions. Keeps the positions of
+ * the questions for later attempts.
+ * @param asked whether a budget question is pending; undefined if that is unknown
+ */
+async function answersOf(
+  context: OpsContext,
+  live: LiveRun,
   asked: boolean | undefined,
-  bound: BoundGraph,
-  configurable: CheckedRequest["configurable"],
+  { bound, configurable, input }: Pick<CheckedRequest, "bound" | "configurable" | "input">,
 ): Promise<unknown> {
-  const answers = asked === false ? given : await withoutBudgetAnswers(bound, given, configurable);
-  return addressedResume(bound, answers, configurable);
+  if (!isAnswer(input)) return input;
+  const before = live.resumption?.answers;
+  // A storage that no other process can take over keeps nothing for later attempts.
+  const open =
+    live.resumption || isEmpty(input) ? await openPositions(context, bound.graph, configurable) : undefined;
+  const left = before && open ? withoutGiven(input, before, open) : input;
+  if (!isAnswer(left)) return left;
+  if (open) live.keepAnswers(before ?? open);
+  const answers = asked === false ? left : await withoutBudgetAnswers(bound, left, configurable);
+  return open && isAnswer(answers) && !before ? addressed(answers, open) : answers;
+}
+
+async function openPositions(
+  context: OpsContext,
+  graph: ServedGraph,
+  configurable: JsonObject,
+): Promise<Positions> {
+  const { interruptPositions } = await import("../threads/pending-interrupts.js");
+  return interruptPositions(context, graph, configurable);
 }
 
 /**
  * Error for a strict resume of unknown interrupts, or for an update that the graph's state rejects. A run that resumes
- * from its own checkpoint was checked before.
+ * from its own checkpoint was checked before, and so were the answers of an earlier attempt.
  */
 async function refusalOf(
   context: OpsContext,
   { request, bound, input, configurable, earlier }: CheckedRequest,
-  run: Run,
+  { run, resumption }: LiveRun,
 ): Promise<Error | undefined> {
   if (earlier?.checkpointId !== undefined) return undefined;
-  if (request.strict_resume) {
+  if (request.strict_resume && !resumption?.answers) {
     const { unknownInterrupts } = await import("../threads/pending-interrupts.js");
     const unknown = await unknownInterrupts(context, run, { graph: bound.graph, configurable });
     if (unknown) return unknown;
@@ -312,11 +332,16 @@ export async function withdrawRunWebhook(
  */
 async function resumeThreadRow(
   { storage }: OpsContext,
-  { run, holder: { owner } }: LiveRun,
+  { run, holder: { owner }, resumption }: LiveRun,
   patch: ThreadPatch,
 ): Promise<true> {
   const { run_id, attempt } = run;
-  const begun = { updated_at: patch.updated_at, status: "running" as const, ...claimed(owner, run) };
+  const begun = {
+    updated_at: patch.updated_at,
+    status: "running" as const,
+    ...claimed(owner, run),
+    ...(resumption?.answers && { resumption }),
+  };
   if (await takeRun(storage, run, requeued({ attempt }, owner), begun, patch)) return true;
   const isCancelled = (await storage.runs.cancelRequests(owner)).includes(run_id);
   if (isCancelled) throw RunAborted.from("cancelled");

@@ -1,5 +1,5 @@
 /** Stops a run before a model call that its budgets no longer allow, with a question that a person can answer. */
-import { Command, GraphInterrupt } from "@langchain/langgraph";
+import { type Command, GraphInterrupt } from "@langchain/langgraph";
 import { INTERRUPT } from "@langchain/langgraph-checkpoint";
 import type { OpsContext } from "../context/context.js";
 import type { BoundGraph } from "../graphs/registry.js";
@@ -11,6 +11,7 @@ import { type Budget, type Budgets, budgetText, parseBudget } from "../support/b
 import { InvalidRequestError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import type { UsageSource } from "../context/usage-recorder.js";
+import { withAnswers } from "./answers.js";
 import type { UsageQuery } from "../storage/contract/usage.js";
 
 /** The value of the interrupt. */
@@ -126,15 +127,13 @@ export async function withoutBudgetAnswers(
   const open = Object.values(openInterrupts(await readState(graph, { configurable }))).flat();
   const asked = open.filter(isQuestion);
   if (asked.length === 0) return input;
-  const { update, goto, resume } = input;
+  const { resume } = input;
   const others = isRecord(resume)
     ? Object.entries(resume).filter(([id]) => open.some((one) => one.id === id && !asked.includes(one)))
     : [];
   const mayRaise = asked.some(({ value }) => (value as JsonObject).budget !== NAMES.userDay);
   if (mayRaise && raiseIn({ resume }) === undefined) throw unclear(asked[0]?.value as JsonObject);
-  if (others.length > 0) return new Command({ update, goto, resume: Object.fromEntries(others) });
-  const goes = Array.isArray(goto) ? goto.length > 0 : goto !== undefined;
-  return update !== undefined || goes ? new Command({ update, goto }) : null;
+  return withAnswers(input, others);
 }
 
 function unclear({ message, answer }: JsonObject): InvalidRequestError {

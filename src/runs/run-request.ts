@@ -1,5 +1,4 @@
 /** Converts a run request to the call options of its graph and to the run's row. */
-import { Command } from "@langchain/langgraph";
 import { rootBreakpoints } from "../graphs/breakpoints.js";
 import {
   assertPlainData,
@@ -10,7 +9,6 @@ import {
 } from "../graphs/coerce.js";
 import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { openInterrupts, readState } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
 import { maskSecrets } from "../support/secrets.js";
@@ -208,30 +206,6 @@ export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: Run
 function publicConfig(config: JsonObject | null | undefined): JsonObject {
   const { callbacks: _, ...rest } = config ?? {};
   return maskSecrets(rest);
-}
-
-// Resume values that LangGraph treats as missing: `false`, `0`, `""`, `null`, `{}`.
-
-const isEmpty = (answer: unknown): boolean =>
-  !answer || (isRecord(answer) && Object.keys(answer).length === 0);
-
-export const isCommand = (input: unknown): input is Command<unknown, JsonObject> => input instanceof Command;
-
-/**
- * Addresses an empty resume value to the only open interrupt of the thread: LangGraph accepts any value by interrupt
- * id, but ignores a bare falsy one. Other input is returned unchanged.
- */
-export async function addressedResume(
-  { graph }: { graph: ServedGraph },
-  input: unknown,
-  configurable: JsonObject,
-): Promise<unknown> {
-  if (!isCommand(input) || input.resume === undefined || !isEmpty(input.resume)) return input;
-  const snapshot = await readState(graph, { configurable });
-  const [interrupt, ...others] = Object.values(openInterrupts(snapshot)).flat();
-  if (!interrupt || others.length > 0) return input;
-  const { update, goto, resume } = input;
-  return new Command({ update, goto, resume: { [interrupt.id]: resume } });
 }
 
 /** The graph and the assistant of a run. Its thread stores them too, because clients search threads by them. */

@@ -1,8 +1,9 @@
 /** Pending interrupts of a thread, and their match with answers. */
+import { type CheckpointTuple, INTERRUPT, RESUME } from "@langchain/langgraph-checkpoint";
 import type { ServedGraph, Snapshot, SnapshotTask } from "../graphs/graph.js";
 import { hasWrites } from "../graphs/open-tasks.js";
 import { readState } from "../graphs/snapshot.js";
-import type { JsonObject } from "../models/common.js";
+import { isRecord, type JsonObject } from "../models/common.js";
 import { CommandError, type InputRespondParams } from "../models/protocol.js";
 import type { Run } from "../models/run.js";
 import { UnknownInterruptError } from "../support/errors.js";
@@ -75,6 +76,37 @@ async function interruptsAt(
   };
   await collect(await readState(graph, { configurable }, { subgraphs: true }), []);
   return pending;
+}
+
+/**
+ * How far the task of each pending interrupt is, by interrupt id: the checkpoints of its graph and of the graph that it may
+ * call, with the number of its answers.
+ */
+export async function interruptPositions(
+  context: OpsContext,
+  graph: ServedGraph,
+  configurable: JsonObject,
+): Promise<Record<string, string>> {
+  const positions: Record<string, string> = {};
+  for (const { id, namespace, task } of await interruptsAt(context, graph, configurable)) {
+    const own = namespace.length > 0 ? { thread_id: configurable.thread_id } : configurable;
+    const levels = [
+      { ...own, checkpoint_ns: namespace.join("|") },
+      { thread_id: configurable.thread_id, checkpoint_ns: [...namespace, task].join("|") },
+    ];
+    const tuples = levels.map((level) => context.storage.checkpointer.getTuple({ configurable: level }));
+    positions[id] = (await Promise.all(tuples)).map((tuple) => tuple && positionIn(tuple, id)).join(" ");
+  }
+  return positions;
+}
+
+function positionIn({ checkpoint, pendingWrites = [] }: CheckpointTuple, id: string): string {
+  const asks = (value: unknown) => [value].flat().some((each) => isRecord(each) && each.id === id);
+  const tasks = pendingWrites.filter(([, channel, value]) => channel === INTERRUPT && asks(value));
+  const answers = pendingWrites.flatMap(([task, channel, value]) =>
+    channel === RESUME && tasks.some(([asking]) => asking === task) ? [value].flat() : [],
+  );
+  return `${checkpoint.id}:${answers.length}`;
 }
 
 const isSnapshot = (state: SnapshotTask["state"]): state is Snapshot =>

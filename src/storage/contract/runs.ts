@@ -80,6 +80,8 @@ export interface Resumption {
   frames?: "none" | "all";
   /** URL that is called when the run ends. */
   webhook?: string;
+  /** For a run that answers questions: how far the task of each one was when its first attempt started, by interrupt id. */
+  answers?: Readonly<Record<string, string>>;
   /** Set if the run is rolled back: the process that holds its thread deletes it with its checkpoints. */
   rollback?: true;
 }

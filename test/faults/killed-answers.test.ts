@@ -1,0 +1,138 @@
+/**
+ * Servers are killed or stopped, and started again, while clients answer the questions of runs and repeat each request until
+ * it is answered: each request is carried out once, and each answer reaches the question that it was given for.
+ */
+import { expect, it } from "vitest";
+import type { Settings } from "../../src/config/settings.js";
+import type { Run } from "../../src/models/run.js";
+import type { ThreadState } from "../../src/models/state.js";
+import type { Thread } from "../../src/models/thread.js";
+import { newId } from "../../src/support/ids.js";
+import { pause } from "../../src/support/pause.js";
+import { randomOf } from "../chaos/random.js";
+import { withPostgres } from "../helpers/postgres.js";
+import { newSeed } from "../helpers/seeds.js";
+import {
+  onServers,
+  onSharedBackends,
+  onSqliteServers,
+  settingsOf,
+  type ServerProcess,
+  type ServerProcesses,
+} from "../helpers/server-processes.js";
+
+const CLIENTS = 6;
+/** Number of conversations of each client, all on its own thread. */
+const CONVERSATIONS = 8;
+/** Number of accepted runs after which a server ends. */
+const KILLED_EVERY = 12;
+/** A run survives all kills. */
+const SETTINGS: Partial<Settings> = { max_attempts: 100 };
+
+type Slots = (ServerProcess | Promise<ServerProcess>)[];
+
+class Conversations {
+  readonly #slots: Slots;
+  readonly #random: () => number;
+  readonly #kill: () => Promise<void>;
+  #accepted = 0;
+
+  constructor(slots: Slots, random: () => number, kill: () => Promise<void>) {
+    this.#slots = slots;
+    this.#random = random;
+    this.#kill = kill;
+  }
+
+  async onThread(): Promise<void> {
+    const { thread_id } = await this.#ask<Thread>("POST", "/threads", {});
+    const expected: string[] = [];
+    for (let index = 0; index < CONVERSATIONS; index += 1) {
+      const [mark, first, second] = [newId(), newId(), newId()];
+      const asked = await this.#run(thread_id, { input: { mark } });
+      expect(asked.status, JSON.stringify(asked)).toBe("interrupted");
+      expect(await this.#question(thread_id)).toBe(`${mark} first`);
+      await this.#run(thread_id, { command: { resume: first } });
+      expect(await this.#question(thread_id)).toBe(`${mark} second`);
+      const answered = await this.#run(thread_id, { command: { resume: second } });
+      expect(answered.status).toBe("success");
+      expected.push(`${mark} begins`, `${mark} ${first} ${second}`);
+      expect((await this.#state(thread_id)).values).toMatchObject({ log: expected });
+    }
+    const runs = await this.#ask<Run[]>("GET", `/threads/${thread_id}/runs?limit=1000`);
+    expect(runs).toHaveLength(3 * CONVERSATIONS);
+  }
+
+  /** The run once it has ended. */
+  async #run(thread: string, request: object): Promise<Run> {
+    const path = `/threads/${thread}/runs`;
+    const durability = this.#pick(["sync", "async", "exit"]);
+    const body = { assistant_id: "questions", durability, on_disconnect: "continue", ...request };
+    const headers = { "Idempotency-Key": newId(), ...(this.#random() < 0.5 && { prefer: "respond-async" }) };
+    const { run_id } = await this.#ask<Run>("POST", path, body, headers);
+    this.#accepted += 1;
+    if (this.#accepted % KILLED_EVERY === 0) await this.#kill();
+    for (;;) {
+      const run = await this.#ask<Run>("GET", `${path}/${run_id}`);
+      if (run.status !== "pending" && run.status !== "running") return run;
+      await pause(20, undefined);
+    }
+  }
+
+  async #question(thread: string): Promise<unknown> {
+    const { tasks } = await this.#state(thread);
+    const pending = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
+    return pending.length === 1 ? pending[0] : pending;
+  }
+
+  #state(thread: string): Promise<ThreadState> {
+    return this.#ask<ThreadState>("GET", `/threads/${thread}/state`);
+  }
+
+  /** Repeats a request until a server that lives has answered it. */
+  async #ask<T>(method: string, path: string, body?: object, headers = {}): Promise<T> {
+    for (;;) {
+      const server = await this.#pick(this.#slots);
+      const answer = await server.request(method, path, body, headers).catch(() => undefined);
+      if (answer && answer.status !== 503) {
+        expect(answer.status, `${method} ${path} ${JSON.stringify(body)} -> ${answer.text}`).toBe(200);
+        return answer.body as T;
+      }
+    }
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.#random() * items.length)] as T;
+  }
+}
+
+/** @param count number of servers */
+function declareTest(servers: ServerProcesses, count: number): void {
+  const seed = newSeed();
+  it(`carry out each answer once (seed ${seed})`, { timeout: 300_000 }, async () => {
+    const random = randomOf(seed);
+    const slots: Slots = await servers.start(count, SETTINGS);
+    let kills = 0;
+    const replace = async (slot: number): Promise<ServerProcess> => {
+      await (await slots[slot])?.kill(random() < 0.5 ? "SIGKILL" : "SIGTERM");
+      return servers.one(SETTINGS);
+    };
+    const kill = async () => {
+      const slot = Math.floor(random() * count);
+      kills += 1;
+      // Requests that come meanwhile wait for the new server.
+      await (slots[slot] = replace(slot));
+    };
+    const conversations = new Conversations(slots, random, kill);
+    await Promise.all(Array.from({ length: CLIENTS }, () => conversations.onThread()));
+    expect(kills).toBeGreaterThan(0);
+  });
+}
+
+onSharedBackends("servers that end", (servers) => declareTest(servers, 2));
+withPostgres("servers that end, with queue postgres", (postgres) =>
+  onServers(
+    () => ({ ...settingsOf(postgres.options()), queue: "postgres", stream: "postgres" }),
+    (servers) => declareTest(servers, 2),
+  ),
+);
+onSqliteServers("a server that ends", (servers) => declareTest(servers, 1));
