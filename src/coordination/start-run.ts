@@ -135,7 +135,7 @@ async function answersOf(
     live.resumption || isEmpty(input) ? await openPositions(context, bound.graph, configurable) : undefined;
   const left = before && open ? withoutGiven(input, before, open) : input;
   if (!isAnswer(left)) return left;
-  if (open) live.keepAnswers(before ?? open);
+  if (live.resumption && open && !before) live.resumption = { ...live.resumption, answers: open };
   const answers = asked === false ? left : await withoutBudgetAnswers(bound, left, configurable);
   return open && isAnswer(answers) && !before ? addressed(answers, open) : answers;
 }

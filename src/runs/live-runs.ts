@@ -11,7 +11,6 @@ import { GraphServeError, ShuttingDownError } from "../support/errors.js";
 import { withTimeout } from "../support/pause.js";
 import { ActiveRuns } from "./active-runs.js";
 import type { OpsContext } from "../context/context.js";
-import type { Positions } from "./answers.js";
 import type { Execution } from "./execute.js";
 import { type Queue, WaiterGroup } from "./queue.js";
 import { FrameBudget } from "../frames/frame-budget.js";
@@ -67,11 +66,12 @@ export class LiveRun {
   readonly log: RunLog | undefined;
   /** Observes the run; undefined if there is no observer. */
   readonly watch: RunWatch | undefined;
+  /** Stored in the run's row, so that another process can resume it after a crash. */
+  resumption: Resumption | null;
   /** Set if the run is rolled back. Called when the run has ended and still holds its thread. Must not reject. */
   beforeRelease: (() => Promise<void>) | undefined;
 
   readonly #context: EngineContext;
-  #resumption: Resumption | null;
   readonly #isStateless: boolean;
   readonly #atEnd: LiveRunOptions["atEnd"];
   readonly #ifLost: LiveRunOptions["ifLost"];
@@ -103,7 +103,7 @@ export class LiveRun {
   ) {
     this.#context = context;
     this.scope = scopeOf(context);
-    this.#resumption = resumption;
+    this.resumption = resumption;
     this.run = run;
     this.holder = { owner: context.ownerId, attempt: Math.max(run.attempt, 1) };
     this.#since = since;
@@ -113,16 +113,6 @@ export class LiveRun {
     this.#atEnd = atEnd;
     this.#ifLost = ifLost;
     this.#ifUnbegun = ifUnbegun;
-  }
-
-  /** Stored in the run's row, so that another process can resume it after a crash. */
-  get resumption(): Resumption | null {
-    return this.#resumption;
-  }
-
-  /** Keeps the positions of the questions that the run answers. Call this before its row is stored. */
-  keepAnswers(answers: Positions): void {
-    if (this.#resumption) this.#resumption = { ...this.#resumption, answers };
   }
 
   get state(): "queued" | "running" | "ended" {

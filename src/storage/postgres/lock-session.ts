@@ -62,7 +62,7 @@ export class LockSession {
   readonly #channel: string;
   readonly #loss = new AbortController();
   /** Aborts when the connection ends, which frees all locks. */
-  readonly lost = this.#loss.signal;
+  readonly lost: AbortSignal = this.#loss.signal;
   readonly #wakers = new Map<string, Set<() => void>>();
   readonly #ticking: NodeJS.Timeout;
   /** Keys that are locked. */
