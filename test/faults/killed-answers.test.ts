@@ -23,9 +23,9 @@ import {
 
 const CLIENTS = 6;
 /** Number of conversations of each client, all on its own thread. */
-const CONVERSATIONS = 8;
+const CONVERSATIONS = 4;
 /** Number of accepted runs after which a server ends. */
-const KILLED_EVERY = 12;
+const KILLED_EVERY = 8;
 /** A run survives all kills. */
 const SETTINGS: Partial<Settings> = { max_attempts: 100 };
 
