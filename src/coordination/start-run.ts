@@ -1,9 +1,7 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
-import type { ServedGraph } from "../graphs/graph.js";
 import type { BoundGraph } from "../graphs/registry.js";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
-import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
@@ -13,7 +11,16 @@ import type { ThreadPatch, ThreadRow } from "../storage/contract/threads.js";
 import { NotFoundError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
 import { clockPastRow } from "../context/thread-heads.js";
-import { addressed, isAnswer, isCommand, isEmpty, type Positions, withoutGiven } from "../runs/answers.js";
+import {
+  addressed,
+  type Answer,
+  isAnswer,
+  isCommand,
+  isEmpty,
+  type Positions,
+  unknownInterrupts,
+  withoutGiven,
+} from "../runs/answers.js";
 import { Execution } from "../runs/execute.js";
 import { updateRefusal } from "../runs/command-guard.js";
 import { RunAborted } from "../runs/run-aborted.js";
@@ -96,8 +103,10 @@ export async function prepareRun(
     : checked;
   const written = { status: row.status, graphs };
   const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
-  const refusal = await refusalOf(context, { ...checked, configurable, bound, input: given }, live);
-  const input = await answersOf(context, live, asked, { bound, configurable, input: given });
+  const own = { ...checked, configurable, bound, input: given };
+  const open = isAnswer(given) ? await openPositions(context, own, given, live) : undefined;
+  const refusal = await refusalOf(context, own, live, open);
+  const input = await answersOf(own, live, asked, open);
   const stamp = stampOf(context, bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
@@ -113,8 +122,8 @@ export async function prepareRun(
       };
   const isBegun = await store(patch);
   const origin = { graphs, scope: scopeOf(context) ?? row.scope };
-  const own = { run, request, origin, holder, earlier, isBegun };
-  return new Execution(context, { ...own, lease, log, watch, refusal, preview });
+  const execution = { run, request, origin, holder, earlier, isBegun };
+  return new Execution(context, { ...execution, lease, log, watch, refusal, preview });
 }
 
 /**
@@ -123,16 +132,13 @@ export async function prepareRun(
  * @param asked whether a budget question is pending; undefined if that is unknown
  */
 async function answersOf(
-  context: OpsContext,
+  { bound, configurable, input }: CheckedRequest,
   live: LiveRun,
   asked: boolean | undefined,
-  { bound, configurable, input }: Pick<CheckedRequest, "bound" | "configurable" | "input">,
+  open: Positions | undefined,
 ): Promise<unknown> {
   if (!isAnswer(input)) return input;
   const before = live.resumption?.answers;
-  // A storage that no other process can take over keeps nothing for later attempts.
-  const open =
-    live.resumption || isEmpty(input) ? await openPositions(context, bound.graph, configurable) : undefined;
   const left = before && open ? withoutGiven(input, before, open) : input;
   if (!isAnswer(left)) return left;
   if (live.resumption && open && !before) live.resumption = { ...live.resumption, answers: open };
@@ -140,13 +146,16 @@ async function answersOf(
   return open && isAnswer(answers) && !before ? addressed(answers, open) : answers;
 }
 
+/** Undefined if nothing depends on them: a storage that no other process can take over keeps none for later attempts. */
 async function openPositions(
   context: OpsContext,
-  graph: ServedGraph,
-  configurable: JsonObject,
-): Promise<Positions> {
+  { request, bound, configurable }: CheckedRequest,
+  answer: Answer,
+  { resumption }: LiveRun,
+): Promise<Positions | undefined> {
+  if (!resumption && !isEmpty(answer) && !request.strict_resume) return undefined;
   const { interruptPositions } = await import("../threads/pending-interrupts.js");
-  return interruptPositions(context, graph, configurable);
+  return interruptPositions(context, bound.graph, configurable);
 }
 
 /**
@@ -157,13 +166,12 @@ async function refusalOf(
   context: OpsContext,
   { request, bound, input, configurable, earlier }: CheckedRequest,
   { run, resumption }: LiveRun,
+  open: Positions | undefined,
 ): Promise<Error | undefined> {
   if (earlier?.checkpointId !== undefined) return undefined;
-  if (request.strict_resume && !resumption?.answers) {
-    const { unknownInterrupts } = await import("../threads/pending-interrupts.js");
-    const unknown = await unknownInterrupts(context, run, { graph: bound.graph, configurable });
-    if (unknown) return unknown;
-  }
+  const isChecked = request.strict_resume && !resumption?.answers;
+  const unknown = isChecked && open && unknownInterrupts(run, open);
+  if (unknown) return unknown;
   return isCommand(input) ? updateRefusal(context, { bound, configurable }, input) : undefined;
 }
 

@@ -113,7 +113,7 @@ class Reading {
       const isSummarized = !log && live !== undefined;
       if (frames && !isSummarized && !isOfSummary(this.#seen, this.#run)) {
         if (yield* this.sharedFrames(frames)) return;
-        const row = await this.#row();
+        const row = await storedRow(this.#context, this.#run, this.#signal);
         if (!row) throw new NotFoundError("run", this.#run.run_id);
         this.#run = runModel(row);
       }
@@ -227,11 +227,6 @@ class Reading {
   #selected(frames: readonly RunFrame[]): readonly RunFrame[] {
     return frames.flatMap((this.#project ??= projectForClient(this.#run)));
   }
-
-  #row(): Promise<RunRow | undefined> {
-    const { thread_id, run_id } = this.#run;
-    return retryWhileUnavailable(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
-  }
 }
 
 const isEnd = ({ event }: RunFrame): boolean => event === "error" || event === "end";
@@ -277,18 +272,13 @@ class RowPoll {
   async isUnfinished({ frames, next }: Pick<FramePage, "frames" | "next">): Promise<boolean> {
     // No attempt follows a run that ended with `end`.
     if (frames.at(-1)?.event === "end") return false;
-    const row = await this.#row();
+    const row = await storedRow(this.#context, this.#run, this.#signal);
     return row !== undefined && continuesAfter(row, attemptOf(next));
   }
 
   /** The same for a log of this process. */
   async isOutlived(log: RunLog): Promise<boolean> {
     return log.isClosed && (await this.isUnfinished({ frames: log.kept.slice(-1), next: log.base }));
-  }
-
-  #row(): Promise<RunRow | undefined> {
-    const { thread_id, run_id } = this.#run;
-    return retryWhileUnavailable(() => this.#context.storage.runs.get(thread_id, run_id), this.#signal);
   }
 
   /** Whether the run has ended or was deleted, and no more frames are expected. */
@@ -298,7 +288,7 @@ class RowPoll {
     if (this.#endedAt !== undefined) return Math.min(now - this.#endedAt, msSinceLoss) >= LATE_MS;
     if (now - this.#polledAt < POLL_MS) return false;
     this.#polledAt = now;
-    const row = await this.#row();
+    const row = await storedRow(this.#context, this.#run, this.#signal);
     if (!row || isFinished(row)) this.#endedAt = now;
     else if (now - this.#recoveredAt >= RECOVERY_MS) {
       this.#recoveredAt = now;
@@ -318,4 +308,12 @@ export async function* untilAborted(signal: AbortSignal, frames: AsyncIterable<r
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+function storedRow(
+  { storage: { runs } }: EngineContext,
+  { thread_id, run_id }: FollowedRun,
+  signal: AbortSignal,
+): Promise<RunRow | undefined> {
+  return retryWhileUnavailable(() => runs.get(thread_id, run_id), signal);
 }

@@ -4,13 +4,15 @@
  */
 import { Command } from "@langchain/langgraph";
 import type { JsonObject } from "../models/common.js";
-import { isInterruptId } from "../models/interrupt-answer.js";
+import { answerFrom, isById } from "../models/interrupt-answer.js";
 import { isRecord } from "../models/json.js";
+import type { Run } from "../models/run.js";
+import { UnknownInterruptError } from "../support/errors.js";
 
 /** How far the task of each open interrupt is, by interrupt id. It changes when the task gets an answer. */
 export type Positions = Readonly<Record<string, string>>;
 
-type Answer = Command<unknown, JsonObject>;
+export type Answer = Command<unknown, JsonObject>;
 
 export const isCommand = (input: unknown): input is Answer => input instanceof Command;
 
@@ -19,9 +21,6 @@ export const isAnswer = (input: unknown): input is Answer => isCommand(input) &&
 /** Whether LangGraph treats the answer as missing: `false`, `0`, `""`, `null`, `{}`. It accepts any value by interrupt id. */
 export const isEmpty = ({ resume }: Answer): boolean =>
   !resume || (isRecord(resume) && Object.keys(resume).length === 0);
-
-const isById = (resume: unknown): resume is JsonObject =>
-  isRecord(resume) && Object.keys(resume).length > 0 && Object.keys(resume).every(isInterruptId);
 
 /**
  * Addresses a value without ids to all open interrupts, as LangGraph does, but an empty one to a single interrupt only. Other
@@ -51,4 +50,17 @@ export function withAnswers({ update, goto }: Answer, answers: readonly [string,
   if (answers.length > 0) return new Command({ update, goto, resume: Object.fromEntries(answers) });
   const goes = Array.isArray(goto) ? goto.length > 0 : goto !== undefined;
   return update !== undefined || goes ? new Command({ update, goto }) : null;
+}
+
+/**
+ * The error of a run that answers interrupts that are not pending at its first checkpoint; undefined if all are pending.
+ * An answer without interrupt ids requires at least one pending interrupt.
+ */
+export function unknownInterrupts(run: Run, open: Positions): UnknownInterruptError | undefined {
+  const answered = answerFrom(run);
+  if (!answered) return undefined;
+  const pending = Object.keys(open);
+  const unknown = answered.filter((id) => !pending.includes(id));
+  const isKnown = answered.length > 0 ? unknown.length === 0 : pending.length > 0;
+  return isKnown ? undefined : new UnknownInterruptError(unknown, pending);
 }

@@ -5,10 +5,8 @@ import { hasWrites } from "../graphs/open-tasks.js";
 import { readState } from "../graphs/snapshot.js";
 import { isRecord, type JsonObject } from "../models/common.js";
 import { CommandError, type InputRespondParams } from "../models/protocol.js";
-import type { Run } from "../models/run.js";
-import { UnknownInterruptError } from "../support/errors.js";
 import type { OpsContext } from "../context/context.js";
-import { answerFrom, isInterruptId } from "../models/interrupt-answer.js";
+import { isInterruptId } from "../models/interrupt-answer.js";
 import { ownThread } from "./thread-origin.js";
 import { readerOf } from "./thread-state.js";
 
@@ -19,6 +17,11 @@ export interface PendingInterrupt {
   namespace: readonly string[];
   /** The interrupted task as a namespace segment. It may call graphs that the state does not show. */
   task: string;
+}
+
+interface FoundInterrupt extends PendingInterrupt {
+  /** Checkpoint of the interrupted graph. */
+  tuple: CheckpointTuple | undefined;
 }
 
 /**
@@ -37,29 +40,12 @@ export async function pendingInterrupts(
   return interruptsAt(context, graph, { thread_id: threadId, checkpoint_ns: "", ...selected });
 }
 
-/**
- * The error of a run that answers interrupts that are not pending at its first checkpoint; undefined if all are pending.
- * An answer without interrupt ids requires at least one pending interrupt.
- */
-export async function unknownInterrupts(
-  context: OpsContext,
-  run: Run,
-  { graph, configurable }: { graph: ServedGraph; configurable: JsonObject },
-): Promise<UnknownInterruptError | undefined> {
-  const answered = answerFrom(run);
-  if (!answered) return undefined;
-  const pending = (await interruptsAt(context, graph, configurable)).map(({ id }) => id);
-  const unknown = answered.filter((id) => !pending.includes(id));
-  const isKnown = answered.length > 0 ? unknown.length === 0 : pending.length > 0;
-  return isKnown ? undefined : new UnknownInterruptError(unknown, pending);
-}
-
 async function interruptsAt(
   { storage: { checkpointer } }: OpsContext,
   graph: ServedGraph,
   configurable: JsonObject,
-): Promise<PendingInterrupt[]> {
-  const pending: PendingInterrupt[] = [];
+): Promise<FoundInterrupt[]> {
+  const pending: FoundInterrupt[] = [];
   /** A task repeats the interrupts of its subgraphs: those are collected first, and duplicates are skipped. */
   const collect = async ({ tasks, config }: Snapshot, namespace: readonly string[]): Promise<void> => {
     const interrupted = tasks.filter(({ interrupts = [] }) => interrupts.length > 0);
@@ -71,7 +57,7 @@ async function interruptsAt(
       if (isSnapshot(each.state)) await collect(each.state, [...namespace, task]);
       for (const { id, value } of each.interrupts ?? [])
         if (id !== undefined && pending.every((other) => other.id !== id))
-          pending.push({ id, value, namespace, task });
+          pending.push({ id, value, namespace, task, tuple });
     }
   };
   await collect(await readState(graph, { configurable }, { subgraphs: true }), []);
@@ -87,17 +73,14 @@ export async function interruptPositions(
   graph: ServedGraph,
   configurable: JsonObject,
 ): Promise<Record<string, string>> {
-  const positions: Record<string, string> = {};
-  for (const { id, namespace, task } of await interruptsAt(context, graph, configurable)) {
-    const own = namespace.length > 0 ? { thread_id: configurable.thread_id } : configurable;
-    const levels = [
-      { ...own, checkpoint_ns: namespace.join("|") },
-      { thread_id: configurable.thread_id, checkpoint_ns: [...namespace, task].join("|") },
-    ];
-    const tuples = levels.map((level) => context.storage.checkpointer.getTuple({ configurable: level }));
-    positions[id] = (await Promise.all(tuples)).map((tuple) => tuple && positionIn(tuple, id)).join(" ");
-  }
-  return positions;
+  const found = await interruptsAt(context, graph, configurable);
+  const positions = found.map(async ({ id, namespace, task, tuple }) => {
+    const checkpoint_ns = [...namespace, task].join("|");
+    const called = { thread_id: configurable.thread_id, checkpoint_ns };
+    const tuples = [tuple, await context.storage.checkpointer.getTuple({ configurable: called })];
+    return [id, tuples.map((one) => one && positionIn(one, id)).join(" ")] as const;
+  });
+  return Object.fromEntries(await Promise.all(positions));
 }
 
 function positionIn({ checkpoint, pendingWrites = [] }: CheckpointTuple, id: string): string {

@@ -2,45 +2,25 @@
  * Servers are killed or stopped, and started again, while clients answer the questions of runs and repeat each request until
  * it is answered: each request is carried out once, and each answer reaches the question that it was given for.
  */
-import { expect, it } from "vitest";
-import type { Settings } from "../../src/config/settings.js";
+import { expect } from "vitest";
 import type { Run } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
 import type { Thread } from "../../src/models/thread.js";
 import { newId } from "../../src/support/ids.js";
 import { pause } from "../../src/support/pause.js";
-import { randomOf } from "../chaos/random.js";
-import { withPostgres } from "../helpers/postgres.js";
-import { newSeed } from "../helpers/seeds.js";
-import {
-  onServers,
-  onSharedBackends,
-  onSqliteServers,
-  settingsOf,
-  type ServerProcess,
-  type ServerProcesses,
-} from "../helpers/server-processes.js";
+import { type KilledServers, onKilledServers } from "../helpers/killed-servers.js";
 
 const CLIENTS = 6;
 /** Number of conversations of each client, all on its own thread. */
 const CONVERSATIONS = 4;
 /** Number of accepted runs after which a server ends. */
 const KILLED_EVERY = 8;
-/** A run survives all kills. */
-const SETTINGS: Partial<Settings> = { max_attempts: 100 };
-
-type Slots = (ServerProcess | Promise<ServerProcess>)[];
-
 class Conversations {
-  readonly #slots: Slots;
-  readonly #random: () => number;
-  readonly #kill: () => Promise<void>;
+  readonly #killed: KilledServers;
   #accepted = 0;
 
-  constructor(slots: Slots, random: () => number, kill: () => Promise<void>) {
-    this.#slots = slots;
-    this.#random = random;
-    this.#kill = kill;
+  constructor(killed: KilledServers) {
+    this.#killed = killed;
   }
 
   async onThread(): Promise<void> {
@@ -67,10 +47,13 @@ class Conversations {
     const path = `/threads/${thread}/runs`;
     const durability = this.#pick(["sync", "async", "exit"]);
     const body = { assistant_id: "questions", durability, on_disconnect: "continue", ...request };
-    const headers = { "Idempotency-Key": newId(), ...(this.#random() < 0.5 && { prefer: "respond-async" }) };
+    const headers = {
+      "Idempotency-Key": newId(),
+      ...(this.#killed.random() < 0.5 && { prefer: "respond-async" }),
+    };
     const { run_id } = await this.#ask<Run>("POST", path, body, headers);
     this.#accepted += 1;
-    if (this.#accepted % KILLED_EVERY === 0) await this.#kill();
+    if (this.#accepted % KILLED_EVERY === 0) await this.#killed.kill();
     for (;;) {
       const run = await this.#ask<Run>("GET", `${path}/${run_id}`);
       if (run.status !== "pending" && run.status !== "running") return run;
@@ -91,7 +74,7 @@ class Conversations {
   /** Repeats a request until a server that lives has answered it. */
   async #ask<T>(method: string, path: string, body?: object, headers = {}): Promise<T> {
     for (;;) {
-      const server = await this.#pick(this.#slots);
+      const server = await this.#pick(this.#killed.servers);
       const answer = await server.request(method, path, body, headers).catch(() => undefined);
       if (answer && answer.status !== 503) {
         expect(answer.status, `${method} ${path} ${JSON.stringify(body)} -> ${answer.text}`).toBe(200);
@@ -101,38 +84,11 @@ class Conversations {
   }
 
   #pick<T>(items: readonly T[]): T {
-    return items[Math.floor(this.#random() * items.length)] as T;
+    return items[Math.floor(this.#killed.random() * items.length)] as T;
   }
 }
 
-/** @param count number of servers */
-function declareTest(servers: ServerProcesses, count: number): void {
-  const seed = newSeed();
-  it(`carry out each answer once (seed ${seed})`, { timeout: 300_000 }, async () => {
-    const random = randomOf(seed);
-    const slots: Slots = await servers.start(count, SETTINGS);
-    let kills = 0;
-    const replace = async (slot: number): Promise<ServerProcess> => {
-      await (await slots[slot])?.kill(random() < 0.5 ? "SIGKILL" : "SIGTERM");
-      return servers.one(SETTINGS);
-    };
-    const kill = async () => {
-      const slot = Math.floor(random() * count);
-      kills += 1;
-      // Requests that come meanwhile wait for the new server.
-      await (slots[slot] = replace(slot));
-    };
-    const conversations = new Conversations(slots, random, kill);
-    await Promise.all(Array.from({ length: CLIENTS }, () => conversations.onThread()));
-    expect(kills).toBeGreaterThan(0);
-  });
-}
-
-onSharedBackends("servers that end", (servers) => declareTest(servers, 2));
-withPostgres("servers that end, with queue postgres", (postgres) =>
-  onServers(
-    () => ({ ...settingsOf(postgres.options()), queue: "postgres", stream: "postgres" }),
-    (servers) => declareTest(servers, 2),
-  ),
-);
-onSqliteServers("a server that ends", (servers) => declareTest(servers, 1));
+onKilledServers("carry out each answer once", async (killed) => {
+  const conversations = new Conversations(killed);
+  await Promise.all(Array.from({ length: CLIENTS }, () => conversations.onThread()));
+});
