@@ -242,22 +242,23 @@ export class RunCheckpointer extends BaseCheckpointSaver {
     const pending = before?.();
     // A lost lease fences its run.
     const ready = pending ? pending.then(() => lease.confirm?.()) : lease.confirm?.();
-    const attempt = async (): Promise<T> => {
-      try {
-        if (ready) await ready;
-        if (this.#watched.get(runId) !== run) return dropped;
-        return await work();
-      } catch (error) {
-        if (this.#watched.get(runId) === run) {
+    const isWatched = () => this.#watched.get(runId) === run;
+    const started = ready ? ready.then(() => (isWatched() ? work() : dropped)) : work();
+    // Not an async function: these callbacks take fewer promises, once for each write of a run.
+    const write: Promise<T> = started.then(
+      (result) => {
+        writes.delete(write);
+        return result;
+      },
+      (error: unknown) => {
+        writes.delete(write);
+        if (isWatched()) {
           this.#inner.fence(runId);
           run.onFailure(error);
         }
         return dropped;
-      } finally {
-        writes.delete(write);
-      }
-    };
-    const write = attempt();
+      },
+    );
     writes.add(write);
     return write;
   }
