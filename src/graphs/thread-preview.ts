@@ -27,10 +27,9 @@ export function previewOf(
 ): StoredPreview | undefined {
   const steps = step === undefined ? undefined : { steps: Math.max(0, step) };
   const state = isRecord(values) ? values : {};
-  if (filter.shows(MESSAGES)) {
-    const messages = Array.isArray(state.messages) ? (state.messages as unknown[]) : [];
-    if (messages.length > 0) return { key: MESSAGES, ...ofMessages(messages), ...steps };
-  }
+  const messages = Array.isArray(state.messages) ? (state.messages as unknown[]) : [];
+  if (messages.length > 0 && filter.shows(MESSAGES))
+    return { key: MESSAGES, ...ofMessages(messages), ...steps };
   for (const key of Object.keys(state)) {
     const text = state[key];
     if (typeof text === "string" && text.trim() !== "" && filter.shows(key))

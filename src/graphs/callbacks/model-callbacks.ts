@@ -4,7 +4,7 @@ import { CallbackManager, CallbackManagerForChainRun } from "@langchain/core/cal
 import { dueYield } from "../../support/event-loop.js";
 import { handlesToolsOnly } from "./tool-handlers.js";
 import type { Timed } from "./task-times.js";
-import { isTaskTag, RunUsage, START } from "./usage.js";
+import { RunUsage, START, TASK_TAG } from "./usage.js";
 
 /**
  * A callback manager for a single RunUsage handler, which receives only model and tool events; node times are recorded
@@ -104,7 +104,7 @@ class QuietRun extends CallbackManagerForChainRun {
   }
 
   override getChild(tag?: string): CallbackManager {
-    return new ModelCallbacks(this.#handler, this.runId, isTaskTag(tag));
+    return new ModelCallbacks(this.#handler, this.runId, tag?.startsWith(TASK_TAG));
   }
 
   override async handleChainEnd(): Promise<void> {

@@ -53,13 +53,12 @@ export class RunTimes {
   }
 
   list(): RunTasks {
-    const tasks = [...this.#first, ...this.#last].map(({ from, to, state, usage, ...task }) => ({
-      ...task,
-      started_at: new Date(from).toISOString(),
-      ended_at: to === undefined ? null : new Date(to).toISOString(),
-      state,
-      usage,
-    }));
+    const tasks: RunTask[] = [];
+    for (const { from, to, state, usage, ...task } of [...this.#first, ...this.#last]) {
+      const started_at = new Date(from).toISOString();
+      const ended_at = to === undefined ? null : new Date(to).toISOString();
+      tasks.push({ ...task, started_at, ended_at, state, usage });
+    }
     return { tasks, omitted: this.#omitted };
   }
 }

@@ -94,8 +94,8 @@ function detailsOf({ generations }: LLMResult) {
   return details;
 }
 
-/** Whether LangGraph tagged the callbacks as those of a task. This includes `__start__`, which is not a node. */
-export const isTaskTag = (tag: string | undefined): boolean => tag?.startsWith("graph:step:") === true;
+/** Prefix of LangGraph's tag for the callbacks of a task. Tasks include `__start__`, which is not a node. */
+export const TASK_TAG = "graph:step:";
 export const START = "__start__";
 
 type HandlerArgs<Name extends keyof BaseCallbackHandler> = Parameters<
@@ -159,7 +159,8 @@ export class RunUsage extends BaseCallbackHandler {
 
   /** Called only if another handler receives node events: `ModelCallbacks` alone does not emit them. */
   override handleChainStart(...[, , id, , tags, metadata, , name]: HandlerArgs<"handleChainStart">): void {
-    if (tags?.some(isTaskTag) && name !== START) this.#begin("node", id, name ?? "", metadata);
+    if (tags?.some((tag) => tag.startsWith(TASK_TAG)) && name !== START)
+      this.#begin("node", id, name ?? "", metadata);
   }
 
   override handleChainEnd(_: unknown, id: string): void {
@@ -264,13 +265,11 @@ export class RunUsage extends BaseCallbackHandler {
    */
   total(state: unknown): TokenUsage {
     const { counts, calls } = this.#known;
-    const { cost } = calls;
-    if (counts.total_tokens > 0)
-      return {
-        ...counts,
-        source: "callbacks",
-        ...(cost !== undefined && { cost_usd: cost / UNITS_PER_USD }),
-      };
+    if (counts.total_tokens > 0) {
+      const { cost } = calls;
+      const usd = cost !== undefined && { cost_usd: cost / UNITS_PER_USD };
+      return { ...counts, source: "callbacks", ...usd };
+    }
     const inState = stateUsage(state);
     // If the messages have no usage either, zero tokens were reported by callbacks.
     return { ...inState, source: inState.total_tokens > 0 ? "messages" : "callbacks" };

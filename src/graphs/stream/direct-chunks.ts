@@ -22,10 +22,13 @@ export function readingOf(graph: ServedGraph): "direct" | "public" | "unknown" {
   const pregel = graph as unknown as Pregel;
   if (pregel.lg_is_pregel !== true) return "public";
   if (typeof pregel._streamIterator !== "function") return "unknown";
-  const [stream, iterator] = [ownerOf(graph, "stream"), ownerOf(graph, "_streamIterator")];
-  if (stream === iterator) return "direct";
-  // LangGraph's class defines both. A subclass that overrides one of them expects its own method to be called.
-  return stream === undefined || iterator === undefined ? "unknown" : "public";
+  // LangGraph's class defines both methods. A subclass that overrides one of them expects its own method to be called.
+  for (let owner: object | null = graph; owner; owner = Object.getPrototypeOf(owner) as object | null) {
+    const definesStream = Object.hasOwn(owner, "stream");
+    if (definesStream !== Object.hasOwn(owner, "_streamIterator")) return "public";
+    if (definesStream) return "direct";
+  }
+  return "unknown";
 }
 
 /**
@@ -48,15 +51,4 @@ export function directChunks(
   // `stream()` adds the graph's recursion limit, and LangChain the defaults of a config.
   const options = ensureConfig({ recursionLimit: own?.recursionLimit, ...config });
   return _streamIterator.call(graph, input, options);
-}
-
-/** The object in the prototype chain that defines a method. */
-function ownerOf(object: object, name: string): object | undefined {
-  for (
-    let owner: object | null = object;
-    owner !== null;
-    owner = Object.getPrototypeOf(owner) as object | null
-  )
-    if (Object.hasOwn(owner, name)) return owner;
-  return undefined;
 }
