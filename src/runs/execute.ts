@@ -122,7 +122,7 @@ export class Execution {
         unfilteredEvents: allow_unfiltered_events,
         holdMessages: hold_messages,
       },
-      (event, data) => log?.push(event, data),
+      log,
     );
     // Each task of a superstep listens to it.
     setMaxListeners(0, this.#controller.signal);

@@ -99,12 +99,13 @@ export class StreamFrames {
 
   readonly #options: StreamFramesOptions;
   readonly #modes: ReadonlySet<StreamMode>;
-  readonly #sink: EventSink;
+  readonly #sink: EventSink | undefined;
   readonly #updates: NodeUpdates | undefined;
   readonly #messages: MessageFrames | undefined;
   readonly #held: HeldOutput | undefined;
 
-  constructor(options: StreamFramesOptions, sink: EventSink) {
+  /** @param sink receives the events; undefined to drop them */
+  constructor(options: StreamFramesOptions, sink: EventSink | undefined) {
     this.#options = options;
     this.#modes = new Set(options.modes);
     this.#sink = sink;
@@ -156,7 +157,7 @@ export class StreamFrames {
   #emit(event: string, namespace: readonly string[], data: string | SplitJson): void {
     this.emitted = true;
     const isOfSubgraph = this.#options.subgraphs && namespace.length > 0;
-    this.#sink(isOfSubgraph ? `${event}|${namespace.join("|")}` : event, data);
+    this.#sink?.push(isOfSubgraph ? `${event}|${namespace.join("|")}` : event, data);
   }
 
   #takeValues(namespace: readonly string[], payload: unknown): void {
@@ -170,7 +171,8 @@ export class StreamFrames {
       this.#held?.clear();
     }
     if (!this.#modes.has("values") && !this.#messages) return;
-    const shown = filterAt(this.#options.filter, namespace).values(payload);
+    const { filter } = this.#options;
+    const shown = (isRoot ? filter : filterAt(filter, namespace)).values(payload);
     if (isRoot) this.#messages?.values(shown);
     // Omit empty values of a subgraph: clients would apply them to the root graph's values.
     if (this.#modes.has("values") && (isRoot || !isNothing(shown)))
@@ -259,8 +261,10 @@ const withoutValues = (updates: JsonObject): JsonObject =>
 
 // The `messages` stream mode: accumulated messages, built from LangGraph's message chunks.
 
-/** Receives one event: its name, and its data as one line of JSON. */
-type EventSink = (event: string, data: string | SplitJson) => void;
+interface EventSink {
+  /** Receives one event: its name, and its data as one line of JSON. */
+  push(event: string, data: string | SplitJson): void;
+}
 
 const ROOT: readonly string[] = [];
 
