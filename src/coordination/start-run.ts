@@ -94,9 +94,11 @@ export async function prepareRun(
   const caughtUp = clockPastRow(row, clockWaitMs);
   if (caughtUp) await caughtUp;
   const graphs = await writersWith(context, row, checked.bound.id);
-  const config = { configurable: checked.configurable };
-  const filter = await context.registry.filterAmong(checked.bound, graphs, config);
-  const bound = { ...checked.bound, filter };
+  const bound = { ...checked.bound };
+  if (graphs.length > 1) {
+    const config = { configurable: checked.configurable };
+    bound.filter = await context.registry.filterAmong(checked.bound, graphs, config);
+  }
   refuseUnfiltered(context, checked, bound);
   const { configurable, input: given } = context.migrations
     ? await migrated(context, row, bound, lease, checked)
@@ -107,7 +109,7 @@ export async function prepareRun(
   const open = isAnswer(given) ? await openPositions(context, own, given, live) : undefined;
   const refusal = await refusalOf(context, own, live, open);
   const input = await answersOf(own, live, asked, open);
-  const stamp = stampOf(context, bound);
+  const stamp = stampOf(bound);
   const ids = { thread_id: threadId, run_id: run.run_id };
   const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may throw between storing the row and creating the execution that settles it.
@@ -187,7 +189,7 @@ export function newLiveRun(
   options: LiveRunOptions,
   attempt: number,
 ): LiveRun {
-  const run = newRun(context, threadId, request, stampOf(context, bound), attempt, known, parent);
+  const run = newRun(context, threadId, request, stampOf(bound), attempt, known, parent);
   const resumption = context.capabilities.takeover ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
   const ifLost =
@@ -203,12 +205,9 @@ export function newLiveRun(
   return new LiveRun(context, run, since, ending, resumption);
 }
 
-export const stampOf = (
-  { registry }: OpsContext,
-  { id, version, assistantId }: Pick<BoundGraph, "id" | "version" | "assistantId">,
-): GraphStamp => ({
+export const stampOf = ({ id, version, assistantId }: BoundGraph): GraphStamp => ({
   graph_id: id,
-  assistant_id: assistantId ?? registry.uuidOf(id),
+  assistant_id: assistantId,
   ...(version != null && { graph_version: version }),
 });
 

@@ -50,8 +50,8 @@ export interface BoundGraph {
   id: string;
   graph: ServedGraph;
   filter: OutputFilter;
-  /** Set if a client created the assistant through which it is called. */
-  assistantId?: string;
+  /** UUID of the assistant through which it is called. */
+  assistantId: string;
   /** Undefined until the first run: reading needs no version. Null for a graph that has none. */
   version?: string | null;
 }
@@ -169,9 +169,10 @@ export class GraphRegistry {
   #standIn(graphId: string, reason: GraphNotLoadedError): BoundGraph {
     const graph = new PlaceholderGraph(reason);
     graph.checkpointer = this.#options.checkpointer;
-    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
+    const bound = { id: graphId, assistantId: this.uuidOf(graphId), graph };
+    if (this.#options.unfiltered) return { ...bound, filter: PASS_ALL };
     this.#warn(graphId, [], false);
-    return { id: graphId, graph, filter: DROP_ALL };
+    return { ...bound, filter: DROP_ALL };
   }
 
   /**
@@ -213,11 +214,12 @@ export class GraphRegistry {
     const graph = original.withConfig({});
     graph.checkpointer = this.#options.checkpointer;
     graph.store ??= this.#options.store;
-    if (this.#options.unfiltered) return { id: graphId, graph, filter: PASS_ALL };
+    const bound = { id: graphId, assistantId: this.uuidOf(graphId), graph };
+    if (this.#options.unfiltered) return { ...bound, filter: PASS_ALL };
     const filter = await createOutputFilter(graph, (path) => this.#warn(graphId, path));
     if (!filter.known) this.#warn(graphId, []);
     this.#reportIfHeld(graphId, filter);
-    return { id: graphId, graph, filter };
+    return { ...bound, filter };
   }
 
   /**

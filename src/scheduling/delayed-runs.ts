@@ -77,7 +77,7 @@ export async function delayRun(
   const timers = context.timers as Timers;
   await postpone(context, timers.table, id, request);
   await requireRoom(timers.table, id, scopeOf(context));
-  const stamp = stampOf(context, bound);
+  const stamp = stampOf(bound);
   const run = newRun(context, id, { ...request, after_seconds }, stamp, delayed.attempt, known);
   const data = {
     request,

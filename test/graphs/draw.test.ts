@@ -9,7 +9,12 @@ import { graph as parent } from "../fixtures/graphs/subgraph.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
 
 const served = (graph: unknown) => (graph as ServedGraph).withConfig({});
-const bound = (graph: unknown) => ({ id: "agent", graph: served(graph), filter: PASS_ALL });
+const bound = (graph: unknown) => ({
+  id: "agent",
+  assistantId: "agent",
+  graph: served(graph),
+  filter: PASS_ALL,
+});
 
 describe("drawing", () => {
   test("nodes and edges are plain JSON", async () => {
