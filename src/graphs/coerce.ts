@@ -217,7 +217,6 @@ const RESERVED_CONFIGURABLE = new Set([
  * @throws InvalidRequestError (`invalid_request`)
  */
 export function coerceConfigurable(configurable: unknown, loc: Loc): JsonObject {
-  if (configurable == null) return {};
   if (!isRecord(configurable)) throw InvalidRequestError.at(loc, "must be an object", "object_type");
   assertPlainData(configurable, loc);
   return clientConfigurable(configurable);

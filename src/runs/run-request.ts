@@ -172,7 +172,8 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
   assertPlainData(metadata, ["body", "metadata"]);
   if (request.context) assertPlainData(request.context, ["body", "context"]);
   const configurable = {
-    ...coerceConfigurable(config.configurable, ["body", "config", "configurable"]),
+    ...(config.configurable != null &&
+      coerceConfigurable(config.configurable, ["body", "config", "configurable"])),
     ...(context.caller && callerConfigurable(context.caller)),
     ...checkpointConfigurable(threadId, request.checkpoint, checkpointIdOf(threadId, request)),
   };
@@ -203,8 +204,8 @@ export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: Run
   multitask_strategy ?? settings.multitask_strategy;
 
 /** The config in the run's row, with secrets masked. Callbacks cannot be sent over HTTP. */
-function publicConfig(config: JsonObject | null | undefined): JsonObject {
-  const { callbacks: _, ...rest } = config ?? {};
+function publicConfig(config: JsonObject): JsonObject {
+  const { callbacks: _, ...rest } = config;
   return maskSecrets(rest);
 }
 
@@ -245,8 +246,8 @@ export function newRun(
     kwargs: {
       input: request.input ?? null,
       command: request.command ?? null,
-      config: publicConfig(request.config),
-      context: maskSecrets(request.context ?? {}),
+      config: request.config ? publicConfig(request.config) : {},
+      context: request.context ? maskSecrets(request.context) : {},
       checkpoint: request.checkpoint ?? null,
       checkpoint_id: checkpointIdOf(threadId, request),
       stream_mode: streamModes(request),

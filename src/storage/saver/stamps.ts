@@ -1,7 +1,7 @@
 /** Stamps of a run in the metadata of its checkpoints: its id, its metadata and the public keys of its configuration. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointMetadata } from "@langchain/langgraph-checkpoint";
-import { maskSecrets, namesSecret } from "../../support/secrets.js";
+import { maskPasswords, namesSecret } from "../../support/secrets.js";
 
 /** Metadata key that only the server writes; hidden from clients. */
 export const ORIGIN_KEY = "graph_serve";
@@ -42,6 +42,6 @@ export function stamped(config: RunnableConfig, metadata: CheckpointMetadata): C
   for (const entries of [config.configurable, config.metadata])
     for (const [key, value] of Object.entries<unknown>(entries ?? {}))
       if (!INTERNAL_KEY.test(key) && SCALAR.has(typeof value) && !RESERVED.has(key) && !namesSecret(key))
-        stamps[key] = maskSecrets(value);
+        stamps[key] = typeof value === "string" ? maskPasswords(value) : value;
   return { ...stamps, ...own, ...(runId !== undefined && { run_id: runId }) };
 }
