@@ -22,8 +22,10 @@ const waiting: (() => void)[] = [];
  * small writes to their clients.
  */
 export function dueYield(): Promise<void> | undefined {
-  if (turnStart === undefined) beginTurn();
-  else if (performance.now() - turnStart >= TURN_MS) return new Promise(queue);
+  if (turnStart === undefined) {
+    turnStart = performance.now();
+    setImmediate(endTurn);
+  } else if (performance.now() - turnStart >= TURN_MS) return new Promise(queue);
   return undefined;
 }
 
@@ -31,11 +33,6 @@ export function dueYield(): Promise<void> | undefined {
 export async function afterWrites(): Promise<void> {
   await nextTurn();
   await nextTurn();
-}
-
-function beginTurn(): void {
-  if (turnStart === undefined) setImmediate(endTurn);
-  turnStart = performance.now();
 }
 
 function endTurn(): void {
@@ -47,7 +44,9 @@ function queue(resume: () => void): void {
 }
 
 function resumeNext(): void {
-  beginTurn();
+  // A full turn, also if another run has begun one since the event loop last turned.
+  if (turnStart === undefined) setImmediate(endTurn);
+  turnStart = performance.now();
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(resumeNext);
 }
@@ -71,6 +70,7 @@ export async function filterInTurns<T>(items: readonly T[], passes: (item: T) =>
 export class Consumer<T> {
   /** Settles when no items wait; never rejects. Undefined while none do. */
   #idle: Promise<void> | undefined;
+  /** The error of an item that waited. */
   #failure: { error: unknown } | undefined;
   readonly #take: (item: T) => void;
   /** Items that are being taken, from `#next` on. Those in `#waiting` follow. */
@@ -106,14 +106,14 @@ export class Consumer<T> {
   /** Items that arrive while others wait are taken after them. */
   async #addAll(source: AsyncIterable<T>, signal: AbortSignal | undefined): Promise<void> {
     for await (const item of source) {
-      if (signal?.aborted) break;
-      if (this.#idle) this.#waiting.push(item);
-      else {
-        this.#tryTake(item);
-        const turn = this.#failure ? undefined : dueYield();
-        if (turn) this.#idle = this.#takeWaiting(turn);
+      if (signal?.aborted || this.#failure) break;
+      if (this.#idle) {
+        this.#waiting.push(item);
+        continue;
       }
-      if (this.#failure) break;
+      this.#take(item);
+      const turn = dueYield();
+      if (turn) this.#idle = this.#takeWaiting(turn);
     }
   }
 
@@ -149,16 +149,12 @@ export class Consumer<T> {
       this.#next = 0;
     }
     if (this.#failure || this.#items.length === 0) return false;
-    this.#tryTake(this.#items[this.#next++] as T);
-    return true;
-  }
-
-  #tryTake(item: T): void {
     try {
-      this.#take(item);
+      this.#take(this.#items[this.#next++] as T);
     } catch (error) {
       this.#failure = { error };
     }
+    return true;
   }
 }
 
