@@ -1,4 +1,4 @@
-/** Reads request bodies, decompressed if needed, within a memory budget for all bodies being read. */
+/** The bytes of request bodies, decompressed if needed, within a memory budget for all bodies being read. */
 import type { IncomingMessage } from "node:http";
 import { createGunzip } from "node:zlib";
 import {
@@ -7,9 +7,9 @@ import {
   PayloadTooLargeError,
   ServerBusyError,
 } from "../../support/errors.js";
-import { invalidBody, parseJson } from "./json-body.js";
+import { invalidBody } from "./json-body.js";
 
-interface HeldBody {
+export interface HeldBody {
   bytes: number;
   /** Set once the body is rejected in favor of others. */
   refusal?: ServerBusyError;
@@ -61,39 +61,25 @@ export interface BodyLimits {
 }
 
 /**
- * Reads and parses a request's body; its bytes count against the budget until it is parsed.
- * @param read the body, if it has already been read
+ * All bytes of a body. An oversized body is rejected immediately; the rest of it is read and discarded.
  * @throws PayloadTooLargeError (`payload_too_large`), ServerBusyError (`server_busy`)
- * @throws InvalidRequestError if the body is incomplete or not valid JSON, or its encoding is unknown or invalid
- *   (`invalid_request`)
+ * @throws InvalidRequestError if the body is incomplete (`invalid_request`)
  */
-export async function readBody(
+export function readBytes(
   req: IncomingMessage,
-  read: Buffer | undefined,
-  limits: BodyLimits,
-): Promise<unknown> {
-  const held: HeldBody = { bytes: 0 };
-  try {
-    const raw = read ?? (await readBytes(req, limits, held));
-    const encoding = req.headers["content-encoding"];
-    const isPlain = raw.length === 0 || encoding === undefined || !isGzip(encoding);
-    return parseJson(isPlain ? raw : await inflate(raw, limits, held));
-  } finally {
-    limits.budget.close(held);
-  }
-}
-
-/** All bytes of a body. An oversized body is rejected immediately; the rest of it is read and discarded. */
-function readBytes(req: IncomingMessage, { limit, budget }: BodyLimits, held: HeldBody): Promise<Buffer> {
+  { limit, budget }: BodyLimits,
+  held: HeldBody,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const settle = (result: Buffer | Error) => {
-      req.off("data", onData).off("end", onEnd).off("close", onGone);
+    // Without an error at the end of the body.
+    const settle = (error?: Error) => {
+      req.off("data", onData).off("end", settle).off("close", onGone);
       held.onRefusal = undefined;
-      if (Buffer.isBuffer(result)) return resolve(result);
+      if (!error) return resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
       chunks.length = 0;
-      reject(result);
+      reject(error);
       req.resume();
     };
     const onData = (chunk: Buffer) => {
@@ -102,16 +88,16 @@ function readBytes(req: IncomingMessage, { limit, budget }: BodyLimits, held: He
       chunks.push(chunk);
       budget.add(held, chunk.length);
     };
-    const onEnd = () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size));
     const onGone = () => settle(invalidBody("the request ended before its body was complete", "incomplete"));
     if (Number(req.headers["content-length"]) > limit) return settle(new PayloadTooLargeError(limit));
     if (req.destroyed) return onGone();
     held.onRefusal = settle;
-    req.on("data", onData).on("end", onEnd).on("close", onGone);
+    req.on("data", onData).on("end", settle).on("close", onGone);
   });
 }
 
-function isGzip(encoding: string): boolean {
+/** @throws InvalidRequestError for another encoding (`invalid_request`) */
+export function isGzip(encoding: string): boolean {
   const name = encoding.trim().toLowerCase();
   if (name === "" || name === "identity") return false;
   if (name === "gzip") return true;
@@ -122,7 +108,8 @@ function isGzip(encoding: string): boolean {
   );
 }
 
-async function inflate(bytes: Buffer, { limit, budget }: BodyLimits, held: HeldBody): Promise<Buffer> {
+/** @throws the errors of `readBytes`, and InvalidRequestError for invalid gzip (`invalid_request`) */
+export async function inflate(bytes: Buffer, { limit, budget }: BodyLimits, held: HeldBody): Promise<Buffer> {
   const gunzip = createGunzip();
   gunzip.end(bytes);
   const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 /** What handlers read of a request: its context, its body, and whether its client is still connected. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Caller } from "../../models/caller.js";
-import { BodyBudget, readBody } from "./body-bytes.js";
+import { BodyBudget, type HeldBody, inflate, isGzip, readBytes } from "./body-bytes.js";
 import { assertPlain, parseJson } from "./json-body.js";
 
 /** Data about a request that middleware records for later handlers. */
@@ -39,8 +39,8 @@ export function disconnectSignal(res: ServerResponse): AbortSignal {
 }
 
 /**
- * The JSON value of a request's body; `{}` if it is empty. See `parseJson` and `readBody` for
- * limits. Bodies are raw bytes, regardless of the content type.
+ * The JSON value of a request's body; `{}` if it is empty. See `parseJson` for limits. Bodies are raw bytes, regardless
+ * of the content type, and count against the budget until they are parsed.
  * @param limit maximum size in bytes, also after decompression
  * @throws InvalidRequestError (`invalid_request`), PayloadTooLargeError (`payload_too_large`)
  * @throws ServerBusyError if the bodies being read take too much memory (`server_busy`)
@@ -49,7 +49,15 @@ export async function readJson(req: IncomingMessage & { body?: unknown }, limit:
   // Behind a body parser of the host application, the stream has already been read.
   if (req.body !== undefined && req.readableEnded) return readParsed(req.body);
   const { body, budget = new BodyBudget(Infinity) } = requestContext(req);
-  return readBody(req, body, { limit, budget });
+  const held: HeldBody = { bytes: 0 };
+  try {
+    const bytes = body ?? (await readBytes(req, { limit, budget }, held));
+    const encoding = req.headers["content-encoding"];
+    const isPlain = bytes.length === 0 || encoding === undefined || !isGzip(encoding);
+    return parseJson(isPlain ? bytes : await inflate(bytes, { limit, budget }, held));
+  } finally {
+    budget.close(held);
+  }
 }
 
 function readParsed(body: unknown): unknown {
