@@ -27,8 +27,8 @@ import { visible } from "./text.js";
 /** Questions come first: a run with new input would discard them. */
 export function Asking() {
   const view = useView();
-  const at = view.state.value.value;
-  if (!at || view.id === "" || view.live.value) return null;
+  const at = view.waiting.value;
+  if (!at || view.id === "") return null;
   if (at.interrupts.length > 0)
     return (
       <Questions

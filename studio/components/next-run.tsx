@@ -5,8 +5,7 @@ import { Asking } from "./asking.js";
 import { Composer } from "./composer.js";
 
 export function NextRun() {
-  const { state, live } = current.value;
-  const isAsking = !live.value && (state.value.value?.interrupts.length ?? 0) > 0;
+  const isAsking = (current.value.waiting.value?.interrupts.length ?? 0) > 0;
   return (
     <>
       <Asking />

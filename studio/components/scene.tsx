@@ -29,7 +29,7 @@ export function Scene() {
   const isBlank = !isRecord(seen?.values) || Object.keys(seen.values).length === 0;
   const isEmpty = !seen || (seen.entries.length === 0 && isBlank && !view.live.value && !hasEnded);
   // Its question or its breakpoint is shown below.
-  const isWaiting = (view.state.value.value?.next.length ?? 0) > 0;
+  const isWaiting = (view.waiting.value?.next.length ?? 0) > 0;
   return (
     <Scroller isTalk={!isEmpty && seen.entries.length > 0}>
       {isEmpty ? (

@@ -1,5 +1,5 @@
 /** What a page shows of one thread: its row, its state, and the run in flight, across reloads and tabs. */
-import { batch, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { RunCreateRequest, RunTasks } from "../../src/models/run.js";
 import type { ThreadState } from "../../src/models/state.js";
 import { ApiError, ask, open } from "../api.js";
@@ -36,6 +36,11 @@ export class ThreadView {
   readonly state = loading<ThreadState>();
   /** The run in flight; undefined if there is none. */
   readonly live = signal<LiveRun | undefined>(undefined);
+  /** What waits for answers or to be resumed: nothing does while a run is in flight, followed here or not yet. */
+  readonly waiting = computed(() => {
+    const isBusy = this.live.value !== undefined || this.row.value.value?.status === "busy";
+    return isBusy ? undefined : this.state.value.value;
+  });
   /** View of the run in flight, or of the last one. */
   readonly picture = signal<Picture | undefined>(undefined);
   /** False while reconnecting. */

@@ -15,7 +15,7 @@ import { graph as zod } from "../fixtures/graphs/schemas-zod.js";
 import { graph as subgraph } from "../fixtures/graphs/subgraph.js";
 import { describeWithChromium } from "../helpers/chromium.js";
 import { gatedChat, GatedModel } from "./gated-model.js";
-import { expectCopied, fillJson, jsonIn, ranThread, useBrowser, useServer } from "./open.js";
+import { expectCopied, fillJson, held, jsonIn, ranThread, useBrowser, useServer } from "./open.js";
 
 const box = (page: Page) => page.getByRole("textbox", { name: "Message to the graph" });
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
@@ -398,7 +398,13 @@ describeWithChromium("running a graph", () => {
     const run = service.runs.create(thread_id, { assistant_id: "gate", input: { gate: name } });
     await gateOf(name).entered;
     const { page, visit } = await open(url);
+    const search = await held(page, `**/threads/${thread_id}/runs?*`);
     await visit(`#/run/${thread_id}`);
+    await search.asked;
+    await page.locator(".thread-head .is-busy").first().waitFor();
+    // Its next node is running, and not stopped at a breakpoint.
+    expect(await page.locator(".stopped").count()).toBe(0);
+    search.release();
     await page.getByText(/^\W*running/).waitFor();
     gateOf(name).open();
     await run;
