@@ -52,49 +52,44 @@ const EARLY_FRACTION = 1 / 64;
  * not depend on the number of threads. Rows are never changed in place: a patch replaces them.
  */
 export class ThreadIndex {
-  readonly #listed = new Map<string, Listed>();
-  readonly #all = new OrderedList(byUpdate);
+  readonly byId = new Map<string, Listed>();
+  readonly #all: OrderedList<ThreadRow> = { compare: byUpdate, items: [] };
   /** All rows in other orders. Each list is made when a search first needs it: runs should not pay for unused ones. */
   readonly #orders = new Map<SortField, OrderedList<ThreadRow>>([["updated_at", this.#all]]);
   readonly #facts = new Map<string, Fact>();
 
-  get(threadId: string): ThreadRow | undefined {
-    return this.#listed.get(threadId)?.row;
-  }
-
   insert(row: ThreadRow): void {
-    const listed = { row, labels: labelsOf(row.metadata).map((name) => this.#fact(name)) };
-    this.#listed.set(row.thread_id, listed);
-    for (const list of this.#orders.values()) list.insert(row);
-    for (const fact of this.#factsOf(listed)) fact.rows.insert(row);
+    const listed = { row, labels: this.#named(labelsOf(row.metadata)) };
+    this.byId.set(row.thread_id, listed);
+    for (const list of this.#orders.values()) insert(list, row);
+    for (const { rows } of this.#factsOf(listed)) insert(rows, row);
   }
 
   remove(row: ThreadRow): void {
-    const listed = this.#listed.get(row.thread_id);
+    const listed = this.byId.get(row.thread_id);
     if (!listed) return;
-    this.#listed.delete(row.thread_id);
-    for (const list of this.#orders.values()) list.remove(row);
+    this.byId.delete(row.thread_id);
+    for (const list of this.#orders.values()) remove(list, row);
     for (const fact of this.#factsOf(listed)) this.#removeFrom(fact, row);
   }
 
   /** The patched row; undefined if there is no such thread. */
   patch(threadId: string, patch: ThreadPatch): ThreadRow | undefined {
-    const listed = this.#listed.get(threadId);
+    const listed = this.byId.get(threadId);
     if (!listed) return undefined;
     const before = listed.row;
     const row = patchThread(before, copyJson(patch));
     const facts = this.#factsOf(listed);
     listed.row = row;
-    if (row.metadata !== before.metadata)
-      listed.labels = labelsOf(row.metadata).map((name) => this.#fact(name));
-    for (const list of this.#orders.values()) list.replace(before, row);
+    if (row.metadata !== before.metadata) listed.labels = this.#named(labelsOf(row.metadata));
+    for (const list of this.#orders.values()) replace(list, before, row);
     // A set, because metadata may have thousands of labels.
     const next = new Set(this.#factsOf(listed));
     for (const fact of facts) {
-      if (next.delete(fact)) fact.rows.replace(before, row);
+      if (next.delete(fact)) replace(fact.rows, before, row);
       else this.#removeFrom(fact, before);
     }
-    for (const fact of next) fact.rows.insert(row);
+    for (const { rows } of next) insert(rows, row);
     return row;
   }
 
@@ -118,7 +113,7 @@ export class ThreadIndex {
   #matching(filter: ThreadFilter): readonly ThreadRow[] | Promise<ThreadRow[]> {
     const { ids, metadata = {}, scope, status } = filter;
     const { facts, rest } = splitFilter(metadata);
-    if (status) facts.push(statusFact(status));
+    if (status) facts.push(status);
     const [shortest, ...others] = facts
       .map((fact) => this.#facts.get(fact)?.rows.items ?? [])
       .sort((a, b) => a.length - b.length);
@@ -133,39 +128,41 @@ export class ThreadIndex {
   }
 
   #withIds(ids: readonly string[]): ThreadRow[] {
-    return [...new Set(ids)].flatMap((id) => this.#listed.get(id)?.row ?? []).sort(byUpdate);
+    return [...new Set(ids)].flatMap((id) => this.byId.get(id)?.row ?? []).sort(byUpdate);
   }
 
   #order(field: SortField): OrderedList<ThreadRow> {
     let list = this.#orders.get(field);
     if (!list) {
-      const rows = Array.from(this.#listed.values(), ({ row }) => row);
-      this.#orders.set(field, (list = new OrderedList(by(field), rows)));
+      const rows = Array.from(this.byId.values(), ({ row }) => row);
+      const compare = by(field);
+      this.#orders.set(field, (list = { compare, items: rows.sort(compare) }));
     }
     return list;
   }
 
-  #fact(name: string): Fact {
-    let fact = this.#facts.get(name);
-    if (!fact) this.#facts.set(name, (fact = { name, rows: new OrderedList(byUpdate) }));
-    return fact;
-  }
-
-  #factsOf({ row, labels }: Listed): Fact[] {
-    const facts = [...labels, this.#fact(statusFact(row.status))];
-    if (row.ttl) facts.push(this.#fact(EXPIRING));
+  #named(names: readonly string[]): Fact[] {
+    const facts: Fact[] = [];
+    for (const name of names) {
+      const fact = this.#facts.get(name) ?? { name, rows: { compare: byUpdate, items: [] } };
+      this.#facts.set(name, fact);
+      facts.push(fact);
+    }
     return facts;
   }
 
+  #factsOf({ row, labels }: Listed): Fact[] {
+    return [...labels, ...this.#named(row.ttl ? [row.status, EXPIRING] : [row.status])];
+  }
+
   #removeFrom({ name, rows }: Fact, row: ThreadRow): void {
-    rows.remove(row);
+    remove(rows, row);
     if (rows.items.length === 0) this.#facts.delete(name);
   }
 }
 
-/** Metadata labels are JSON arrays, so these two names cannot collide with them. */
+/** A fact besides the statuses of threads and the labels of metadata. Labels are JSON arrays, so names do not collide. */
 const EXPIRING = "ttl";
-const statusFact = (status: string) => `status ${status}`;
 
 /** Whether a row passes a filter, apart from its ids. */
 function passing({ metadata = {}, scope, status }: ThreadFilter): (row: ThreadRow) => boolean {
@@ -220,20 +217,16 @@ function firstOf<Row>(rows: readonly Row[], count: number, compare: Compare<Row>
 /** Run rows in creation order, overall and by thread, and the set of unfinished runs. */
 export class RunIndex {
   /** Without their tasks, which only `tasksOf` returns. */
-  readonly #rows = new Map<string, RunRow>();
+  readonly byId = new Map<string, RunRow>();
   readonly #tasks = new Map<string, NonNullable<RunRow["tasks"]>>();
-  readonly #all = new OrderedList(byCreation);
+  readonly #all: OrderedList<RunRow> = { compare: byCreation, items: [] };
   readonly #byThread = new Map<string, OrderedList<RunRow>>();
   /** Unfinished runs, and whether their cancellation is requested. */
   readonly #unfinished = new Map<RunRow, boolean>();
 
-  get(runId: string): RunRow | undefined {
-    return this.#rows.get(runId);
-  }
-
   /** The run, if it belongs to this thread. */
   on(threadId: string, runId: string): RunRow | undefined {
-    const run = this.#rows.get(runId);
+    const run = this.byId.get(runId);
     return run?.thread_id === threadId ? run : undefined;
   }
 
@@ -260,11 +253,11 @@ export class RunIndex {
 
   /** Stores the row itself: the caller must not change it afterwards. */
   insert({ tasks, ...run }: RunRow): void {
-    this.#all.insert(run);
-    const runs = this.#byThread.get(run.thread_id) ?? new OrderedList(byCreation);
-    runs.insert(run);
+    insert(this.#all, run);
+    const runs = this.#byThread.get(run.thread_id) ?? { compare: byCreation, items: [] };
+    insert(runs, run);
     this.#byThread.set(run.thread_id, runs);
-    this.#rows.set(run.run_id, run);
+    this.byId.set(run.run_id, run);
     if (tasks) this.#tasks.set(run.run_id, tasks);
     if (!isFinished(run)) this.#unfinished.set(run, false);
   }
@@ -281,17 +274,17 @@ export class RunIndex {
   }
 
   remove(run: RunRow): void {
-    this.#all.remove(run);
+    remove(this.#all, run);
     const runs = this.#byThread.get(run.thread_id);
-    runs?.remove(run);
+    if (runs) remove(runs, run);
     if (runs?.items.length === 0) this.#byThread.delete(run.thread_id);
-    this.#rows.delete(run.run_id);
+    this.byId.delete(run.run_id);
     this.#tasks.delete(run.run_id);
     this.#unfinished.delete(run);
   }
 
   cancel(runId: string): void {
-    const run = this.#rows.get(runId);
+    const run = this.byId.get(runId);
     if (run && this.#unfinished.has(run)) this.#unfinished.set(run, true);
   }
 
@@ -304,36 +297,31 @@ export class RunIndex {
   }
 }
 
-/** A sorted list with binary search. `compare` must be a strict total order over the items, stable while they are listed. */
-class OrderedList<T> {
+/** Sorted items. `compare` must be a strict total order over them, stable while they are listed. */
+interface OrderedList<T> {
+  readonly compare: Compare<T>;
   readonly items: T[];
-  readonly #compare: Compare<T>;
+}
 
-  constructor(compare: Compare<T>, items: T[] = []) {
-    this.#compare = compare;
-    this.items = items.sort(compare);
-  }
+function insert<T>({ items, compare }: OrderedList<T>, item: T): void {
+  items.splice(countBefore(items, item, compare), 0, item);
+}
 
-  insert(item: T): void {
-    this.items.splice(countBefore(this.items, item, this.#compare), 0, item);
-  }
+function remove<T>({ items, compare }: OrderedList<T>, item: T): void {
+  const index = countBefore(items, item, compare);
+  if (items[index] === item) items.splice(index, 1);
+}
 
-  remove(item: T): void {
-    const index = countBefore(this.items, item, this.#compare);
-    if (this.items[index] === item) this.items.splice(index, 1);
+/** Replaces an item, in its place if that is also the place of the new one. */
+function replace<T>(list: OrderedList<T>, old: T, item: T): void {
+  const { items, compare } = list;
+  const index = countBefore(items, old, compare);
+  const isBehind = index === 0 || compare(items[index - 1] as T, item) < 0;
+  const isBefore = index + 1 >= items.length || compare(item, items[index + 1] as T) < 0;
+  if (items[index] === old && isBehind && isBefore) {
+    items[index] = item;
+    return;
   }
-
-  /** Replaces an item, in its place if that is also the place of the new one. */
-  replace(old: T, item: T): void {
-    const { items } = this;
-    const index = countBefore(items, old, this.#compare);
-    const isBehind = index === 0 || this.#compare(items[index - 1] as T, item) < 0;
-    const isBefore = index + 1 >= items.length || this.#compare(item, items[index + 1] as T) < 0;
-    if (items[index] === old && isBehind && isBefore) {
-      items[index] = item;
-      return;
-    }
-    this.remove(old);
-    this.insert(item);
-  }
+  remove(list, old);
+  insert(list, item);
 }

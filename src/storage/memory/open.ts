@@ -68,16 +68,16 @@ interface Rows {
 
 const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
   async insert(row) {
-    if (threads.get(row.thread_id)) return false;
+    if (threads.byId.has(row.thread_id)) return false;
     threads.insert(copyJson(row));
     return true;
   },
   async get(threadId) {
-    const row = threads.get(threadId);
+    const row = threads.byId.get(threadId)?.row;
     return row && copyThread(row);
   },
   async update(threadId, patch, updatedAt) {
-    if (updatedAt !== undefined && threads.get(threadId)?.updated_at !== updatedAt) return undefined;
+    if (updatedAt !== undefined && threads.byId.get(threadId)?.row.updated_at !== updatedAt) return undefined;
     const row = threads.patch(threadId, patch);
     return row && copyThread(row);
   },
@@ -87,7 +87,7 @@ const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
   },
   count: async (filter) => threads.count(filter),
   async delete(threadId, updatedAt) {
-    const row = threads.get(threadId);
+    const row = threads.byId.get(threadId)?.row;
     const own = runs.of(threadId);
     if (!row || (updatedAt !== undefined && !isUnused(row, own, updatedAt))) return false;
     threads.remove(row);
@@ -107,7 +107,7 @@ const threadTable = ({ threads, runs }: Rows): ThreadTable => ({
 
 const runTable = ({ threads, runs, owners }: Rows, usages: UsageTable): RunTable => ({
   async insert(row, thread) {
-    if (runs.get(row.run_id)) throw new Error(`a run ${row.run_id} is stored already`);
+    if (runs.byId.has(row.run_id)) throw new Error(`a run ${row.run_id} is stored already`);
     // Copy first: a row that cannot be copied must fail before anything changes.
     const copy = copyJson(row);
     if (!threads.patch(row.thread_id, thread)) return false;
@@ -120,7 +120,7 @@ const runTable = ({ threads, runs, owners }: Rows, usages: UsageTable): RunTable
   },
   tasks: async (threadId, runId) => copyJson(runs.tasksOf(threadId, runId)),
   async update(runId, patch, holder) {
-    const run = runs.get(runId);
+    const run = runs.byId.get(runId);
     return run !== undefined && (!holder || isHeldBy(run, holder)) && runs.patch(run, patch);
   },
   async settle(outcomes) {

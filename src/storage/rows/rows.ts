@@ -96,12 +96,7 @@ export const matchesRun = (
  * patchThread(row, patch).metadata; // => { project: "demo", user: "ada" }
  * ```
  */
-export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
-  const { mergeMetadata, ...fields } = patch;
-  const patched = patchRow(row, fields);
-  if (mergeMetadata) patched.metadata = { ...row.metadata, ...mergeMetadata };
-  return patched;
-}
+export const patchThread: (row: ThreadRow, patch: ThreadPatch) => ThreadRow = patchRow;
 
 /**
  * Applies a patch to a run row.
@@ -117,7 +112,7 @@ export function patchThread(row: ThreadRow, patch: ThreadPatch): ThreadRow {
  * patchRun(run, patch); // => { ...run, ...patch }
  * ```
  */
-export const patchRun = (row: RunRow, patch: RunPatch): RunRow => patchRow(row, patch);
+export const patchRun: (row: RunRow, patch: RunPatch) => RunRow = patchRow;
 
 /**
  * When a thread expires.
@@ -137,14 +132,15 @@ export function expiryOf({ updated_at, ttl }: ThreadRow): number | null {
   return ttl?.ttl_minutes == null ? null : Date.parse(updated_at) + ttl.ttl_minutes * 60_000;
 }
 
-/** A copy of the row with the fields that are not undefined. */
-function patchRow<Row extends object>(row: Row, fields: Partial<Row>): Row {
-  const patched = { ...row };
-  for (const field of Object.keys(fields) as (keyof Row)[]) {
-    const value = fields[field];
-    if (value !== undefined) patched[field] = value;
-  }
-  return patched;
+function patchRow<Row extends Pick<ThreadRow, "metadata">>(
+  row: Row,
+  patch: Partial<Row> & Pick<ThreadPatch, "mergeMetadata">,
+): Row {
+  const { mergeMetadata, ...fields } = patch;
+  const patched: JsonObject = { ...row };
+  for (const [field, value] of Object.entries(fields)) if (value !== undefined) patched[field] = value;
+  if (mergeMetadata) patched.metadata = { ...row.metadata, ...mergeMetadata };
+  return patched as Row;
 }
 
 /**
