@@ -70,9 +70,9 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
   return serializer;
 }
 
-/** What `dumpsTyped` returns for plain data, as text and without a promise; undefined for other values. */
+/** What `dumpsTyped` of a serializer made here returns for plain data, without a promise; undefined for other values. */
 export const plainText = (serializer: SerializerProtocol, value: unknown): string | undefined =>
-  givesPlainJson(serializer) ? plainJson(value) : undefined;
+  plainSerializers.has(serializer) ? plainJson(value) : undefined;
 
 /** LangGraph's own serializer. Its class is not exported. */
 const LANGGRAPH_SERDE = new MemorySaver().serde;

@@ -21,7 +21,7 @@ import type { RunHolder } from "../contract/runs.js";
 import type { Checkpointer } from "../contract/checkpointer.js";
 import { runIdOf, stamped } from "./stamps.js";
 import { METADATA, assertData, namedError } from "./unstorable.js";
-import { limitErrors } from "./writes.js";
+import { limitError } from "./writes.js";
 import { listCheckpoints } from "./list.js";
 
 /**
@@ -173,7 +173,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     this.#refuseFenced(config);
-    const limited = limitErrors(writes);
+    const limited = writes.map(limitError);
     try {
       await this.#saver.putWrites(withNamespace(config), limited, taskId);
     } catch (error) {

@@ -2,8 +2,11 @@
 import { ERROR, type PendingWrite, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
 import { errorMessage, errorName } from "../../support/errors/thrown.js";
 
-/** Whether writes to this channel have a fixed number, such as an interrupt or an error of the task. */
-export const isSpecial = (channel: string): boolean => Object.hasOwn(WRITES_IDX_MAP, channel);
+/** Numbers of the writes to special channels, such as an interrupt or an error of the task. */
+const FIXED = new Map(Object.entries(WRITES_IDX_MAP));
+
+/** Whether writes to this channel have a fixed number. */
+export const isSpecial = (channel: string): boolean => FIXED.has(channel);
 
 /** A write with its number, which is unique within its task; numbers of special channels are negative. */
 interface NumberedWrite {
@@ -24,29 +27,23 @@ interface NumberedWrites {
 
 /** Number the writes of one `putWrites` call. */
 export function numbered(writes: readonly PendingWrite[]): NumberedWrites {
-  const replace = writes.every(([channel]) => isSpecial(channel));
+  const replace = writes.every(([channel]) => FIXED.has(channel));
   const byNumber = new Map<number, NumberedWrite>();
   for (const [index, [channel, value]] of writes.entries()) {
-    const idx = isSpecial(channel) ? (WRITES_IDX_MAP[channel] as number) : index;
+    const idx = FIXED.get(channel) ?? index;
     if (replace || !byNumber.has(idx)) byNumber.set(idx, { idx, channel, value });
   }
   return { writes: [...byNumber.values()], replace };
 }
 
-/** Limits the name and message of errors that tasks threw: LangGraph stores them at any length. */
-export function limitErrors(writes: PendingWrite[]): PendingWrite[] {
-  if (writes.every(([channel]) => channel !== ERROR)) return writes;
-  return writes.map(([channel, value]): PendingWrite => [
-    channel,
-    channel === ERROR ? limitError(value) : value,
-  ]);
-}
-
-function limitError(thrown: unknown): unknown {
-  if (typeof thrown !== "object" || thrown === null) return thrown;
+/** Limits the name and message of an error that a task threw: LangGraph stores them at any length. */
+export function limitError(write: PendingWrite): PendingWrite {
+  const [channel, thrown] = write;
+  if (channel !== ERROR || typeof thrown !== "object" || thrown === null) return write;
   const { name, message } = thrown as { name?: unknown; message?: unknown };
-  return {
+  const limited = {
     message: message === undefined ? message : errorMessage({ message }),
     name: typeof name === "string" ? name.slice(0, 200) : errorName(thrown),
   };
+  return [channel, limited];
 }
