@@ -24,12 +24,25 @@ export class MessageCounter {
   /** By namespace, the one that was used last at the end. */
   readonly #known = new Map<string, Known>();
 
-  /** Records the checkpoint that the next one is compared with; undefined if there is none. Never throws. */
-  note(namespace: string, checkpoint: Checkpoint | undefined): void {
+  /**
+   * Records the checkpoint that the next one is compared with; undefined if there is none. Never throws.
+   * @returns its lists of messages
+   */
+  note(namespace: string, checkpoint: Checkpoint | undefined): Lists {
+    const lists = new Map<string, readonly unknown[]>();
+    try {
+      for (const [key, value] of Object.entries(checkpoint?.channel_values ?? {}))
+        if (isStateChannel(key) && Array.isArray(value) && isMessage(value.at(-1)))
+          lists.set(key, value as unknown[]);
+    } catch {
+      // A value of a graph can throw when it is read.
+      lists.clear();
+    }
     this.#known.delete(namespace);
-    this.#known.set(namespace, { id: checkpoint?.id, lists: listsOf(checkpoint) });
+    this.#known.set(namespace, { id: checkpoint?.id, lists });
     const [oldest] = this.#known.keys();
     if (this.#known.size > MOST_NAMESPACES && oldest !== undefined) this.#known.delete(oldest);
+    return lists;
   }
 
   /**
@@ -38,27 +51,10 @@ export class MessageCounter {
    */
   next(namespace: string, parentId: unknown, checkpoint: Checkpoint): ChangedMessages | undefined {
     const before = this.#known.get(namespace);
-    this.note(namespace, checkpoint);
+    const now = this.note(namespace, checkpoint);
     if (!before || (before.id ?? "") !== (parentId ?? "")) return undefined;
-    const now = this.#known.get(namespace)?.lists ?? NO_LISTS;
     return before.lists.size + now.size === 0 ? undefined : tryOr(() => changesOf(before.lists, now));
   }
-}
-
-const NO_LISTS: Lists = new Map();
-
-/** Never throws. */
-function listsOf(checkpoint: Checkpoint | undefined): Lists {
-  const lists = new Map<string, readonly unknown[]>();
-  try {
-    for (const [key, value] of Object.entries(checkpoint?.channel_values ?? {}))
-      if (isStateChannel(key) && Array.isArray(value) && isMessage(value.at(-1)))
-        lists.set(key, value as unknown[]);
-  } catch {
-    // A value of a graph can throw when it is read.
-    return NO_LISTS;
-  }
-  return lists;
 }
 
 function changesOf(before: Lists, now: Lists): ChangedMessages | undefined {

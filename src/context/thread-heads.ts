@@ -55,7 +55,7 @@ export function noteHead(
   id = "",
 ): Promise<void> | undefined {
   heads.set(checkpoint_ns, { last: id, greatest: id });
-  const time = timeOfCheckpoint(id);
+  const time = id === "" ? undefined : timeOfCheckpoint(id);
   const isAhead = time !== undefined && time >= Date.now();
   return isAhead ? clockPast(thread_id, time, LONG_CLOCK_WAIT_MS) : undefined;
 }

@@ -159,7 +159,7 @@ export async function writersWith(
   graphId: string,
 ): Promise<readonly string[]> {
   if (row.graphs?.includes(graphId)) return row.graphs;
-  const writers = (await writersOf(context, row)) ?? context.registry.ids;
+  const writers = row.graphs ?? (await writersOf(context, row)) ?? context.registry.ids;
   return [...new Set([...writers, graphId])].sort();
 }
 
