@@ -115,13 +115,13 @@ export class LockSession {
   }
 
   /** See `ThreadLease.confirm`. */
-  confirm(): Promise<void> | undefined {
+  readonly confirm = (): Promise<void> | undefined => {
     if (this.lost.aborted || this.#answered.elapsed() < FRESH_MS) return undefined;
     return this.request("0").then(
       () => undefined,
       () => undefined,
     );
-  }
+  };
 
   /** Call `wake` whenever another session unlocks `key`. Returns a function that unsubscribes. */
   onUnlock(key: string, wake: () => void): () => void {
@@ -156,16 +156,18 @@ export class LockSession {
   /** Rejects if it is unknown which commands were executed. */
   async #execute(requests: readonly Request[]): Promise<void> {
     try {
-      const answers = await this.#command(requests);
-      for (const request of requests) {
-        const own = answers.splice(0, request.commands.length);
-        for (const [index, command] of request.commands.entries()) {
-          if (command === "try" && own[index]) this.#held.add(request.key);
-          if (command === "unlock") this.#held.delete(request.key);
-          if (command === "raiseFlag" && own[index]) this.#flags.add(request.key);
-          if (command === "lowerFlag") this.#flags.delete(request.key);
+      const rows = await this.#command(requests);
+      for (const { commands, key, resolve } of requests) {
+        const answers: boolean[] = [];
+        for (const command of commands) {
+          const answer = rows.shift()?.answer ?? false;
+          if (command === "try" && answer) this.#held.add(key);
+          if (command === "unlock") this.#held.delete(key);
+          if (command === "raiseFlag" && answer) this.#flags.add(key);
+          if (command === "lowerFlag") this.#flags.delete(key);
+          answers.push(answer);
         }
-        request.resolve(own);
+        resolve(answers);
       }
     } catch (error) {
       if (!isOutOfLocks(error)) throw error;
@@ -181,7 +183,8 @@ export class LockSession {
     }
   }
 
-  async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<boolean[]> {
+  /** The answers, in the order of the commands. */
+  async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<{ answer: boolean }[]> {
     const sent = new Stopwatch();
     this.#ticks = 0;
     const commands: LockCommand[] = [];
@@ -197,7 +200,7 @@ export class LockSession {
       values: [commands, keys, this.#channel],
     });
     this.#answered = sent;
-    return rows.map(({ answer }) => answer);
+    return rows;
   }
 
   /**

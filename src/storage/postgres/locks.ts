@@ -58,7 +58,7 @@ export class PostgresLocks implements RemoteLocks {
 
 const lockOf = (session: LockSession, key: string): RemoteLock => ({
   lost: session.lost,
-  confirm: () => session.confirm(),
+  confirm: session.confirm,
   async free() {
     const [, othersWait] = await session.request(key, "unlock", "wakeOthers").catch(() => []);
     return othersWait ?? false;

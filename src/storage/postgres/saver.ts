@@ -193,10 +193,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
       `$${values.push(limit === Infinity ? null : limit)}`,
       needed && { ...needed, keys: `$${values.push(needed.keys)}` },
     );
-    const rows = await this.#pool.query<sql.CheckpointRow>(text, values);
-    const isRead = ({ kind, detail, channel }: CheckpointRow) =>
-      kind !== "write" || isWriteNeeded(detail ?? "", channel ?? "", needed);
-    return tuplesOf(rows.filter(isRead), this.serde);
+    return tuplesOf(await this.#pool.query<CheckpointRow>(text, values), this.serde, needed);
   }
 }
 
@@ -219,15 +216,20 @@ type Write = NonNullable<CheckpointTuple["pendingWrites"]>[number];
 async function tuplesOf(
   rows: readonly CheckpointRow[],
   serde: SerializerProtocol,
+  needed: NeededChannels | undefined,
 ): Promise<CheckpointTuple[]> {
+  const page: CheckpointRow[] = [];
   const parts = new Map<string, CheckpointRow[]>();
   for (const row of rows) {
-    const key = keyOf(row.kind, row, row.kind === "value" ? row.channel : row.checkpoint_id, row);
+    const { kind, detail, channel, checkpoint_id } = row;
+    if (kind === "write" && !isWriteNeeded(detail ?? "", channel ?? "", needed)) continue;
+    if (kind === "checkpoint") page.push(row);
+    const key = keyOf(kind, row, kind === "value" ? channel : checkpoint_id, row);
     const found = parts.get(key);
     if (found) found.push(row);
     else parts.set(key, [row]);
   }
-  const page = rows.filter((row) => row.kind === "checkpoint").sort(byPlace);
+  page.sort(byPlace);
   const tuples: CheckpointTuple[] = [];
   for (const row of page) tuples.push(await readTuple(row, parts, serde));
   return tuples;

@@ -220,9 +220,10 @@ class Batch {
 
   /** The parameters of `storeBatch`. */
   get parameters(): unknown[] {
-    const lists = [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites];
+    const json: string[] = [];
+    for (const list of [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites])
+      json.push(storableJson(`[${list.join()}]`));
     const runs = JSON.stringify([...this.#runs.values()]);
-    const json = lists.map((list) => storableJson(`[${list.join()}]`));
     return [...json, Buffer.concat(this.#bytes), runs, `[${this.#edits.join()}]`];
   }
 
