@@ -102,10 +102,12 @@ export class RedisFrames implements FrameBus {
     try {
       const { client } = this.#calls;
       // The driver pipelines commands issued in the same tick.
-      const places = await Promise.all(parts.map((part) => client.sendCommand(this.#appending(part))));
-      return places.map((place, index) =>
-        Number(place) < 0 ? undefined : firstIdOf(parts[index]?.attempt ?? 1) + Number(place),
-      );
+      const sent: Promise<unknown>[] = [];
+      for (const part of parts) sent.push(client.sendCommand(this.#appending(part)));
+      const nexts: (number | undefined)[] = [];
+      for (const [index, place] of (await Promise.all(sent)).entries())
+        nexts.push(Number(place) < 0 ? undefined : firstIdOf(parts[index]?.attempt ?? 1) + Number(place));
+      return nexts;
     } catch (error) {
       throw storageError(error, this.#explain);
     }
