@@ -19,16 +19,16 @@ import { countBefore } from "./saver.js";
 type SortField = ThreadQuery["sortBy"];
 type Compare<T> = (a: T, b: T) => number;
 
+type Texts<Field extends string> = Readonly<Partial<Record<Field, string | null>>>;
+
+/** Orders rows by a field, then by their id. */
 const by =
-  (field: SortField): Compare<ThreadRow> =>
+  <Field extends string>(field: Field, id: Field): Compare<Texts<Field>> =>
   (a, b) =>
-    compareTexts(a[field] ?? "", b[field] ?? "") || compareTexts(a.thread_id, b.thread_id);
+    compareTexts(a[field] ?? "", b[field] ?? "") || compareTexts(a[id] ?? "", b[id] ?? "");
 
-const byUpdate: Compare<ThreadRow> = (a, b) =>
-  compareTexts(a.updated_at, b.updated_at) || compareTexts(a.thread_id, b.thread_id);
-
-const byCreation: Compare<RunRow> = (a, b) =>
-  compareTexts(a.created_at, b.created_at) || compareTexts(a.run_id, b.run_id);
+const byUpdate: Compare<ThreadRow> = by("updated_at", "thread_id");
+const byCreation: Compare<RunRow> = by("created_at", "run_id");
 
 /** The rows with one label, status or other property that is searched for, ordered by last update. */
 interface Fact {
@@ -135,7 +135,7 @@ export class ThreadIndex {
     let list = this.#orders.get(field);
     if (!list) {
       const rows = Array.from(this.byId.values(), ({ row }) => row);
-      const compare = by(field);
+      const compare = by(field, "thread_id");
       this.#orders.set(field, (list = { compare, items: rows.sort(compare) }));
     }
     return list;
@@ -195,7 +195,7 @@ function pageByUpdate(rows: readonly ThreadRow[], query: ThreadQuery): ThreadPag
   const { sortBy, sortOrder, offset, limit } = query;
   const total = rows.length;
   if (sortBy === "updated_at") return { rows: pageOf(rows, query), total };
-  const compare = by(sortBy);
+  const compare = by(sortBy, "thread_id");
   if (sortOrder === "asc") return { rows: firstOf(rows, offset + limit, compare).slice(offset), total };
   // The order is often that of the updates, and the selection is fastest if the first rows come first.
   const first = firstOf(rows.toReversed(), offset + limit, (a, b) => compare(b, a));
