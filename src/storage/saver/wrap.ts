@@ -152,7 +152,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    this.#refuseFenced(config);
+    if (this.#fenced.size > 0) this.#refuseFenced(config);
     const { channel_values: values } = checkpoint;
     const stamps = stamped(config, metadata);
     assertData(Object.keys(newVersions), values);
@@ -172,7 +172,7 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
-    this.#refuseFenced(config);
+    if (this.#fenced.size > 0) this.#refuseFenced(config);
     const limited = writes.map(limitError);
     try {
       await this.#saver.putWrites(withNamespace(config), limited, taskId);
@@ -282,7 +282,6 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
   }
 
   #refuseFenced(config: RunnableConfig): void {
-    if (this.#fenced.size === 0) return;
     const runId = runIdOf(config);
     if (runId !== undefined && this.#fenced.has(runId)) {
       throw new GraphServeError("run_failed", `run "${runId}" has ended: its late write is refused`);
