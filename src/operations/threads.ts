@@ -115,7 +115,7 @@ export class Threads {
       updated_at: now(),
       ...(request.metadata && { mergeMetadata: withoutScope(this.#context, request.metadata) }),
       ...(request.ttl != null && { ttl: ttlOf(request.ttl) }),
-      ...claim(this.#context),
+      ...(this.#context.caller && claim(this.#context.caller)),
     });
     if (!row) throw new NotFoundError("thread", id);
     return threadModel(row, await readableContent(this.#context, row));

@@ -295,7 +295,7 @@ export function busyThread(
     updated_at: now(),
     status: "busy",
     mergeMetadata: { ...stamp },
-    ...claim(context),
+    ...(context.caller && claim(context.caller)),
     graphs,
     ...(config && { config: publicConfig(config) }),
   };

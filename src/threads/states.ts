@@ -129,7 +129,7 @@ export class States {
       status: restingStatus(snapshot),
       ...(preview && { preview }),
       error: null,
-      ...claim(this.#context),
+      ...(this.#context.caller && claim(this.#context.caller)),
     });
     const checkpoint = checkpointRefOf(written) ?? {
       thread_id,

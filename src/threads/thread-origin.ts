@@ -45,8 +45,8 @@ export function belongsToCaller(
 }
 
 /** Assigns a thread to the caller that writes to it. */
-export const claim = ({ caller }: Scoped): Pick<ThreadPatch, "scope"> =>
-  caller && !isFiltered(caller) ? { scope: textOf(caller) } : {};
+export const claim = (caller: Caller): Pick<ThreadPatch, "scope"> =>
+  isFiltered(caller) ? {} : { scope: textOf(caller) };
 
 /** Adds the caller's scope to the metadata of a new object. */
 export function stampScope({ caller }: Scoped, metadata: JsonObject): JsonObject {
