@@ -16,7 +16,7 @@ import { requiredCheckpointRef, configOf, type NamespaceRef, checkpointRef } fro
 import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
 import { addSends, tupleOf } from "../saver/tuple.js";
 import { numbered } from "../saver/writes.js";
-import { plainText, textSerializer } from "../saver/serializer.js";
+import { plainJson, textSerializer } from "../saver/serializer.js";
 import { compareTexts } from "../rows/rows.js";
 
 /** A serialized value: a string, or bytes outside the V8 heap if it is large. */
@@ -283,7 +283,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   /** Most values are plain data, whose text needs no promise. */
   #dump(value: unknown): Dumped | Promise<Dumped> {
-    const text = plainText(this.serde, value);
+    const text = plainJson(value);
     if (text === undefined) return this.#dumpTyped(value);
     return text.length < LARGE ? text : sized(Buffer.from(text));
   }

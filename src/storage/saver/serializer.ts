@@ -70,10 +70,6 @@ export function strictSerializer(inner: SerializerProtocol): SerializerProtocol 
   return serializer;
 }
 
-/** What `dumpsTyped` of a serializer made here returns for plain data, without a promise; undefined for other values. */
-export const plainText = (serializer: SerializerProtocol, value: unknown): string | undefined =>
-  plainSerializers.has(serializer) ? plainJson(value) : undefined;
-
 /** LangGraph's own serializer. Its class is not exported. */
 const LANGGRAPH_SERDE = new MemorySaver().serde;
 const plainSerializers = new WeakSet<SerializerProtocol>();
@@ -91,7 +87,7 @@ const PLAIN_LEVELS = 40;
 const PLAIN_PARTS = 100_000;
 
 /** The JSON of plain data, undefined for other values. LangGraph's serializer returns the same at four times the cost. */
-function plainJson(value: unknown): string | undefined {
+export function plainJson(value: unknown): string | undefined {
   let parts = 0;
   const isPlain = (part: unknown, level: number): boolean => {
     if (part === null || typeof part === "string" || typeof part === "number") return true;
