@@ -4,7 +4,7 @@
  */
 import { Client } from "@langchain/langgraph-sdk";
 import { describe, expect, it } from "vitest";
-import { encodeFrames } from "../../src/http/core/frame-bytes.js";
+import { bytesOf } from "../../src/http/core/frame-bytes.js";
 import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { startTestServer, client as rawClient, type TestServer } from "../helpers/app.js";
@@ -125,8 +125,8 @@ async function sampleOf({ server, client }: Awaited<ReturnType<typeof open>>) {
   const body = { ...PAYLOAD, input: inputOf(name) };
   const frames = await allEvents(await server.fetch("POST", `/threads/${thread_id}/runs/stream`, body));
   const waitsAfter = frames.findIndex(({ data }) => (data as { open?: boolean }).open);
-  const sizes = frames.map(({ id, event = "", data }) =>
-    Buffer.byteLength(encodeFrames([{ id: Number(id), event, data: JSON.stringify(data) }])),
+  const sizes = frames.map(
+    ({ id, event = "", data }) => bytesOf([{ id: Number(id), event, data: JSON.stringify(data) }]).length,
   );
   return { frames, waitsAfter, sizes };
 }
@@ -255,8 +255,8 @@ describe("an ended run without stored frames, disconnected at every frame", () =
       const kind = KINDS["of a joined run"] as Kind;
       const whole = await read({ server, name, url: server.url, thread, run }, kind);
       expect(whole.map(({ event }) => event)).toEqual(["metadata", "values", "end"]);
-      const sizes = whole.map(({ id, event = "", data }) =>
-        Buffer.byteLength(encodeFrames([{ id: Number(id), event, data: JSON.stringify(data) }])),
+      const sizes = whole.map(
+        ({ id, event = "", data }) => bytesOf([{ id: Number(id), event, data: JSON.stringify(data) }]).length,
       );
       for (const cut of placesIn(sizes)) {
         const proxy = await openCuttingProxy(server.url, (stream) => (stream === 0 ? cut : undefined));

@@ -14,21 +14,16 @@ const large = new WeakMap<Frame, WeakRef<Buffer>>();
 
 /** Encodes frames. Readers of the same frame share the bytes, which must not be modified. */
 export function bytesOf(frames: readonly Frame[]): Buffer {
-  const [frame] = frames;
-  if (!frame || frames.length > 1) return Buffer.from(encodeFrames(frames));
-  const known = last?.frame === frame ? last.bytes : large.get(frame)?.deref();
+  const single = frames.length === 1 ? frames[0] : undefined;
+  const known = single && (last?.frame === single ? last.bytes : large.get(single)?.deref());
   if (known) return known;
-  const bytes = Buffer.from(encodeFrames(frames));
-  if (frame.data.length >= LARGE) large.set(frame, new WeakRef(bytes));
-  else last = { frame, bytes };
-  return bytes;
-}
-
-export function encodeFrames(frames: readonly Frame[]): string {
   let text = "";
   for (const { id, event, data } of frames)
     text += `id: ${id}\nevent: ${oneLine(event, inName)}\ndata: ${oneLine(data, inJson)}\n\n`;
-  return text;
+  const bytes = Buffer.from(text);
+  if (single && single.data.length >= LARGE) large.set(single, new WeakRef(bytes));
+  else if (single) last = { frame: single, bytes };
+  return bytes;
 }
 
 const inName = () => " ";
