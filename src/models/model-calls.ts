@@ -36,19 +36,16 @@ export interface ModelUsage extends CalledModel, CallTokens {
 
 export class ModelCalls {
   readonly #usage = new Map<string, ModelUsage>();
-  readonly #priceOf: PriceOf | undefined;
+  isEmpty = true;
   /** Called after each call. */
   onAdd: (() => void) | undefined;
-
-  constructor(priceOf: PriceOf | undefined) {
-    this.#priceOf = priceOf;
-  }
 
   /**
    * @param tokens tokens that the call reported; 0 if it reported none
    * @returns the cost of the call in billionths of a US dollar, if its price is known
    */
-  add(called: CalledModel, tokens: CallTokens): number | undefined {
+  add(called: CalledModel, tokens: CallTokens, priceOf: PriceOf | undefined): number | undefined {
+    this.isEmpty = false;
     const { node, provider, model } = called;
     const day = new Date().toISOString().slice(0, 10);
     const key = JSON.stringify([node, provider, model, day]);
@@ -62,7 +59,7 @@ export class ModelCalls {
     usage.cache_write_tokens += tokens.cache_write_tokens;
     usage.reasoning_tokens += tokens.reasoning_tokens;
     // A call that reports no tokens was not free.
-    const cost = input_tokens + output_tokens > 0 ? this.#priceOf?.(provider, model, tokens) : undefined;
+    const cost = input_tokens + output_tokens > 0 ? priceOf?.(provider, model, tokens) : undefined;
     if (cost === undefined) usage.unpriced_calls += 1;
     else usage.cost += cost;
     this.onAdd?.();
@@ -76,7 +73,7 @@ export class ModelCalls {
 
   /** In billionths of a US dollar; undefined if the price of a call is unknown. */
   get cost(): number | undefined {
-    if (this.#usage.size === 0) return undefined;
+    if (this.isEmpty) return undefined;
     let cost = 0;
     for (const usage of this.#usage.values()) {
       if (usage.unpriced_calls > 0) return undefined;

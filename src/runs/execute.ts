@@ -163,7 +163,7 @@ export class Execution {
     return {
       ending: { ...ending, tasks: this.#usage.times.list(), preview },
       usage: this.#usage.total(lastValues),
-      models: this.usage.rows(),
+      models: this.#usage.calls.isEmpty ? undefined : this.usage.rows(),
       isTaken: this.#isTaken,
     };
   }

@@ -109,6 +109,7 @@ interface Known {
   /** Calls in progress, by call id. */
   readonly open: Map<string, Timed | undefined>;
   readonly calls: ModelCalls;
+  readonly priceOf: PriceOf | undefined;
   /** Models that are called, by call id. */
   readonly called: Map<string, CalledModel>;
   guard?: CallGuard;
@@ -137,7 +138,8 @@ export class RunUsage extends BaseCallbackHandler {
             times: new RunTimes(),
             counts: NO_TOKENS,
             open: new Map(),
-            calls: new ModelCalls(known),
+            calls: new ModelCalls(),
+            priceOf: known,
             called: new Map(),
           };
     this.times = this.#known.times;
@@ -220,7 +222,7 @@ export class RunUsage extends BaseCallbackHandler {
     const called = this.#known.called.get(id);
     this.#known.called.delete(id);
     const details = detailsOf(result);
-    const cost = called && this.calls.add(called, { ...tokens, ...details });
+    const cost = called && this.calls.add(called, { ...tokens, ...details }, this.#known.priceOf);
     const usage = { ...tokens, ...(cost !== undefined && { cost_usd: cost / UNITS_PER_USD }) };
     this.#end(id, "done", {
       ...(called?.provider != null && { provider: called.provider }),
