@@ -33,8 +33,9 @@ export async function acceptRun(
   try {
     live.stopping.throwIfAborted();
     const id = requireUuid(threadId, ["path", "thread_id"]);
-    const { takesOver, known } = options;
-    const checked: CheckedRequest = { ...(await checkRequest(context, id, request)), takesOver, known };
+    const { takesOver = context.settings.multitask_cancel, known } = options;
+    const checked: CheckedRequest = { ...(await checkRequest(context, id, request)), known };
+    checked.takesOver = takesOver && (checked.strategy === "interrupt" || checked.strategy === "rollback");
     if (context.tracing) checked.traceParent = await traceParent(context, id, request);
     return await queue.accept(context, checked, options);
   } finally {

@@ -10,7 +10,7 @@ import { endOf } from "../delivery/poll-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, ended, hasBegun, isDelayed } from "../runs/state.js";
 import { RunAborted } from "../runs/run-aborted.js";
-import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
+import type { CheckedRequest } from "../runs/run-request.js";
 import { endUnstarted, scheduleEnd } from "./at-end.js";
 import { deleteEnded, deleteRow, rollBack, rollBackHere, rollBackRemote } from "./rollback.js";
 import { keepWriters, ownThread, runRow } from "../threads/thread-origin.js";
@@ -69,10 +69,10 @@ export async function cancelRuns(
 /** Stops the runs that are in flight or queued on the thread, or only these, according to the strategy of the new run. */
 export async function stopOthers(
   context: EngineContext,
-  { threadId, request }: CheckedRequest,
+  { threadId, strategy }: CheckedRequest,
   { run_ids, before }: { run_ids?: string[]; before?: Run } = {},
 ): Promise<void> {
-  const action = strategyOf(context, request) === "rollback" ? "rollback" : "interrupt";
+  const action = strategy === "rollback" ? "rollback" : "interrupt";
   await cancelRuns(context, { thread_id: threadId, run_ids }, { action, isTakeover: true, before });
 }
 

@@ -11,6 +11,7 @@ import { errorMessage } from "../support/errors/thrown.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
+import { isCommand } from "../runs/answers.js";
 import { guardGraph, migrated } from "../runs/graph-guard.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
@@ -183,7 +184,9 @@ async function assertGraph(
       ? await migrated(context, thread, bound, lease, { input, configurable })
       : { input, configurable };
   const { graphs = null } = thread ?? {};
-  await guardGraph(context, { status: "idle", graphs }, { threadId, bound, ...use });
+  const resumes = use.input === null || isCommand(use.input);
+  if (resumes)
+    await guardGraph(context, graphs, { threadId, bound, configurable: use.configurable, resumes });
 }
 
 /**

@@ -10,7 +10,7 @@ import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { LATE_MS } from "./delete-thread.js";
 import type { Accepted, Queue } from "../runs/queue.js";
 import type { AcceptOptions } from "../runs/run-options.js";
-import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
+import type { CheckedRequest } from "../runs/run-request.js";
 import { LONG_WAIT_MS, runningOn } from "./accept-run.js";
 import {
   beginQueued,
@@ -18,7 +18,6 @@ import {
   newLiveRun,
   prepareRun,
   storeOnThread,
-  takesOverRow,
   withdrawRunWebhook,
 } from "./start-run.js";
 import { MustWait, waitInTurn } from "./thread-turns.js";
@@ -39,10 +38,9 @@ export class InProcessQueue implements Queue<EngineContext, LiveRun> {
     checked: CheckedRequest,
     options: AcceptOptions,
   ): Promise<Accepted<LiveRun>> {
-    const { threadId, request } = checked;
+    const { threadId, takesOver, strategy } = checked;
     const { locks } = context.storage;
-    const takesOver = takesOverRow(context, checked);
-    const canWait = takesOver || strategyOf(context, request) === "enqueue";
+    const canWait = takesOver || strategy === "enqueue";
     const free = canWait
       ? await locks.acquire(threadId, { wait: false })
       : await idleLease(context, threadId);
@@ -87,9 +85,7 @@ async function waitForLock(
   const wait = () => waitInTurn(context, { threadId, stored, signal: leave });
   const takeOver = () => live.takeOver(threadId, () => waitStopping(context, checked, leave));
   const report = setTimeout(reportWait, LONG_WAIT_MS, context, threadId).unref();
-  const lease = await (takesOverRow(context, checked) ? takeOver() : wait()).finally(() =>
-    clearTimeout(report),
-  );
+  const lease = await (checked.takesOver ? takeOver() : wait()).finally(() => clearTimeout(report));
   if (!lease) throw new ThreadBusyError(threadId);
   return lease;
 }
@@ -153,16 +149,14 @@ async function startHolding(
   let live: LiveRun;
   try {
     live = newLiveRun(context, checked, options, 1);
+    signal?.throwIfAborted();
   } catch (error) {
     // From `begin` on, the run releases the lease.
     await lease.release();
     throw error;
   }
-  await live.begin(lease, () => {
-    signal?.throwIfAborted();
-    const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch, isNext);
-    return prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS);
-  });
+  const store = (patch: ThreadPatch) => insertRun(context, checked, live, patch, isNext);
+  await live.begin(lease, prepareRun(context, checked, live, lease, store, CLOCK_WAIT_MS));
   return { run: live.run, live };
 }
 

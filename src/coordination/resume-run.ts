@@ -67,10 +67,10 @@ export async function callAgain(
   const own = resumption.caller ? withParts(context, { caller: resumption.caller }) : context;
   const request = await withBreakpoints(own, row, originalRequest(row));
   const checked = await checkRequest(own, row.thread_id, request, "again");
-  const { assistant_id: assistantId } = row.metadata;
+  const { assistant_id } = row.metadata;
   // The stored request names the graph, and contains what its assistant added when the run was accepted.
-  const bound = typeof assistantId === "string" ? { ...checked.bound, assistantId } : checked.bound;
-  return { context: own, checked: { ...checked, bound } };
+  const stamp = typeof assistant_id === "string" ? { ...checked.stamp, assistant_id } : checked.stamp;
+  return { context: own, checked: { ...checked, stamp } };
 }
 
 /** Wraps an error as `run_failed`, except errors that the run did not cause. */
@@ -211,13 +211,15 @@ async function begin(run: InterruptedRun, live: LiveRun, lease: ThreadLease): Pr
   const { row, context, checked } = run;
   const { thread_id } = row;
   try {
-    await live.begin(lease, async () => {
+    const store = async (patch: ThreadPatch) => {
+      if (await context.storage.threads.update(thread_id, patch)) return true;
+      throw new NotFoundError("thread", thread_id);
+    };
+    const prepare = async () => {
       const start = await startOf(run, lease);
-      return prepareRun(context, { ...checked, ...start }, live, lease, async (patch) => {
-        if (await context.storage.threads.update(thread_id, patch)) return true;
-        throw new NotFoundError("thread", thread_id);
-      });
-    });
+      return prepareRun(context, { ...checked, ...start }, live, lease, store);
+    };
+    await live.begin(lease, prepare());
   } catch (error) {
     if (error instanceof AtBreakpoint) await endPaused(run, live);
     else await live.fail(cannotResume(error));
@@ -248,11 +250,9 @@ async function beginWaiting(run: InterruptedRun, turn: ThreadLease): Promise<"le
     throw new NotTaken();
   };
   try {
-    await live.begin(turn, () =>
-      prepareRun(context, { ...checked, earlier: NOT_STARTED }, live, turn, (patch) =>
-        takeAs(claimed(ownerId, run.row), "running", patch),
-      ),
-    );
+    const own = { ...checked, earlier: NOT_STARTED };
+    const store = (patch: ThreadPatch) => takeAs(claimed(ownerId, run.row), "running", patch);
+    await live.begin(turn, prepareRun(context, own, live, turn, store));
   } catch (error) {
     // A failed claim is retried by recovery.
     if (isTried) return "left";

@@ -18,7 +18,7 @@ import { resumeQueued } from "./recover.js";
 import { queued, started } from "../runs/state.js";
 import { assertStorable, requeuedResumption } from "../runs/resumption.js";
 import type { AcceptOptions } from "../runs/run-options.js";
-import { type CheckedRequest, strategyOf } from "../runs/run-request.js";
+import type { CheckedRequest } from "../runs/run-request.js";
 import { reportQueuedWait } from "./accept-run.js";
 import type { stopOthers as Stop } from "./cancel.js";
 import { Quarantine } from "./quarantine.js";
@@ -27,7 +27,6 @@ import {
   prepareRun,
   registerRunWebhook,
   storeOnThread,
-  takesOverRow,
   withdrawRunWebhook,
 } from "./start-run.js";
 import { MustWait } from "./thread-turns.js";
@@ -90,14 +89,13 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     checked: CheckedRequest,
     options: AcceptOptions,
   ): Promise<Accepted<LiveRun>> {
-    const { request } = checked;
+    const { request, takesOver, strategy } = checked;
     assertStorable(context, request, "queued runs are stored in a database without secrets");
-    const waits = strategyOf(context, request) === "enqueue";
-    const clears = takesOverRow(context, checked);
-    if (clears) await stopOthers(context, checked);
-    const submitted = { checked, options, mostBefore: waits || clears ? this.#settings.max_queued_runs : 0 };
+    const canWait = takesOver || strategy === "enqueue";
+    if (takesOver) await stopOthers(context, checked);
+    const submitted = { checked, options, mostBefore: canWait ? this.#settings.max_queued_runs : 0 };
     const accepted = (await this.#startHere(context, submitted)) ?? (await this.#queue(context, submitted));
-    if (clears && !accepted.live) await stopLate(context, checked, accepted.run);
+    if (takesOver && !accepted.live) await stopLate(context, checked, accepted.run);
     if (!accepted.live && options.isAwaited) reportQueuedWait(context, accepted.run);
     return accepted;
   }
@@ -142,13 +140,12 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
         return undefined;
       }
       made.onEnd(leave);
-      await made.begin(lease, () =>
-        prepareRun(context, checked, made, lease, async (patch) => {
-          const lease = started(this.#context.ownerId);
-          if ((await this.#store(context, submitted, made, lease, patch)) === "queued") throw new MustWait();
-          return false;
-        }),
-      );
+      const store = async (patch: ThreadPatch) => {
+        const own = started(this.#context.ownerId);
+        if ((await this.#store(context, submitted, made, own, patch)) === "queued") throw new MustWait();
+        return false;
+      };
+      await made.begin(lease, prepareRun(context, checked, made, lease, store));
       return { run: made.run, live: made };
     } catch (error) {
       leave();

@@ -1,7 +1,7 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
-import type { BoundGraph } from "../graphs/registry.js";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
+import type { JsonObject } from "../models/common.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import { now } from "../storage/rows/rows.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
@@ -28,27 +28,12 @@ import { guardGraph, migrated } from "../runs/graph-guard.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import { requeuedResumption, resumptionOf } from "../runs/resumption.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
-import {
-  busyThread,
-  type CheckedRequest,
-  type GraphStamp,
-  newRun,
-  refuseUnfiltered,
-  strategyOf,
-} from "../runs/run-request.js";
+import { type CheckedRequest, newRun, refuseUnfiltered } from "../runs/run-request.js";
 import { claimed, queued, requeued, started } from "../runs/state.js";
 import { onEnd } from "./at-end.js";
 import { hasWaiting, MustWait } from "./thread-turns.js";
-import { ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
+import { claim, ownThread, scopeOf, writersWith } from "../threads/thread-origin.js";
 import { createThread, renewedTtl } from "../threads/thread-state.js";
-
-/** Whether the run stops others that are in flight or queued on its thread. */
-export function takesOverRow(context: OpsContext, { request, takesOver }: CheckedRequest): boolean {
-  const strategy = strategyOf(context, request);
-  return (
-    (takesOver ?? context.settings.multitask_cancel) && (strategy === "interrupt" || strategy === "rollback")
-  );
-}
 
 /** Starts a run that is stored, or being stored, when its thread is free. Never rejects. */
 export async function beginQueued(
@@ -60,10 +45,11 @@ export async function beginQueued(
 ): Promise<void> {
   try {
     const lease = await waiting;
-    await live.begin(lease, async () => {
+    const prepare = async () => {
       await stored;
       return prepareRun(context, checked, live, lease, (patch) => resumeThreadRow(context, live, patch));
-    });
+    };
+    await live.begin(lease, prepare());
   } catch (error) {
     // If storing failed, the caller gets that error. A stored run must be settled here.
     await stored.then(
@@ -82,7 +68,7 @@ export async function prepareRun(
   store: (patch: ThreadPatch) => Promise<boolean>,
   clockWaitMs?: number,
 ): Promise<Execution> {
-  const { threadId, earlier } = checked;
+  const { threadId, stamp, earlier } = checked;
   const { run, log, watch, holder } = live;
   await context.live.results.flush(threadId);
   let row = await requireThread(context, threadId, checked.request);
@@ -99,26 +85,33 @@ export async function prepareRun(
     const config = { configurable: checked.configurable };
     bound.filter = await context.registry.filterAmong(checked.bound, graphs, config);
   }
-  refuseUnfiltered(context, checked, bound);
+  if (checked.modes.includes("events")) refuseUnfiltered(context, bound.filter);
   const { configurable, input: given } = context.migrations
     ? await migrated(context, row, bound, lease, checked)
     : checked;
-  const written = { status: row.status, graphs };
-  const asked = await guardGraph(context, written, { threadId, bound, input: given, configurable });
-  const own = { ...checked, configurable, bound, input: given };
-  const open = isAnswer(given) ? await openPositions(context, own, given, live) : undefined;
-  const refusal = await refusalOf(context, own, live, open);
-  const input = await answersOf(own, live, asked, open);
-  const stamp = stampOf(bound);
+  const command = isCommand(given) ? given : undefined;
+  const resumes = given === null || command !== undefined;
+  // The state of other threads has no open tasks, or they were stopped on purpose.
+  const hasTasks = resumes || row.status === "interrupted" || row.status === "error";
+  const asked = hasTasks
+    ? await guardGraph(context, graphs, { threadId, bound, configurable, resumes })
+    : undefined;
+  const own = { ...checked, bound, configurable };
+  const { refusal, input } = command
+    ? await readCommand(context, own, command, live, asked)
+    : { refusal: undefined, input: given };
   const ids = { thread_id: threadId, run_id: run.run_id };
-  const request = { ...checked, bound, input, configurable: { ...configurable, ...ids, ...stamp } };
+  const request = { ...own, input, configurable: { ...configurable, ...ids, ...stamp } };
   // Nothing may throw between storing the row and creating the execution that settles it.
   const { preview: stored } = row;
   const preview = stored?.key ? stored : previewOf(input, bound.filter, { step: stored?.steps });
   const patch = refusal
     ? { updated_at: now() }
     : {
-        ...busyThread(context, checked.request, stamp, graphs),
+        ...{ updated_at: now(), status: "busy" as const, mergeMetadata: { ...stamp } },
+        ...(context.caller && claim(context.caller)),
+        graphs,
+        ...(checked.request.config && { config: run.kwargs.config as JsonObject }),
         ...(preview && preview !== stored && { preview }),
         ...(context.settings.ttl && renewedTtl(context, row)),
       };
@@ -129,19 +122,40 @@ export async function prepareRun(
 }
 
 /**
- * The input without answers that earlier attempts have given, and without those to budget questions. Keeps the positions of
- * the questions for later attempts.
+ * What the graph gets for a command, and the error with which the run fails instead: for a strict resume of unknown
+ * interrupts, or an update that the graph's state rejects. Answers of an earlier attempt were checked before.
+ */
+async function readCommand(
+  context: OpsContext,
+  checked: CheckedRequest,
+  command: Answer,
+  live: LiveRun,
+  asked: boolean | undefined,
+): Promise<{ refusal: Error | undefined; input: unknown }> {
+  const open = isAnswer(command) ? await openPositions(context, checked, command, live) : undefined;
+  const isChecked = checked.request.strict_resume && !live.resumption?.answers;
+  const unknown = isChecked && open && unknownInterrupts(live.run, open);
+  const refusal = unknown || (await updateRefusal(context, checked, command));
+  return {
+    refusal,
+    input: isAnswer(command) ? await answersOf(checked, command, live, asked, open) : command,
+  };
+}
+
+/**
+ * The answer without the parts that earlier attempts have given, and without those to budget questions. Keeps the positions
+ * of the questions for later attempts.
  * @param asked whether a budget question is pending; undefined if that is unknown
  */
 async function answersOf(
-  { bound, configurable, input }: CheckedRequest,
+  { bound, configurable }: CheckedRequest,
+  answer: Answer,
   live: LiveRun,
   asked: boolean | undefined,
   open: Positions | undefined,
 ): Promise<unknown> {
-  if (!isAnswer(input)) return input;
   const before = live.resumption?.answers;
-  const left = before && open ? withoutGiven(input, before, open) : input;
+  const left = before && open ? withoutGiven(answer, before, open) : answer;
   if (!isAnswer(left)) return left;
   if (live.resumption && open && !before) live.resumption = { ...live.resumption, answers: open };
   const answers = asked === false ? left : await withoutBudgetAnswers(bound, left, configurable);
@@ -160,23 +174,6 @@ async function openPositions(
   return interruptPositions(context, bound.graph, configurable);
 }
 
-/**
- * Error for a strict resume of unknown interrupts, or for an update that the graph's state rejects. A run that resumes
- * from its own checkpoint was checked before, and so were the answers of an earlier attempt.
- */
-async function refusalOf(
-  context: OpsContext,
-  { request, bound, input, configurable, earlier }: CheckedRequest,
-  { run, resumption }: LiveRun,
-  open: Positions | undefined,
-): Promise<Error | undefined> {
-  if (earlier?.checkpointId !== undefined) return undefined;
-  const isChecked = request.strict_resume && !resumption?.answers;
-  const unknown = isChecked && open && unknownInterrupts(run, open);
-  if (unknown) return unknown;
-  return isCommand(input) ? updateRefusal(context, { bound, configurable }, input) : undefined;
-}
-
 /** An unlocked thread with the status `busy` was left by a dead process. Its runs resume before this one. */
 async function awaitRecovery(context: EngineContext, threadId: string, lease: ThreadLease): Promise<void> {
   await context.recover({ threadId, under: lease });
@@ -185,11 +182,12 @@ async function awaitRecovery(context: EngineContext, threadId: string, lease: Th
 
 export function newLiveRun(
   context: EngineContext,
-  { threadId, request, bound, since, known, traceParent: parent }: CheckedRequest,
+  checked: CheckedRequest,
   options: LiveRunOptions,
   attempt: number,
 ): LiveRun {
-  const run = newRun(context, threadId, request, stampOf(bound), attempt, known, parent);
+  const { request, since } = checked;
+  const run = newRun(context, checked, attempt);
   const resumption = context.capabilities.takeover ? resumptionOf(context, request, options) : null;
   const { atEnd } = options;
   const ifLost =
@@ -204,12 +202,6 @@ export function newLiveRun(
   };
   return new LiveRun(context, run, since, ending, resumption);
 }
-
-export const stampOf = ({ id, version, assistantId }: BoundGraph): GraphStamp => ({
-  graph_id: id,
-  assistant_id: assistantId,
-  ...(version != null && { graph_version: version }),
-});
 
 // The thread of a run that starts. The caller holds its lease.
 

@@ -50,7 +50,7 @@ export interface BoundGraph {
   id: string;
   graph: ServedGraph;
   filter: OutputFilter;
-  /** UUID of the assistant through which it is called. */
+  /** UUID of the assistant of the graph. */
   assistantId: string;
   /** Undefined until the first run: reading needs no version. Null for a graph that has none. */
   version?: string | null;

@@ -40,21 +40,28 @@ export async function checkRequest(
     await requireCheckpoint(context, call.configurable);
   }
   const isAccepted = stage === "again";
-  if (!isAccepted) await refuseUnsupported(context, request);
+  const isSpecial = request.after_seconds != null || request.webhook != null;
+  if (isSpecial && !isAccepted) await refuseUnsupported(context, request);
+  const { registry, settings } = context;
   const { configurable } = call;
-  let bound = await context.registry.graph(graphId, "threads.create_run", { configurable });
-  if (assistantId !== undefined) bound = { ...bound, assistantId };
+  let bound = await registry.graph(graphId, "threads.create_run", { configurable });
   if (request.interrupt_before || request.interrupt_after) {
     // Unknown nodes are ignored. Clients of LangGraph's server send one list of breakpoints for all graphs.
-    const isLenient = isAccepted || context.settings.compat === "langgraph";
+    const isLenient = isAccepted || settings.compat === "langgraph";
     bound = { ...bound, graph: withInnerBreakpoints(bound.graph, request, isLenient) };
   }
   const input = await graphInput(request, bound.graph);
   if (!isAccepted) {
-    refuseUnfiltered(context, call, bound);
+    if (call.modes.includes("events")) refuseUnfiltered(context, bound.filter);
     if (request.command?.goto != null) refuseUnknownTargets(bound.graph, request.command.goto);
   }
-  return { ...call, threadId, request, bound, input, since: performance.now() };
+  const strategy = request.multitask_strategy ?? settings.multitask_strategy;
+  const stamp = {
+    graph_id: graphId,
+    assistant_id: assistantId ?? bound.assistantId,
+    ...(bound.version != null && { graph_version: bound.version }),
+  };
+  return { ...call, threadId, request, bound, stamp, strategy, input, since: performance.now() };
 }
 
 /**

@@ -2,7 +2,6 @@
  * Keeps a run from skipping tasks that its thread waits for and that the graph no longer has, after a deploy
  * (docs/deploys.md). Threads that a migration covers are converted first.
  */
-import { Command } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { GraphConfig } from "../graphs/graph.js";
 import { lostTasks, type LostTask } from "../graphs/versions/lost-tasks.js";
@@ -20,23 +19,24 @@ import { asksForBudget } from "./budget-guard.js";
 import type { CheckedRequest } from "./run-request.js";
 
 type Bound = Pick<BoundGraph, "id" | "graph">;
-type Guarded = Pick<CheckedRequest, "threadId" | "bound" | "input" | "configurable">;
+
+interface Guarded extends Pick<CheckedRequest, "threadId" | "bound" | "configurable"> {
+  /** Whether the run resumes the open tasks. New input replaces them. */
+  resumes: boolean;
+}
 
 /**
- * Checks a run before it starts, under the lease of its thread. New input replaces the open tasks of its thread by
- * definition: it is accepted, and logged if the graph no longer has these tasks.
+ * Checks a run before it starts on a thread that may have open tasks, under the lease of the thread. New input is accepted,
+ * and logged if the graph no longer has the tasks.
  * @returns whether the thread waits for an answer about a budget; undefined if its checkpoint was not read
  * @throws GraphChangedError if the run would resume a task that the graph no longer has, unless on_graph_changed is `drop`
  *   (`graph_changed`)
  */
 export async function guardGraph(
   context: OpsContext,
-  { status, graphs }: Pick<ThreadRow, "status" | "graphs">,
-  { threadId: thread_id, bound, input, configurable }: Guarded,
+  graphs: readonly string[] | null,
+  { threadId: thread_id, bound, configurable, resumes }: Guarded,
 ): Promise<boolean | undefined> {
-  const resumes = input === null || input instanceof Command;
-  // The state of other threads has no open tasks, or they were stopped on purpose.
-  if (!resumes && status !== "interrupted" && status !== "error") return undefined;
   let asks: boolean | undefined;
   const lost = await lostOf(context, graphs, bound, configurable, ({ pendingWrites }) => {
     asks = (asks ?? false) || asksForBudget(pendingWrites);

@@ -147,13 +147,13 @@ export class LiveRun {
   }
 
   /**
-   * Starts the run on its locked thread. Resolves when the run is in flight: `prepare` has stored that, and returned
-   * the execution. Rejects with the error of `prepare`; the thread is unlocked then.
+   * Starts the run on its locked thread. Resolves when the run is in flight: that is stored before `prepared` resolves.
+   * Rejects with the error of `prepared`; the thread is unlocked then.
    */
-  async begin(lease: ThreadLease, prepare: () => Promise<Execution>): Promise<void> {
+  async begin(lease: ThreadLease, prepared: Promise<Execution>): Promise<void> {
     let execution: Execution;
     try {
-      execution = await prepare();
+      execution = await prepared;
     } catch (error) {
       await lease.release();
       throw error;

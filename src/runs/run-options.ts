@@ -32,7 +32,7 @@ export interface KnownRun {
 export interface AcceptOptions extends LiveRunOptions {
   /** Aborts when the caller disconnects. A run that waits for its thread is then not accepted. */
   signal?: AbortSignal;
-  /** Whether `interrupt` and `rollback` stop the run in flight, regardless of the settings. */
+  /** Whether `interrupt` and `rollback` stop the run in flight. Defaults to the setting multitask_cancel. */
   takesOver?: boolean;
   /** Set for a run that was requested earlier. */
   known?: KnownRun;

@@ -8,11 +8,11 @@ import {
   messageRules,
 } from "../graphs/coerce.js";
 import type { GraphConfig, ServedGraph } from "../graphs/graph.js";
+import type { OutputFilter } from "../graphs/output-filter.js";
 import type { BoundGraph } from "../graphs/registry.js";
-import { isRecord, type JsonObject } from "../models/common.js";
-import type { Run, RunCreateRequest, StreamMode } from "../models/run.js";
+import { isRecord } from "../models/common.js";
+import type { MultitaskStrategy, Run, RunCreateRequest, StreamMode } from "../models/run.js";
 import { maskSecrets } from "../support/secrets.js";
-import type { ThreadPatch } from "../storage/contract/threads.js";
 import { InvalidRequestError, UnsupportedOptionError } from "../support/errors.js";
 import { newId } from "../support/ids.js";
 import { webhookSettingFor } from "../support/webhook-hint.js";
@@ -20,7 +20,7 @@ import { now } from "../storage/rows/rows.js";
 import type { OpsContext } from "../context/context.js";
 import { checkpointConfigurable, type CheckpointConfigurable } from "../context/checkpoint-selector.js";
 import type { KnownRun } from "./run-options.js";
-import { callerConfigurable, claim, stampScope } from "../threads/thread-origin.js";
+import { callerConfigurable, stampScope } from "../threads/thread-origin.js";
 
 /** Call options of a run request, without the input: reading the input needs the graph. */
 export interface CallOptions {
@@ -37,9 +37,12 @@ export interface CheckedRequest extends CallOptions {
   request: RunCreateRequest;
   /** The graph with its own output filter. Which other graphs wrote to the thread is known only under its lock. */
   bound: BoundGraph;
+  stamp: GraphStamp;
+  /** How the run behaves on a busy thread. */
+  strategy: MultitaskStrategy;
   /** A command, state values, or null to resume from the checkpoint. */
   input: unknown;
-  /** Whether `interrupt` and `rollback` stop the run in flight. Defaults to the setting multitask_cancel. */
+  /** Whether the run stops others that are in flight or queued on its thread. */
   takesOver?: boolean;
   /** Set if the ids of the run are already fixed. */
   known?: KnownRun;
@@ -96,12 +99,8 @@ const PRIVATE_HOST =
  * Event payloads contain everything that the graph handles, without a filter.
  * @throws UnsupportedOptionError if the graph's output schema hides state keys (`unsupported_option`)
  */
-export function refuseUnfiltered(
-  { settings }: OpsContext,
-  { modes }: Pick<CallOptions, "modes">,
-  { filter }: BoundGraph,
-): void {
-  if (!modes.includes("events") || !filter.narrows || settings.allow_unfiltered_events) return;
+export function refuseUnfiltered({ settings }: OpsContext, filter: OutputFilter): void {
+  if (!filter.narrows || settings.allow_unfiltered_events) return;
   throw new UnsupportedOptionError(
     "stream mode events",
     "its payloads cannot be filtered by the graph's output schema (setting allow_unfiltered_events)",
@@ -111,12 +110,6 @@ export function refuseUnfiltered(
 /** Whether the run is enqueued later (`after_seconds`). */
 export const isDelayed = ({ settings }: OpsContext, { after_seconds }: RunCreateRequest): boolean =>
   settings.delayed_runs && !!after_seconds;
-
-/** The requested modes without duplicates; `values` by default. */
-function streamModes(request: RunCreateRequest): StreamMode[] {
-  const modes = [request.stream_mode ?? []].flat();
-  return modes.length > 0 ? [...new Set(modes)] : ["values"];
-}
 
 /**
  * The input of the graph. `command` takes precedence over `input`; a command that does nothing is ignored beside an input.
@@ -141,12 +134,6 @@ const CONFIG_OPTIONS = [
   ["recursion_limit", "recursionLimit", isPositive, "must be an integer of at least 1"],
   ["max_concurrency", "maxConcurrency", isPositive, "must be an integer of at least 1"],
 ] as const;
-
-function durabilityOf({ durability, checkpoint_during }: RunCreateRequest): string | undefined {
-  if (durability != null) return durability;
-  if (checkpoint_during == null) return undefined;
-  return checkpoint_during ? "async" : "exit";
-}
 
 /**
  * The checkpoint to start from, unless `checkpoint` selects it. Clients also send it in `config.configurable`, its place
@@ -189,24 +176,16 @@ export function readRequest(context: OpsContext, threadId: string, request: RunC
   const { interrupt_before, interrupt_after } = request;
   if (interrupt_before) options.interruptBefore = rootBreakpoints(interrupt_before);
   if (interrupt_after) options.interruptAfter = rootBreakpoints(interrupt_after);
-  const durability = durabilityOf(request);
-  if (durability !== undefined) options.durability = durability;
+  const { durability, checkpoint_during } = request;
+  if (durability != null) options.durability = durability;
+  else if (checkpoint_during != null) options.durability = checkpoint_during ? "async" : "exit";
+  const modes = new Set([request.stream_mode ?? []].flat());
   return {
     options,
     configurable,
-    modes: streamModes(request),
+    modes: modes.size > 0 ? [...modes] : ["values"],
     subgraphs: request.stream_subgraphs ?? false,
   };
-}
-
-/** How the run behaves on a busy thread. */
-export const strategyOf = ({ settings }: OpsContext, { multitask_strategy }: RunCreateRequest) =>
-  multitask_strategy ?? settings.multitask_strategy;
-
-/** The config in the run's row, with secrets masked. Callbacks cannot be sent over HTTP. */
-function publicConfig(config: JsonObject): JsonObject {
-  const { callbacks: _, ...rest } = config;
-  return maskSecrets(rest);
 }
 
 /** The graph and the assistant of a run. Its thread stores them too, because clients search threads by them. */
@@ -220,15 +199,13 @@ export interface GraphStamp {
 
 export function newRun(
   context: OpsContext,
-  threadId: string,
-  request: RunCreateRequest,
-  stamp: GraphStamp,
+  { threadId, request, stamp, known, traceParent = context.trace, ...checked }: CheckedRequest,
   attempt: number,
-  known?: CheckedRequest["known"],
-  traceParent = context.trace,
 ): Run {
   const { settings, tracing } = context;
   const at = now();
+  // Callbacks cannot be sent over HTTP.
+  const { callbacks: _, ...config } = request.config ?? {};
   return {
     run_id: known?.run_id ?? newId(),
     thread_id: threadId,
@@ -246,23 +223,23 @@ export function newRun(
     kwargs: {
       input: request.input ?? null,
       command: request.command ?? null,
-      config: request.config ? publicConfig(request.config) : {},
+      config: request.config ? maskSecrets(config) : {},
       context: request.context ? maskSecrets(request.context) : {},
       checkpoint: request.checkpoint ?? null,
       checkpoint_id: checkpointIdOf(threadId, request),
-      stream_mode: streamModes(request),
-      stream_subgraphs: request.stream_subgraphs ?? false,
+      stream_mode: checked.modes,
+      stream_subgraphs: checked.subgraphs,
       stream_resumable: request.stream_resumable ?? false,
       ...(request.strict_resume && { strict_resume: true }),
       ...(request.budget != null && { budget: request.budget }),
       interrupt_before: request.interrupt_before ?? null,
       interrupt_after: request.interrupt_after ?? null,
       on_disconnect: request.on_disconnect ?? settings.on_disconnect,
-      durability: durabilityOf(request) ?? null,
+      durability: checked.options.durability ?? null,
       if_not_exists: request.if_not_exists ?? "reject",
       ...(request.after_seconds && { after_seconds: request.after_seconds }),
     },
-    multitask_strategy: strategyOf(context, request),
+    multitask_strategy: checked.strategy,
     error: null,
     usage: null,
     attempt,
@@ -282,21 +259,4 @@ export async function traceParent(
   const resumes = command?.resume !== undefined || (command == null && input == null);
   const [asked] = resumes ? await storage.runs.list({ threadId, limit: 1, offset: 0 }) : [];
   return tracing.parentOf(asked) ?? trace;
-}
-
-/** The changes to a thread when a run starts. `graphs` are the graphs that have written to the thread by then. */
-export function busyThread(
-  context: OpsContext,
-  { config }: RunCreateRequest,
-  stamp: GraphStamp,
-  graphs: readonly string[],
-): ThreadPatch {
-  return {
-    updated_at: now(),
-    status: "busy",
-    mergeMetadata: { ...stamp },
-    ...(context.caller && claim(context.caller)),
-    graphs,
-    ...(config && { config: publicConfig(config) }),
-  };
 }

@@ -22,9 +22,9 @@ import { acceptLater, checkLater } from "./later-run.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { delayed, died, ended, isDelayed } from "../runs/state.js";
 import { requireCheckpoint } from "../context/checkpoint-selector.js";
-import { newRun, readRequest, strategyOf } from "../runs/run-request.js";
+import { type CheckedRequest, newRun } from "../runs/run-request.js";
 import type { KnownRun } from "../runs/run-options.js";
-import { registerRunWebhook, requireThread, stampOf, withdrawRunWebhook } from "../coordination/start-run.js";
+import { registerRunWebhook, requireThread, withdrawRunWebhook } from "../coordination/start-run.js";
 import type { StatelessOptions } from "../coordination/stateless-runs.js";
 import { callAs } from "../threads/stored-assistants.js";
 import { scopeOf } from "../threads/thread-origin.js";
@@ -71,14 +71,14 @@ export async function delayRun(
   const due_at = timeAfter(after_seconds ?? 0);
   const called = registry.find(asked.assistant_id) === undefined ? await callAs(context, asked) : undefined;
   const request = called?.request ?? asked;
-  const { caller, bound } = await checkLater(context, request, id);
+  const { caller, checked } = await checkLater(context, request, id);
   await requireThread(context, id, request);
-  await requireCheckpoint(context, readRequest(context, id, request).configurable);
+  await requireCheckpoint(context, checked.configurable);
   const timers = context.timers as Timers;
-  await postpone(context, timers.table, id, request);
+  await postpone(context, timers.table, checked);
   await requireRoom(timers.table, id, scopeOf(context));
-  const stamp = stampOf(bound);
-  const run = newRun(context, id, { ...request, after_seconds }, stamp, delayed.attempt, known);
+  const own = { ...checked, request: { ...request, after_seconds }, known };
+  const run = newRun(context, own, delayed.attempt);
   const data = {
     request,
     caller,
@@ -117,10 +117,8 @@ function timeAfter(seconds: number): string {
 async function postpone(
   context: EngineContext,
   table: TimerTable,
-  threadId: string,
-  request: RunCreateRequest,
+  { threadId, strategy: action }: CheckedRequest,
 ): Promise<void> {
-  const action = strategyOf(context, request);
   if (!context.settings.multitask_cancel || (action !== "interrupt" && action !== "rollback")) return;
   const rows = await table.list({ kind: "run", threadId, limit: MOST_WAITING_OF_THREAD, offset: 0 });
   for (const { id } of rows) {

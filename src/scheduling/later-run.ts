@@ -1,5 +1,4 @@
 /** Runs that are accepted later than requested: checks them early, and accepts them when due. */
-import type { BoundGraph } from "../graphs/registry.js";
 import type { Caller } from "../models/caller.js";
 import type { Run, RunCreateRequest } from "../models/run.js";
 import type { RunHolder } from "../storage/contract/runs.js";
@@ -9,6 +8,7 @@ import { TooManyActiveRunsError } from "../runs/active-runs.js";
 import { type OpsContext, withParts } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { checkRequest } from "../runs/check-request.js";
+import type { CheckedRequest } from "../runs/run-request.js";
 import { assertStorable, storable } from "../runs/resumption.js";
 import type { AcceptOptions } from "../runs/run-options.js";
 import { acceptRun } from "../coordination/accept-run.js";
@@ -16,17 +16,17 @@ import { withTemporaryThread } from "../coordination/stateless-runs.js";
 
 /**
  * Checks everything about a request that can be checked before the run starts. The thread must belong to the caller.
- * @returns the caller in its stored form, and the graph
+ * @returns the caller in its stored form, and the checked request
  * @throws GraphServeError like `acceptRun`, and for a request that cannot be stored (`invalid_request`)
  */
 export async function checkLater(
   context: OpsContext,
   request: RunCreateRequest,
   threadId: string = newId(),
-): Promise<{ caller: Caller | null; bound: BoundGraph }> {
-  const { bound } = await checkRequest(context, threadId, request, "later");
+): Promise<{ caller: Caller | null; checked: CheckedRequest }> {
+  const checked = await checkRequest(context, threadId, request, "later");
   assertStorable(context, request, "scheduled runs are stored without secrets");
-  return { caller: (context.caller && storable(context.caller)) ?? null, bound };
+  return { caller: (context.caller && storable(context.caller)) ?? null, checked };
 }
 
 export interface LaterRun {
