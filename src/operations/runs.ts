@@ -198,13 +198,14 @@ export class Runs {
     },
   ): Promise<T> {
     const context = this.#context;
+    const { idempotency_key, ...own } = request;
+    if (idempotency_key == null && threadId !== undefined) return first(threadId, request, {});
     const accept = (own: RunCreateRequest, fixed?: { known: KnownRun; threadId: string }) => {
       const known = fixed?.known;
       if (threadId !== undefined) return first(fixed?.threadId ?? threadId, own, { known });
       const start = (id: string, options: StatelessOptions) => first(id, own, { ...options, known });
       return withTemporaryThread(context, own, start, { threadId: fixed?.threadId, stays: !!fixed });
     };
-    const { idempotency_key, ...own } = request;
     if (idempotency_key == null) return accept(request);
     const { executeOnce } = await import("../runs/idempotency.js");
     const acceptFirst = (known: KnownRun, id: string) => accept(own, { known, threadId: id });

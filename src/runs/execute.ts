@@ -27,7 +27,7 @@ import type { UsageSource } from "../context/usage-recorder.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { CheckedRequest, EarlierAttempts } from "./run-request.js";
 import { budgetCheck } from "./budget-guard.js";
-import { usageRows } from "./usage-rows.js";
+import { scopeOf } from "../threads/thread-origin.js";
 import { RunAborted } from "./run-aborted.js";
 import { isTransient, MAX_ATTEMPTS, pauseBefore } from "./network-retry.js";
 import { type Ending, endingOf, failed, paused, succeeded } from "./run-ending.js";
@@ -71,12 +71,11 @@ const ABORT_GRACE_MS = 2000;
 const reported = new WeakSet<object>();
 
 /** One execution of a run's graph: its time limit, its abort, its writes and its frames. */
-export class Execution {
+export class Execution implements UsageSource {
   /** True once the row of the run has status `running`. */
   hasStarted = false;
   /** The answer for a waiting caller, unless the run fails. */
   answer: JsonObject = {};
-  readonly usage: UsageSource;
 
   readonly #context: OpsContext;
   readonly #options: ExecutionOptions;
@@ -126,8 +125,7 @@ export class Execution {
     );
     // Each task of a superstep listens to it.
     setMaxListeners(0, this.#controller.signal);
-    this.usage = { rows: () => usageRows(context, run, options.holder.attempt, this.#usage.calls.list()) };
-    this.#usage.calls.onAdd = () => context.recorder?.changed(this.usage);
+    this.#usage.calls.onAdd = () => context.recorder?.changed(this);
     const { run_id, thread_id, metadata } = run;
     const { ownerId, caller } = context;
     const { graph_id, traceparent } = metadata;
@@ -145,7 +143,6 @@ export class Execution {
     lost?.addEventListener("abort", () => this.#loseThread(), { once: true });
     let ending: Ending;
     try {
-      await this.#begin();
       ending = await this.#call();
     } catch (error) {
       ending = this.#failure ? failed(this.#failure.error) : endingOf(error, this.#controller.signal);
@@ -155,7 +152,7 @@ export class Execution {
     } finally {
       this.#isOver = true;
       clearTimeout(this.#abandonTimer);
-      const writing = this.#context.recorder?.leave(this.usage);
+      const writing = this.#context.recorder?.leave(this);
       if (writing) await writing;
     }
     const { lastValues } = this.#frames;
@@ -163,9 +160,27 @@ export class Execution {
     return {
       ending: { ...ending, tasks: this.#usage.times.list(), preview },
       usage: this.#usage.total(lastValues),
-      models: this.#usage.calls.isEmpty ? undefined : this.usage.rows(),
+      models: this.#usage.calls.isEmpty ? undefined : this.rows(),
       isTaken: this.#isTaken,
     };
+  }
+
+  /** The model calls of this attempt, for the storage. Undefined if there are none, or it does not record usage. */
+  rows(): readonly UsageRow[] | undefined {
+    const { caller, capabilities } = this.#context;
+    const usages = this.#usage.calls.list();
+    if (usages.length === 0 || !capabilities.usage) return undefined;
+    const { run, holder } = this.#options;
+    const of = {
+      run_id: run.run_id,
+      attempt: holder.attempt,
+      thread_id: run.thread_id,
+      graph_id: String(run.metadata.graph_id),
+      user_id: caller?.user.identity ?? null,
+      scope: scopeOf(this.#context),
+      at: now(),
+    };
+    return usages.map((usage, seq) => ({ ...of, seq, ...usage }));
   }
 
   /** The model calls so far. */
@@ -188,10 +203,11 @@ export class Execution {
     }, ABORT_GRACE_MS);
   }
 
-  async #begin(): Promise<void> {
-    const { run, log, holder, earlier, isBegun } = this.#options;
+  /** Resolves with how the graph ended; rejects with its error or the abort reason. */
+  async #call(): Promise<Ending> {
+    const { run, log, holder, earlier, isBegun, refusal } = this.#options;
     const { run_id, thread_id } = run;
-    const { storage, capabilities } = this.#context;
+    const { storage, capabilities, settings } = this.#context;
     const { attempt } = holder;
     log?.push("metadata", attemptFrame({ run_id, thread_id, attempt }, earlier?.checkpointId));
     // Sends the response headers and the first frame before a graph that never awaits blocks the event loop.
@@ -200,20 +216,17 @@ export class Execution {
     const isOurs = isBegun || (await storage.runs.update(run_id, begun, holder));
     if (!isOurs && capabilities.takeover) this.#lose();
     this.hasStarted = true;
-  }
-
-  /** Resolves with how the graph ended; rejects with its error or the abort reason. */
-  async #call(): Promise<Ending> {
     this.#controller.signal.throwIfAborted();
-    if (this.#options.refusal) throw this.#options.refusal;
-    const timer = this.#limitTime();
+    if (refusal) throw refusal;
+    const seconds = settings.run_timeout_seconds;
+    const timer = seconds === undefined ? undefined : this.#limitTime(seconds);
     const abandoned = new Promise<never>((_, reject) => (this.#abandon = reject));
     try {
       const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
       await Promise.race([called, abandoned]);
       if (this.#failure) throw this.#failure.error;
       this.answer = this.#frames.answer();
-      return this.#frames.interrupts ? paused(this.#context.settings) : succeeded;
+      return this.#frames.interrupts ? paused(settings) : succeeded;
     } finally {
       clearTimeout(timer);
       this.#runContext.fail = undefined;
@@ -221,9 +234,7 @@ export class Execution {
   }
 
   /** All attempts of a run share one time limit. */
-  #limitTime(): NodeJS.Timeout | undefined {
-    const seconds = this.#context.settings.run_timeout_seconds;
-    if (seconds === undefined) return undefined;
+  #limitTime(seconds: number): NodeJS.Timeout {
     const remainingMs = Math.max(0, seconds * 1000 - (this.#options.earlier?.spentMs ?? 0));
     return setTimeout(() => this.abort(RunAborted.timedOut(seconds)), Math.min(remainingMs, 2 ** 31 - 1));
   }
@@ -292,38 +303,40 @@ export class Execution {
    */
   async #callGraph(): Promise<void> {
     const { signal } = this.#controller;
-    const { run_id } = this.#options.run;
+    const { graph } = this.#options.request.bound;
     let { input } = this.#options.request;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#takeStream(input);
+        const config = this.#graphConfig();
+        if (this.#modes.includes("events")) {
+          this.#output = new Consumer((event) => this.#takeEvent(event));
+          return await this.#output.read(graph.streamEvents(input, { ...config, version: "v2" }));
+        }
+        const direct = this.#context.settings.direct_streams
+          ? directChunks(graph, input, config, () => this.#reportReading(graph))
+          : undefined;
+        const chunks = direct ?? (await graph.stream(input, config));
+        this.#output = new Consumer(this.#takeChunk);
+        return await this.#output.read(chunks, direct && signal);
       } catch (error) {
         const mayRetry = !signal.aborted && !this.#frames.emitted && attempt < MAX_ATTEMPTS;
         if (!mayRetry || !isTransient(error)) throw error;
-        this.#context.logger.warn(
-          { err: error, run_id, attempt },
-          "the run failed with a network error and is retried",
-        );
-        await pauseBefore(attempt + 1, signal);
-        if (await this.#hasCheckpoint()) input = null;
-        this.#frames.restart();
+        input = await this.#prepareRetry(error, attempt, input);
       }
     }
   }
 
-  async #takeStream(input: unknown): Promise<void> {
-    const { graph } = this.#options.request.bound;
-    const config = this.#graphConfig();
-    if (this.#modes.includes("events")) {
-      this.#output = new Consumer((event) => this.#takeEvent(event));
-      return this.#output.read(graph.streamEvents(input, { ...config, version: "v2" }));
-    }
-    const direct = this.#context.settings.direct_streams
-      ? directChunks(graph, input, config, () => this.#reportReading(graph))
-      : undefined;
-    const chunks = direct ?? (await graph.stream(input, config));
-    this.#output = new Consumer(this.#takeChunk);
-    return this.#output.read(chunks, direct && this.#controller.signal);
+  /** Returns the input of the next attempt. */
+  async #prepareRetry(error: unknown, attempt: number, input: unknown): Promise<unknown> {
+    const { run_id } = this.#options.run;
+    this.#context.logger.warn(
+      { err: error, run_id, attempt },
+      "the run failed with a network error and is retried",
+    );
+    await pauseBefore(attempt + 1, this.#controller.signal);
+    const next = (await this.#hasCheckpoint()) ? null : input;
+    this.#frames.restart();
+    return next;
   }
 
   #reportReading(graph: object): void {
@@ -334,35 +347,31 @@ export class Execution {
   }
 
   #graphConfig(): GraphConfig {
-    const { request, run, holder } = this.#options;
+    const { request, run, holder, watch, log } = this.#options;
     const { run_id, thread_id } = run;
-    const ids = { run_id, thread_id, ...(holder.attempt > 1 && { run_attempt: holder.attempt }) };
-    return {
-      // LangSmith shows it; by default, every graph is "LangGraph".
-      ...(this.#context.langsmith && { runName: String(run.metadata.graph_id) }),
-      ...request.options,
-      metadata: { ...(request.options.metadata ?? {}), ...run.metadata, ...ids },
-      configurable: request.configurable,
-      runId: run_id,
-      callbacks: this.#callbacks(),
-      signal: this.#controller.signal,
-      streamMode: frameworkModes(this.#modes, this.#context.settings.hold_messages),
-      subgraphs: this.#withNamespaces,
-      // Makes LangGraph add the checkpoint to values, as it does in `streamEvents`.
-      ...(this.#options.log?.capturesAllModes && { version: "v2" }),
-    };
-  }
-
-  #callbacks(): ModelCallbacks {
-    const { run, holder, watch } = this.#options;
-    const { usage } = this;
-    const { calls } = this.#usage;
-    const check = budgetCheck(this.#context, { run, attempt: holder.attempt, calls, usage });
+    const { attempt } = holder;
+    const { langsmith, settings } = this.#context;
+    const ids = { run_id, thread_id, ...(attempt > 1 && { run_attempt: attempt }) };
+    const calls = this.#usage.calls;
+    const check = budgetCheck(this.#context, { run, attempt, calls, usage: this });
     const guard = check && new CallGuard(check);
     if (guard) this.#usage.guardCalls(guard);
     const callbacks = new ModelCallbacks(this.#usage);
     for (const handler of [watch, this.#frames.toolPlaces]) if (handler) callbacks.addHandler(handler, true);
-    return guard ? guardModelCalls(callbacks, guard) : callbacks;
+    return {
+      // LangSmith shows it; by default, every graph is "LangGraph".
+      ...(langsmith && { runName: String(run.metadata.graph_id) }),
+      ...request.options,
+      metadata: { ...(request.options.metadata ?? {}), ...run.metadata, ...ids },
+      configurable: request.configurable,
+      runId: run_id,
+      callbacks: guard ? guardModelCalls(callbacks, guard) : callbacks,
+      signal: this.#controller.signal,
+      streamMode: frameworkModes(this.#modes, settings.hold_messages),
+      subgraphs: this.#withNamespaces,
+      // Makes LangGraph add the checkpoint to values, as it does in `streamEvents`.
+      ...(log?.capturesAllModes && { version: "v2" }),
+    };
   }
 
   readonly #takeChunk = (chunk: unknown): void => {

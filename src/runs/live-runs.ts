@@ -70,6 +70,10 @@ export class LiveRun {
   resumption: Resumption | null;
   /** Set if the run is rolled back. Called when the run has ended and still holds its thread. Must not reject. */
   beforeRelease: (() => Promise<void>) | undefined;
+  /** End time in the run's row; undefined until the run has ended. */
+  endedAt: string | undefined;
+  /** True if the run ended only in this process: a later attempt continues it. */
+  hasLeft = false;
 
   readonly #context: EngineContext;
   readonly #isStateless: boolean;
@@ -120,11 +124,6 @@ export class LiveRun {
     return this.#execution ? "running" : "queued";
   }
 
-  /** True if the run ended only in this process: a later attempt continues it. */
-  get hasLeft(): boolean {
-    return hasLeft(this.#end?.became);
-  }
-
   /** Set if the run was requeued and this process has taken it up again. */
   get next(): NextAttempt<LiveRun> {
     return (this.#next ??= new NextAttempt());
@@ -159,11 +158,6 @@ export class LiveRun {
       throw error;
     }
     void this.#execute(execution, lease);
-  }
-
-  /** End time in the run's row; undefined until the run has ended. */
-  get endedAt(): string | undefined {
-    return this.#end?.run.updated_at;
   }
 
   /** Stops the run. Its row, its thread and its stream end like those of any other run. */
@@ -249,15 +243,26 @@ export class LiveRun {
   /** Holds the thread until the end of the run is stored. */
   async #hold(execution: Execution, lease: ThreadLease): Promise<RunResult> {
     try {
-      this.#start(execution);
-      const ended = await (this.#trace ? this.#trace.within(() => execution.run()) : execution.run());
+      this.#execution = execution;
+      this.#begunAt = performance.now();
       const { run } = this;
+      const { live, metrics, tracing, trace: parent, caller, settings } = this.#context;
+      live.add(this);
+      const isQueued = settings.queue !== "none";
+      const trace = tracing?.begin(run, this.holder.attempt, parent, isQueued, caller?.user.identity);
+      this.#trace = trace;
+      metrics?.runStarted((this.#begunAt - this.#since) / 1000);
+      this.watch?.begin(this.#isStateless);
+      if (live.takeovers.has(run.thread_id)) this.#stopReason ??= RunAborted.from("cancelled");
+      // The run may also have been stopped after its thread became free.
+      if (this.#stopReason) execution.abort(this.#stopReason);
+      const ended = await (trace ? trace.within(() => execution.run()) : execution.run());
       // If another process has marked the run as rolled back, and this one does not know it yet, no end is stored.
       const holder = this.beforeRelease ? this.holder : executing(this.holder);
       const ifLost = () => this.#resumableIfLost();
       const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
       const isRolledBack = this.beforeRelease !== undefined;
-      const result = await this.#context.live.results.end({ ...own, ...ended, isRolledBack });
+      const result = await live.results.end({ ...own, ...ended, isRolledBack });
       if (result.became === "requeued") await this.#expectNext();
       if (this.beforeRelease && result.became === "ended" && !result.isLost) await this.beforeRelease();
       return result;
@@ -319,23 +324,11 @@ export class LiveRun {
       );
   }
 
-  #start(execution: Execution): void {
-    this.#execution = execution;
-    this.#context.live.add(this);
-    this.#begunAt = performance.now();
-    const { tracing, trace, caller, settings } = this.#context;
-    const isQueued = settings.queue !== "none";
-    this.#trace = tracing?.begin(this.run, this.holder.attempt, trace, isQueued, caller?.user.identity);
-    this.#context.metrics?.runStarted((this.#begunAt - this.#since) / 1000);
-    this.watch?.begin(this.#isStateless);
-    if (this.#context.live.isTakenOver(this.run.thread_id)) this.#stopReason ??= RunAborted.from("cancelled");
-    // The run may also have been stopped after its thread became free.
-    if (this.#stopReason) execution.abort(this.#stopReason);
-  }
-
   #finish(end: End): void {
     if (this.#end) return;
     this.#end = end;
+    this.endedAt = end.run.updated_at;
+    this.hasLeft = hasLeft(end.became);
     this.log?.close();
     this.#events.emit("end");
     this.#trace?.end({ run: end.run, answer: end.answer, tasks: this.tasks() });
@@ -372,7 +365,7 @@ export class LiveRuns {
   /** Aborts when the process stops accepting runs. */
   readonly stopping: AbortSignal = this.#stopping.signal;
   /** Threads that callers wait to take over, with the number of these callers. */
-  readonly #takeovers = new Map<string, number>();
+  readonly takeovers = new Map<string, number>();
 
   constructor(context: OpsContext) {
     this.#context = context;
@@ -450,20 +443,16 @@ export class LiveRuns {
 
   /** Stops every run of the thread until `wait` has resolved. */
   async takeOver<T>(threadId: string, wait: () => Promise<T>): Promise<T> {
-    const others = this.#takeovers.get(threadId) ?? 0;
-    this.#takeovers.set(threadId, others + 1);
+    const others = this.takeovers.get(threadId) ?? 0;
+    this.takeovers.set(threadId, others + 1);
     this.abort(threadId, "cancelled");
     try {
       return await wait();
     } finally {
-      const remaining = (this.#takeovers.get(threadId) ?? 1) - 1;
-      if (remaining > 0) this.#takeovers.set(threadId, remaining);
-      else this.#takeovers.delete(threadId);
+      const remaining = (this.takeovers.get(threadId) ?? 1) - 1;
+      if (remaining > 0) this.takeovers.set(threadId, remaining);
+      else this.takeovers.delete(threadId);
     }
-  }
-
-  isTakenOver(threadId: string): boolean {
-    return this.#takeovers.has(threadId);
   }
 
   /** Stops the run that holds the thread, if there is one. */

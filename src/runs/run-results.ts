@@ -119,8 +119,12 @@ export class RunResults {
       ? undefined
       : (ended.resumption ?? (isLost ? ended.ifLost() : undefined));
     const own = { ...ended, ending: final, resumption, isLost };
-    const left = resumption && (await this.#requeue(own));
-    const result = left ?? (await this.#storeOrDefer(own));
+    let result = resumption && (await this.#requeue(own));
+    if (!result) {
+      const end = this.#endOf(own);
+      const isStored = await this.#tryChange(end.outcome, (runs) => runs.settle([end.outcome]));
+      result = isStored ? end.result : await this.#failUnstored(own);
+    }
     if (hasLeft(result.became)) return { ...result, isLost };
     if (!isLost) await atEnd?.(result.became === "dead");
     return { ...result, isLost, ...(isLost && (await this.#isTaken(ended)) && { became: "taken" }) };
@@ -211,11 +215,9 @@ export class RunResults {
     return true;
   }
 
-  /** If storing fails, the run is requeued if possible: another process then only has to store its end. */
-  async #storeOrDefer(ended: EndedAttempt): Promise<Result> {
-    const { outcome, result } = this.#endOf(ended);
-    if (await this.#tryChange(outcome, (runs) => runs.settle([outcome]))) return result;
-    const message = `the run ended as ${result.status}, but its outcome could not be stored`;
+  /** A run whose end could not be stored is requeued if possible: another process then only has to store its end. */
+  async #failUnstored(ended: EndedAttempt): Promise<Result> {
+    const message = `the run ended as ${ended.ending.status}, but its outcome could not be stored`;
     const failed = { ...ended, ending: orFailed(ended.ending, new StorageUnavailableError(message)) };
     const left = await this.#requeue(failed);
     if (left) return left;
@@ -228,7 +230,7 @@ export class RunResults {
   #endOf(ended: EndedAttempt, hasBegun = true): { outcome: RunOutcome; result: Result } {
     const { run, ending, usage, models, holder, isLost } = ended;
     const { status, threadStatus, thrown, fault, tasks, preview } = ending;
-    const dead = this.#remainderOf(ended, hasBegun);
+    const dead = ended.resumption && this.#remainderOf(ended, ended.resumption, hasBegun);
     // Without takeover, no process would complete it.
     const isRolledBack = ended.isRolledBack && this.#context.capabilities.takeover;
     const left = isRolledBack ? rolledBack({ ...holder, resumption: null }) : endedAs(status);
@@ -260,7 +262,7 @@ export class RunResults {
 
   /** Requeues a run that another process can resume. Undefined if the run ends here. */
   async #requeue(ended: EndedAttempt, hasBegun = true): Promise<Result | undefined> {
-    const remainder = this.#remainderOf(ended, hasBegun);
+    const remainder = ended.resumption && this.#remainderOf(ended, ended.resumption, hasBegun);
     if (!remainder || remainder.isDead) return undefined;
     const { run, holder, usage, models, ending } = ended;
     const { run_id, thread_id } = run;
@@ -284,12 +286,12 @@ export class RunResults {
     return { ...result, became: "requeued" };
   }
 
-  /** What another process can resume. Undefined if the run ends here. */
+  /** What another process can resume. Undefined if the run ends here after all. */
   #remainderOf(
-    { ending, holder, resumption, isLost }: EndedAttempt,
-    hasBegun = true,
+    { ending, holder, isLost }: EndedAttempt,
+    resumption: Resumption,
+    hasBegun: boolean,
   ): RunRemainder | undefined {
-    if (!resumption) return undefined;
     const { settings, storage } = this.#context;
     const { thrown } = ending;
     const aborted = { thrown, attempt: holder.attempt, resumption, isLost, hasBegun };
