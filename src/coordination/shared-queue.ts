@@ -7,7 +7,7 @@ import type {
   ReadyRun,
   RunQueue,
 } from "../storage/contract/queue.js";
-import type { Resumption, RunKey, RunLease } from "../storage/contract/runs.js";
+import type { RunKey, RunLease } from "../storage/contract/runs.js";
 import type { ThreadPatch } from "../storage/contract/threads.js";
 import { now } from "../storage/rows/rows.js";
 import { GraphServeError, NotFoundError, ThreadBusyError } from "../support/errors.js";
@@ -53,6 +53,8 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
   readonly #context: EngineContext;
   readonly #table: RunQueue;
   readonly #settings: QueueSettings;
+  /** Number of runs that may execute here at a time. */
+  readonly #capacity: number;
   /** Capacity in use, in runs. */
   #used = 0;
   /** Callers of the runs that were started last, the latest last. */
@@ -74,14 +76,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     this.#context = context;
     this.#table = table;
     this.#settings = settings;
+    this.#capacity = settings.role === "api" ? 0 : settings.max_concurrent_runs;
     context.metrics?.queueOpened(async () => ({
       ...(await table.stats()),
       free: this.#isOpen ? this.#capacity - this.#used : 0,
     }));
-  }
-
-  get #capacity(): number {
-    return this.#settings.role === "api" ? 0 : this.#settings.max_concurrent_runs;
   }
 
   async accept(
@@ -179,8 +178,11 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     let accepted: Acceptance;
     try {
       const row = { ...run, ...lease, resumption };
+      // It runs as unattended elsewhere: the process that the client is connected to handles disconnects.
+      const { isAwaited, atEnd } = options;
+      const elsewhere = { ...options, atEnd: isAwaited ? undefined : atEnd };
       accepted = await this.#table.accept(row, thread, {
-        queued: { ...queued(), resumption: queuedOf(context, checked.request, options) },
+        queued: { ...queued(), resumption: requeuedResumption(context, checked.request, elsewhere) },
         mostBefore,
         mostWaiting,
         mostOfCaller,
@@ -361,17 +363,4 @@ function refusalOf(
         hint: "try again when some have started, or raise the setting max_waiting_runs_per_user",
       });
   }
-}
-
-/**
- * What another process needs to execute the run. It runs as unattended there: the process that the client is connected to
- * handles disconnects.
- */
-function queuedOf(
-  context: EngineContext,
-  request: CheckedRequest["request"],
-  options: AcceptOptions,
-): Resumption {
-  const { isAwaited, atEnd } = options;
-  return requeuedResumption(context, request, { ...options, atEnd: isAwaited ? undefined : atEnd });
 }

@@ -82,6 +82,8 @@ export class SharedFrames {
   #lastAt = 0;
   /** Consecutive failures of each call. */
   readonly #failures = { append: 0, read: 0 };
+  /** Whether the last call to the bus failed. */
+  isAway = false;
   #isClosed = false;
   #lostAt = -Infinity;
 
@@ -96,11 +98,6 @@ export class SharedFrames {
       this.#expire();
     }, OPEN_MS / 5).unref();
     bus.onLoss(() => this.#refill());
-  }
-
-  /** Whether the last call to the bus failed. */
-  get isAway(): boolean {
-    return this.#failures.append + this.#failures.read > 0;
   }
 
   /** Milliseconds since the bus last may have lost frames, which processes then write again. */
@@ -166,7 +163,7 @@ export class SharedFrames {
   #pauseMs(): number {
     const { append } = this.#failures;
     const { paceMs } = this.#bus;
-    if (append === 0) return this.#held.isEmpty ? paceMs : Math.min(paceMs, HELD_PACE_MS);
+    if (append === 0) return this.#held.waiting.size === 0 ? paceMs : Math.min(paceMs, HELD_PACE_MS);
     return Math.min(FIRST_PAUSE_MS * 2 ** (append - 1), LAST_PAUSE_MS);
   }
 
@@ -189,7 +186,7 @@ export class SharedFrames {
     for (const published of taken.keys()) this.#due.delete(published);
     try {
       const wanted = await this.#bus.append([...taken.values()]);
-      this.#setAway("append", undefined);
+      if (this.isAway) this.#setAway("append", undefined);
       if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
       for (const [index, [published, part]] of [...taken].entries()) {
         this.#isolated.delete(published);
@@ -314,6 +311,7 @@ export class SharedFrames {
       this.#failures.read = 0;
       if (call === "append") this.#failures.append = 0;
     }
+    this.isAway = this.#failures.append + this.#failures.read > 0;
     if (this.isAway) this.#held.releaseAll();
     if (this.isAway === wasAway) return;
     this.#metrics?.frameBusIsAway(error !== undefined);
@@ -373,7 +371,7 @@ export class SharedFrames {
   async #read(runId: string, after: number): Promise<FramePage | undefined> {
     try {
       const page = await this.#bus.read(runId, after);
-      this.#setAway("read", undefined);
+      if (this.isAway) this.#setAway("read", undefined);
       return page;
     } catch (error) {
       this.#setAway("read", error);
