@@ -68,7 +68,7 @@ export async function delayRun(
   const { storage, live, registry } = context;
   live.stopping.throwIfAborted();
   const id = requireUuid(threadId, ["path", "thread_id"]);
-  const due_at = timeAfter(after_seconds ?? 0);
+  const delayMs = delayOf(after_seconds ?? 0);
   const called = registry.find(asked.assistant_id) === undefined ? await callAs(context, asked) : undefined;
   const request = called?.request ?? asked;
   const { caller, checked } = await checkLater(context, request, id);
@@ -79,6 +79,7 @@ export async function delayRun(
   await requireRoom(timers.table, id, scopeOf(context));
   const own = { ...checked, request: { ...request, after_seconds }, known };
   const run = newRun(context, own, delayed.attempt);
+  const due_at = new Date(Date.parse(run.created_at) + delayMs).toISOString();
   const data = {
     request,
     caller,
@@ -107,9 +108,10 @@ export async function delayRun(
   return run;
 }
 
-function timeAfter(seconds: number): string {
+/** In milliseconds. @throws InvalidRequestError (`invalid_request`) */
+function delayOf(seconds: number): number {
   const most = LONGEST_DELAY_MINUTES * 60;
-  if (seconds > 0 && seconds <= most) return new Date(Date.now() + Math.ceil(seconds * 1000)).toISOString();
+  if (seconds > 0 && seconds <= most) return Math.ceil(seconds * 1000);
   throw InvalidRequestError.at(["body", "after_seconds"], `must be from 0 to ${most}, which is 366 days`);
 }
 

@@ -45,7 +45,7 @@ class Conversations {
   /** The run once it has ended. */
   async #run(thread: string, request: object): Promise<Run> {
     const path = `/threads/${thread}/runs`;
-    const durability = this.#pick(["sync", "async", "exit"]);
+    const durability = this.#killed.pick(["sync", "async", "exit"]);
     const body = { assistant_id: "questions", durability, on_disconnect: "continue", ...request };
     const headers = {
       "Idempotency-Key": newId(),
@@ -71,20 +71,10 @@ class Conversations {
     return this.#ask<ThreadState>("GET", `/threads/${thread}/state`);
   }
 
-  /** Repeats a request until a server that lives has answered it. */
   async #ask<T>(method: string, path: string, body?: object, headers = {}): Promise<T> {
-    for (;;) {
-      const server = await this.#pick(this.#killed.servers);
-      const answer = await server.request(method, path, body, headers).catch(() => undefined);
-      if (answer && answer.status !== 503) {
-        expect(answer.status, `${method} ${path} ${JSON.stringify(body)} -> ${answer.text}`).toBe(200);
-        return answer.body as T;
-      }
-    }
-  }
-
-  #pick<T>(items: readonly T[]): T {
-    return items[Math.floor(this.#killed.random() * items.length)] as T;
+    const { status, text, body: answer } = await this.#killed.ask(method, path, body, headers);
+    expect(status, `${method} ${path} ${JSON.stringify(body)} -> ${text}`).toBe(200);
+    return answer as T;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Runs with `after_seconds`, on every backend: they wait without an owner and start exactly once when due. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type { Settings } from "../../src/config/settings.js";
 import type { RunCreateRequest } from "../../src/models/run.js";
 import { openService } from "../../src/service/open.js";
@@ -8,6 +8,7 @@ import { newId } from "../../src/support/ids.js";
 import { graphs, says } from "../clients/open.js";
 import { gateOf } from "../fixtures/gates.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { replacing } from "../helpers/refusing.js";
 import { openTestService, recordingLogger } from "../helpers/service.js";
 
 const HOUR = 3600;
@@ -46,6 +47,24 @@ onEveryBackend("a delayed run", (backend) => {
     expect(more).toEqual([]);
     expect(ended).toMatchObject({ run_id: run.run_id, status: "success", attempt: 1 });
     expect(await storage.timers!.get("run", run.run_id)).toBeUndefined();
+  });
+
+  it("is due after_seconds after its created_at, however long it takes to accept it", async () => {
+    if (skip()) return;
+    const storage = await keptStorage(backend());
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const threads = replacing(storage.threads, {
+      get: (id) => {
+        vi.setSystemTime(Date.now() + 5000);
+        return storage.threads.get(id);
+      },
+    });
+    const service = await openTestService({ graphs, settings, storage: { ...storage, threads } });
+    const { thread_id } = await service.threads.create({});
+    const { run_id, created_at } = await service.runs.create(thread_id, later);
+    const timer = await storage.timers!.get("run", run_id);
+    expect(Date.parse(timer!.due_at!) - Date.parse(created_at)).toBe(HOUR * 1000);
   });
 
   it("survives a restart and is not treated as interrupted by the next server", async () => {
