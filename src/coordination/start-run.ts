@@ -108,7 +108,9 @@ export async function prepareRun(
   const patch = refusal
     ? { updated_at: now() }
     : {
-        ...{ updated_at: now(), status: "busy" as const, mergeMetadata: { ...stamp } },
+        updated_at: now(),
+        status: "busy" as const,
+        mergeMetadata: { ...stamp },
         ...(context.caller && claim(context.caller)),
         graphs,
         ...(checked.request.config && { config: run.kwargs.config as JsonObject }),

@@ -5,7 +5,7 @@ import type { Issue } from "./errors/codes.js";
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** Creates an id for a thread or a run: UUID version 7, so ids sort by time. */
-export const newId: () => string = v7;
+export const newId = (): string => v7();
 
 /** Creates an id that sorts by the time of another id, if that id has a time. */
 export const newIdLike = (id: string): string => {
