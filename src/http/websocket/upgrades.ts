@@ -23,14 +23,16 @@ export function handleUpgrades(server: Server, app: RequestListener): Upgrades {
   const sockets = new Set<Duplex>();
   /** Connections that were returned to HTTP. */
   const returned = new WeakSet<Duplex>();
-  server.prependListener("request", ({ socket }: IncomingMessage, res: ServerResponse) => {
+  const closeReturned = ({ socket }: IncomingMessage, res: ServerResponse) => {
     if (returned.has(socket)) res.shouldKeepAlive = false;
-  });
+  };
   server.on("upgrade", (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (req.headers.upgrade?.toLowerCase() !== "websocket") {
       // The connection ends with the response to its first such request.
       if (returned.has(socket)) return;
       returned.add(socket);
+      // The first one adds the listener.
+      server.off("request", closeReturned).prependListener("request", closeReturned);
       return returnToHttp(server, req, socket, head);
     }
     sockets.add(socket);
