@@ -6,7 +6,7 @@ import { agentGuard, callerGuard, keyGuard, openRoutes } from "./middleware/api-
 import { docs } from "./docs.js";
 import { accessLog } from "./middleware/access-log.js";
 import { errorHandler } from "./middleware/error-handler.js";
-import { hostGuard, oneHost } from "./middleware/hosts.js";
+import { hostGuard } from "./middleware/hosts.js";
 import { corsHeaders } from "./middleware/cors.js";
 import { originGuard } from "./middleware/origins.js";
 import { mountedApp } from "./in-process/mounted-app.js";
@@ -67,8 +67,8 @@ export function createApp(
     .set("etag", false)
     .set("case sensitive routing", true)
     .set("query parser", "simple");
-  app.use(accessLog(logger, new BodyBudget(settings.max_incoming_bytes)), oneHost);
-  if (checkHost) app.use(hostGuard(settings));
+  app.use(accessLog(logger, new BodyBudget(settings.max_incoming_bytes)));
+  app.use(hostGuard(checkHost ? settings : undefined));
   if (settings.metrics_port !== undefined) app.use(onlyOnOwnPort);
   // Before CORS, which does not apply to the Studio. The page is public; the data it shows is not.
   if (studioOptions !== false)

@@ -6,28 +6,27 @@ import type { Service } from "../../service/service.js";
 
 type Settings = Service["settings"];
 
-/** With two Host headers, proxies and servers may disagree on which one counts (RFC 9112, 3.2). */
-export const oneHost: RequestHandler = ({ rawHeaders }, res, next) => {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name?.length === 4 && name.toLowerCase() === "host") hosts += 1;
-  }
-  if (hosts < 2) return next();
-  res.status(400).json({ detail: "the request has more than one Host header", code: "invalid_request" });
-};
-
 /**
- * Rejects a request whose Host header is not allowed. This prevents DNS rebinding, where a web page
- * points its own host name to our address.
+ * Rejects a request with two Host headers, because proxies and servers may disagree on which one counts (RFC 9112, 3.2),
+ * and a request whose host is not allowed. The latter prevents DNS rebinding, where a web page points its own host name
+ * to our address.
+ * @param settings the allowed hosts; all if omitted
  */
-export function hostGuard(settings: Pick<Settings, "host" | "allowed_hosts">): RequestHandler {
-  const names = [settings.host, ...settings.allowed_hosts].map((name) => name.toLowerCase());
+export function hostGuard(settings?: Pick<Settings, "host" | "allowed_hosts">): RequestHandler {
+  const names = settings && [settings.host, ...settings.allowed_hosts].map((name) => name.toLowerCase());
   let lastAllowed: string | undefined;
-  return (req, _res, next) => {
-    const host = req.headers.host;
+  return ({ headers: { host }, rawHeaders }, res, next) => {
+    let hosts = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at];
+      if (name?.length === 4 && name.toLowerCase() === "host") hosts += 1;
+    }
+    if (hosts > 1) {
+      const detail = "the request has more than one Host header";
+      return void res.status(400).json({ detail, code: "invalid_request" });
+    }
     // Only HTTP/1.0 clients omit it; browsers never do.
-    if (host === undefined || host === lastAllowed) return next();
+    if (!names || host === undefined || host === lastAllowed) return next();
     if (!isAllowedHost(hostName(host), names)) {
       throw new GraphServeError(
         "forbidden_origin",
