@@ -5,7 +5,7 @@ import type { Caller } from "../models/caller.js";
 import type { Metrics } from "../support/metrics.js";
 import { headersFor } from "./core/configurable-headers.js";
 import { authorizeRoute, commandEvents } from "./core/auth-events.js";
-import { type InProcessSender, inProcessSender } from "./in-process/sender.js";
+import { type InProcessSender, inProcessSenders } from "./in-process/sender.js";
 import { sendStream } from "./core/event-stream.js";
 import type { WriteBudget } from "./core/response-writer.js";
 import { validatePayload } from "./core/validation.js";
@@ -28,7 +28,7 @@ export function requestHandler(service: Service, route: Route, unread: WriteBudg
     const { authorize } = service;
     const caller =
       authorize && sender ? await authorizeRoute(authorize, sender, route, { params, query, body }) : sender;
-    const within = inProcessSender(req)?.within;
+    const within = inProcessSenders.get(req.socket)?.within;
     const trace = service.tracing && traceRequest(service.tracing, route, req, res);
     const call: Call = {
       ...(authorize && caller && { serviceFor: commandService(authorize, caller, service, within, trace) }),
@@ -41,7 +41,27 @@ export function requestHandler(service: Service, route: Route, unread: WriteBudg
     };
     return route.handle(call);
   };
-  return async (req, res) => send(res, await replyTo(req, res), service, unread);
+  const { logger, metrics } = service;
+  return async (req, res) => {
+    const reply = await replyTo(req, res);
+    switch (reply.kind) {
+      case "json":
+        return sendJson(res, 200, reply.body, unread, reply.headers);
+      case "list":
+        return sendList(res, reply.items, reply.frame, unread, reply.headers, logger);
+      case "empty":
+        return sendEmpty(res, reply.status, reply.headers);
+      case "waiting":
+        return sendWhenReady(res, reply.answer, reply.headers, unread, logger);
+      case "text":
+        return sendText(res, reply.text, reply.contentType, unread);
+      case "stream":
+        if (metrics && !res.destroyed) countStream(res, metrics);
+        return sendStream(res, reply.stream, reply.headers, unread, logger);
+      case "socket":
+        return (await import("./websocket/websocket.js")).acceptSocket(res, reply, unread, logger);
+    }
+  };
 }
 
 /** The service for a command, which can start a run. A command that reads has the scope of its request. */
@@ -67,33 +87,10 @@ function traceRequest(
   res: Response,
 ): string | undefined {
   if (method !== "post" || (tag !== "Runs" && tag !== "Events and commands")) return undefined;
-  const incoming = req.headers.traceparent ?? inProcessSender(req)?.within?.traceparent;
+  const incoming = req.headers.traceparent ?? inProcessSenders.get(req.socket)?.within?.traceparent;
   const request = tracing.request("POST", path, incoming);
   res.once("close", () => request.end(res.statusCode));
   return request.traceparent;
-}
-
-function send(res: Response, reply: RouteReply, service: Service, unread: WriteBudget): void | Promise<void> {
-  const { logger, metrics } = service;
-  switch (reply.kind) {
-    case "json":
-      return sendJson(res, 200, reply.body, unread, reply.headers);
-    case "list":
-      return sendList(res, reply.items, reply.frame, unread, reply.headers, logger);
-    case "empty":
-      return sendEmpty(res, reply.status, reply.headers);
-    case "waiting":
-      return sendWhenReady(res, reply.answer, reply.headers, unread, logger);
-    case "text":
-      return sendText(res, reply.text, reply.contentType, unread);
-    case "stream":
-      if (metrics && !res.destroyed) countStream(res, metrics);
-      return sendStream(res, reply.stream, reply.headers, unread, logger);
-    case "socket":
-      return import("./websocket/websocket.js").then(({ acceptSocket }) =>
-        acceptSocket(res, reply, unread, logger),
-      );
-  }
 }
 
 /** Counts a stream as open until its reader disconnects, which can be before its last frame. */

@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request as send, type Server 
 import { duplexPair, Readable } from "node:stream";
 import type { Service } from "../../service/service.js";
 import { GraphServeError } from "../../support/errors.js";
-import { currentSender, trackSender } from "./sender.js";
+import { currentSender, inProcessSenders } from "./sender.js";
 
 /** Statuses whose responses have no body in the fetch standard. */
 const WITHOUT_BODY = new Set([204, 205, 304]);
@@ -33,7 +33,7 @@ function connect(server: Server, sender: ReturnType<typeof currentSender>) {
   Object.assign(far, { setNoDelay: () => far });
   near.once("close", () => far.destroy());
   far.once("close", () => near.destroy());
-  if (sender) trackSender(far, sender);
+  if (sender) inProcessSenders.set(far, sender);
   server.emit("connection", far);
   return near;
 }

@@ -3,7 +3,6 @@
  * client. The request acts for the same user and needs no API key.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Caller } from "../../models/caller.js";
 import type { Service } from "../../service/service.js";
@@ -25,10 +24,10 @@ interface ClientRequest {
 const clientRequests = new AsyncLocalStorage<ClientRequest>();
 
 /**
- * In-memory connections of this process. Only its own code can access them, so a request cannot
- * forge one.
+ * The senders of the in-memory connections of this process, by socket; external requests have none. Only its own code
+ * can add one, so a request cannot forge it.
  */
-const connections = new WeakMap<object, InProcessSender>();
+export const inProcessSenders = new WeakMap<Duplex, InProcessSender>();
 
 /**
  * Calls `work`, such as a route of `http_app`, as part of a client's request that `service` has
@@ -47,12 +46,3 @@ export function currentSender(service: Service): InProcessSender | undefined {
   const request = clientRequests.getStore();
   return request?.service === service ? request.sender : undefined;
 }
-
-/** Marks requests over `connection` as sent by `sender`. */
-export function trackSender(connection: Duplex, sender: InProcessSender): void {
-  connections.set(connection, sender);
-}
-
-/** The sender of a request from this process; undefined for external requests. */
-export const inProcessSender = ({ socket }: IncomingMessage): InProcessSender | undefined =>
-  connections.get(socket);

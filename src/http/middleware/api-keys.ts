@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { RequestHandler } from "express";
 import type { Service } from "../../service/service.js";
 import { UnauthorizedError } from "../../support/errors.js";
-import { inProcessSender } from "../in-process/sender.js";
+import { inProcessSenders } from "../in-process/sender.js";
 import { anyEvents } from "../core/auth-events.js";
 import { requestContext } from "../core/request.js";
 
@@ -21,7 +21,7 @@ export function keyGuard(keys: ApiKeys, isOpen: (path: string) => boolean): Requ
     return { name, digest: digest(key) };
   });
   return (req, _res, next) => {
-    const sender = inProcessSender(req);
+    const sender = inProcessSenders.get(req.socket);
     if (sender?.key !== undefined) requestContext(req).key = sender.key;
     if (sender || isOpen(req.path)) return next();
     const found = presented(req.headers).map((key) => find(known, key));
@@ -60,7 +60,7 @@ export function callerGuard(
 ): RequestHandler {
   return async (req, _res, next) => {
     const { method, path, headers } = req;
-    const sender = inProcessSender(req);
+    const sender = inProcessSenders.get(req.socket);
     if (sender) requestContext(req).caller = sender.caller;
     else if (!isOpen(path))
       requestContext(req).caller = await authenticate({ method, path, headers }, req.originalUrl);
