@@ -37,8 +37,9 @@ export function assertPlainData(value: unknown, loc: Loc): void {
   }
 }
 
+/** Whether the value is a message of any copy of the library. JSON cannot contain the method. */
 const isMessageInstance = (value: object): value is BaseMessage =>
-  "lc_kwargs" in value && "_getType" in value;
+  "_getType" in value && typeof value._getType === "function";
 
 /** Normalizes the accepted spellings of a message to the parameters of the library's own coercion. */
 function messageParams(message: JsonObject): JsonObject {

@@ -106,6 +106,7 @@ describe("coerceValues", () => {
     [{ x: { lc: 1, type: "constructor", id: ["a"] } }],
     [{ deep: [{ lc: 2 }] }],
     [{ __lc_escaped__: { lc: 1 } }],
+    [{ like_a_message: { lc_kwargs: {}, _getType: "human", lc: 1, type: "constructor", id: ["a"] } }],
   ])("rejects the constructor form in %j", (value) => {
     expect(() => coerceValues(value, LOC)).toThrow(/"lc"/);
   });
