@@ -70,7 +70,7 @@ export class ThreadIndex {
     if (!listed) return;
     this.byId.delete(row.thread_id);
     for (const list of this.#orders.values()) remove(list, row);
-    for (const fact of this.#factsOf(listed)) this.#removeFrom(fact, row);
+    for (const { name, rows } of this.#factsOf(listed)) if (remove(rows, row)) this.#facts.delete(name);
   }
 
   /** The patched row; undefined if there is no such thread. */
@@ -87,7 +87,7 @@ export class ThreadIndex {
     const next = new Set(this.#factsOf(listed));
     for (const fact of facts) {
       if (next.delete(fact)) replace(fact.rows, before, row);
-      else this.#removeFrom(fact, before);
+      else if (remove(fact.rows, before)) this.#facts.delete(fact.name);
     }
     for (const { rows } of next) insert(rows, row);
     return row;
@@ -153,11 +153,6 @@ export class ThreadIndex {
 
   #factsOf({ row, labels }: Listed): Fact[] {
     return [...labels, ...this.#named(row.ttl ? [row.status, EXPIRING] : [row.status])];
-  }
-
-  #removeFrom({ name, rows }: Fact, row: ThreadRow): void {
-    remove(rows, row);
-    if (rows.items.length === 0) this.#facts.delete(name);
   }
 }
 
@@ -276,8 +271,7 @@ export class RunIndex {
   remove(run: RunRow): void {
     remove(this.#all, run);
     const runs = this.#byThread.get(run.thread_id);
-    if (runs) remove(runs, run);
-    if (runs?.items.length === 0) this.#byThread.delete(run.thread_id);
+    if (runs && remove(runs, run)) this.#byThread.delete(run.thread_id);
     this.byId.delete(run.run_id);
     this.#tasks.delete(run.run_id);
     this.#unfinished.delete(run);
@@ -307,9 +301,11 @@ function insert<T>({ items, compare }: OrderedList<T>, item: T): void {
   items.splice(countBefore(items, item, compare), 0, item);
 }
 
-function remove<T>({ items, compare }: OrderedList<T>, item: T): void {
+/** Returns whether the list is empty now. */
+function remove<T>({ items, compare }: OrderedList<T>, item: T): boolean {
   const index = countBefore(items, item, compare);
   if (items[index] === item) items.splice(index, 1);
+  return items.length === 0;
 }
 
 /** Replaces an item, in its place if that is also the place of the new one. */

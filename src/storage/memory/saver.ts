@@ -12,7 +12,7 @@ import {
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { CheckpointKey } from "../saver/wrap.js";
 import { requireKnownHead } from "../saver/known-head.js";
-import { requiredCheckpointRef, configOf, type NamespaceRef, checkpointRef } from "../saver/ref.js";
+import { requiredCheckpointRef, type NamespaceRef, checkpointRef } from "../saver/ref.js";
 import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
 import { addSends, tupleOf } from "../saver/tuple.js";
 import { numbered } from "../saver/writes.js";
@@ -67,6 +67,7 @@ export function countBefore<Item>(
 /** The checkpoints of a namespace, oldest first, and the pending writes of their tasks. */
 class Namespace {
   readonly byId = new Map<string, StoredCheckpoint>();
+  latest: StoredCheckpoint | undefined;
   readonly #ids: string[] = [];
   /** Writes by checkpoint, ordered by task and number as in the databases. They may be stored before their checkpoint. */
   readonly #writes = new Map<string, StoredWrite[]>();
@@ -75,10 +76,7 @@ class Namespace {
     const { id } = stored;
     if (!this.byId.has(id)) this.#ids.splice(countBefore(this.#ids, id, compareTexts), 0, id);
     this.byId.set(id, stored);
-  }
-
-  latest(): StoredCheckpoint | undefined {
-    return this.byId.get(this.#ids.at(-1) ?? "");
+    if (!this.latest || id >= this.latest.id) this.latest = stored;
   }
 
   /** Newest first, only those with ids below `end`. Checkpoints may be changed during the iteration. */
@@ -116,6 +114,7 @@ class Namespace {
           this.byId.set(id, { ...stored, parent: undefined });
       }
     }
+    this.latest = this.byId.get(this.#ids.at(-1) ?? "");
     for (const id of this.#writes.keys()) if (!isKept(id)) this.#writes.delete(id);
   }
 }
@@ -134,9 +133,10 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (!config.configurable?.thread_id) return undefined;
     const { checkpoint_id, ...place } = checkpointRef(config);
-    const namespace = this.#at(place);
-    const stored = checkpoint_id === undefined ? namespace?.latest() : namespace?.byId.get(checkpoint_id);
-    return stored && this.#tuple(place, stored, readingOf(config).channels);
+    const namespace = this.#threads.get(place.thread_id)?.get(place.checkpoint_ns);
+    if (!namespace) return undefined;
+    const stored = checkpoint_id === undefined ? namespace.latest : namespace.byId.get(checkpoint_id);
+    return stored && this.#tuple(place, namespace, stored, readingOf(config).channels);
   }
 
   async *list(
@@ -153,7 +153,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
         if (remaining <= 0) return;
         if (wanted && stored.id !== wanted) continue;
         if (entries.length > 0 && !hasEntries(stored.metadata, entries)) continue;
-        yield await this.#tuple(place, stored, channels);
+        yield await this.#tuple(place, namespace, stored, channels);
         remaining -= 1;
       }
   }
@@ -179,7 +179,11 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const kept = new Set<string>();
     // Includes channels unknown to this graph, which belong to another graph on the same thread. A channel without a version
     // has its default value.
-    for (const value of this.#at(place)?.byId.get(parent ?? "")?.values ?? []) {
+    const earlier = this.#threads
+      .get(place.thread_id)
+      ?.get(place.checkpoint_ns)
+      ?.byId.get(parent ?? "");
+    for (const value of earlier?.values ?? []) {
       const { channel, version } = value;
       if (version === undefined || version !== versions[channel] || Object.hasOwn(newVersions, channel))
         continue;
@@ -195,7 +199,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       values.push({ channel, version: versions[channel], data: data instanceof Promise ? await data : data });
     }
     const namespace = this.#namespace(place);
-    requireKnownHead(config, namespace.latest()?.id);
+    requireKnownHead(config, namespace.latest?.id);
     namespace.put({
       id: checkpoint.id,
       parent,
@@ -203,7 +207,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       metadata: stamps,
       values,
     });
-    return configOf(place, checkpoint.id);
+    return { configurable: { ...place, checkpoint_id: checkpoint.id } };
   }
 
   /** Atomic: stores all writes or none. */
@@ -228,20 +232,17 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     keep: readonly CheckpointKey[],
     newest: readonly CheckpointKey[],
   ): Promise<void> {
+    const namespaces = this.#threads.get(threadId);
     const keys = new Set(keep.map(keyOf));
     for (const { checkpoint_ns, checkpoint_id: last } of newest)
-      this.#at({ thread_id: threadId, checkpoint_ns })?.keep(
-        (checkpoint_id) => checkpoint_id > last || keys.has(keyOf({ checkpoint_ns, checkpoint_id })),
-      );
+      namespaces
+        ?.get(checkpoint_ns)
+        ?.keep((checkpoint_id) => checkpoint_id > last || keys.has(keyOf({ checkpoint_ns, checkpoint_id })));
   }
 
   async namespaces(threadId: string): Promise<string[]> {
     const namespaces = [...(this.#threads.get(threadId) ?? [])];
     return namespaces.flatMap(([name, { byId }]) => (byId.size > 0 ? name : []));
-  }
-
-  #at({ thread_id, checkpoint_ns }: NamespaceRef): Namespace | undefined {
-    return this.#threads.get(thread_id)?.get(checkpoint_ns);
   }
 
   #namespace({ thread_id, checkpoint_ns }: NamespaceRef): Namespace {
@@ -254,12 +255,14 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
 
   async #tuple(
     place: NamespaceRef,
+    namespace: Namespace,
     { id, parent, checkpoint: text, metadata, values }: StoredCheckpoint,
     needed: NeededChannels | undefined,
   ): Promise<CheckpointTuple> {
     const read = values.filter(({ channel }) => isNeeded(channel, needed));
-    const written = this.#at(place)?.writesOf(id) ?? [];
-    const writes = written.filter(({ taskId, channel }) => isWriteNeeded(taskId, channel, needed));
+    const writes = namespace
+      .writesOf(id)
+      .filter(({ taskId, channel }) => isWriteNeeded(taskId, channel, needed));
     const [facts, channels, pendingWrites] = await Promise.all([
       this.#load(metadata),
       Promise.all(read.map(async ({ channel, data }) => [channel, await this.#load(data)] as const)),
@@ -272,12 +275,13 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
       ),
     ]);
     const checkpoint = { ...(JSON.parse(text) as Checkpoint), channel_values: Object.fromEntries(channels) };
-    if (checkpoint.v < 4 && parent !== undefined) addSends(checkpoint, await this.#sendsOf(place, parent));
+    if (checkpoint.v < 4 && parent !== undefined)
+      addSends(checkpoint, await this.#sendsOf(namespace, parent));
     return tupleOf(place, { id, parent: parent ?? null, checkpoint, metadata: facts, pendingWrites });
   }
 
-  async #sendsOf(place: NamespaceRef, parent: string): Promise<unknown[]> {
-    const sends = (this.#at(place)?.writesOf(parent) ?? []).filter(({ channel }) => channel === TASKS);
+  async #sendsOf(namespace: Namespace, parent: string): Promise<unknown[]> {
+    const sends = namespace.writesOf(parent).filter(({ channel }) => channel === TASKS);
     return Promise.all(sends.map(({ data }) => this.#load(data)));
   }
 
