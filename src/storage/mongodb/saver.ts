@@ -9,7 +9,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import type { MongoDBSaver } from "@langchain/langgraph-checkpoint-mongodb";
 import type { Collection, Db, Document, FindOptions, MongoClient } from "mongodb";
 import type { CheckpointKey } from "../saver/wrap.js";
-import { requiredCheckpointRef, configOf, checkpointRef } from "../saver/ref.js";
+import { requiredCheckpointRef, checkpointRef } from "../saver/ref.js";
 import { type HeldRun, heldRun, type HeldRuns } from "../saver/held-run.js";
 import { numbered } from "../saver/writes.js";
 import { RunTakenError } from "../../support/errors.js";
@@ -95,7 +95,7 @@ function withAnyMetadata(Saver: typeof MongoDBSaver, db: Db, held: HeldRuns): ty
       if (claim.status === "rejected") throw claim.reason;
       await this.db.collection(CHECKPOINTS).updateOne(key, { $set: fields }, { upsert: true });
       this.#others.remember(key, channels);
-      return configOf(ref, checkpoint.id);
+      return { configurable: { ...ref, checkpoint_id: checkpoint.id } };
     }
 
     override deleteThread(threadId: string): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import type { CheckpointKey } from "../saver/wrap.js";
 import { guardOf, knownHead } from "../saver/known-head.js";
-import { requiredCheckpointRef, type CheckpointRef, configOf, checkpointRef } from "../saver/ref.js";
+import { requiredCheckpointRef, type CheckpointRef, checkpointRef } from "../saver/ref.js";
 import { heldRun, type HeldRuns } from "../saver/held-run.js";
 import { type NeededChannels, readingOf, isWriteNeeded } from "../saver/reading.js";
 import { addSends, tupleOf } from "../saver/tuple.js";
@@ -126,7 +126,7 @@ export class FastPostgresSaver extends BaseCheckpointSaver {
     const run = heldRun(this.#held, config);
     const edit = guardOf(config) as EditGuard | undefined;
     await this.#writer.store(thread_id, { run, edit, checkpoints: [entry], writes: [] });
-    return configOf(place, id);
+    return { configurable: { ...place, checkpoint_id: id } };
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {

@@ -14,7 +14,7 @@ import type { CheckpointKey } from "../saver/wrap.js";
 import { ThreadChangedError } from "../../support/errors.js";
 import { knownHead } from "../saver/known-head.js";
 import { compareTexts, containing } from "../rows/rows.js";
-import { requiredCheckpointRef, configOf, type NamespaceRef, checkpointRef } from "../saver/ref.js";
+import { requiredCheckpointRef, type NamespaceRef, checkpointRef } from "../saver/ref.js";
 import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
 import { addSends, storedVersions, tupleOf } from "../saver/tuple.js";
 import { numbered } from "../saver/writes.js";
@@ -114,7 +114,7 @@ export class RedisSaver extends BaseCheckpointSaver {
     });
     const [newer] = await this.#expiry.execute(transaction, thread_id, keys, checkpoint.id);
     if (newer) throw new ThreadChangedError(thread_id);
-    return configOf(place, checkpoint.id);
+    return { configurable: { ...place, checkpoint_id: checkpoint.id } };
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {

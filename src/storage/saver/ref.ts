@@ -36,7 +36,3 @@ export function requiredCheckpointRef(config: RunnableConfig): NamespaceRef & { 
   if (checkpoint_id === undefined) throw new Error("configurable.checkpoint_id is needed to store writes");
   return { ...place, checkpoint_id };
 }
-
-export const configOf = ({ thread_id, checkpoint_ns }: NamespaceRef, checkpoint_id: string) => ({
-  configurable: { thread_id, checkpoint_ns, checkpoint_id },
-});

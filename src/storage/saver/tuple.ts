@@ -7,7 +7,7 @@ import {
   maxChannelVersion,
   TASKS,
 } from "@langchain/langgraph-checkpoint";
-import { type NamespaceRef, configOf } from "./ref.js";
+import type { NamespaceRef } from "./ref.js";
 
 type PendingWrites = NonNullable<CheckpointTuple["pendingWrites"]>;
 
@@ -29,6 +29,10 @@ export const storedVersions = (
   { source }: CheckpointMetadata,
   newVersions: ChannelVersions,
 ): ChannelVersions => (source === "fork" ? channel_versions : newVersions);
+
+const configOf = ({ thread_id, checkpoint_ns }: NamespaceRef, checkpoint_id: string) => ({
+  configurable: { thread_id, checkpoint_ns, checkpoint_id },
+});
 
 /** Assembles a LangGraph CheckpointTuple. */
 export const tupleOf = (place: NamespaceRef, { id, parent, ...parts }: TupleParts): CheckpointTuple => ({

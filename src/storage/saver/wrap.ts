@@ -8,6 +8,7 @@ import {
   type CheckpointMetadata,
   type CheckpointTuple,
   type DeltaChannelHistory,
+  ERROR,
   type PendingWrite,
 } from "@langchain/langgraph-checkpoint";
 import { GraphServeError, InvalidRequestError } from "../../support/errors.js";
@@ -173,7 +174,9 @@ class WrappedCheckpointer extends BaseCheckpointSaver implements Checkpointer {
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
     if (this.#fenced.size > 0) this.#refuseFenced(config);
-    const limited = writes.map(limitError);
+    const limited: PendingWrite[] = [];
+    for (const [channel, value] of writes)
+      limited.push([channel, channel === ERROR ? limitError(value) : value]);
     try {
       await this.#saver.putWrites(withNamespace(config), limited, taskId);
     } catch (error) {

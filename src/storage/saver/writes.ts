@@ -1,5 +1,5 @@
 /** Writes of tasks: their numbers, and limits of the errors among them. */
-import { ERROR, type PendingWrite, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import { type PendingWrite, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
 import { errorMessage, errorName } from "../../support/errors/thrown.js";
 
 /** Numbers of the writes to special channels, such as an interrupt or an error of the task. */
@@ -27,7 +27,8 @@ interface NumberedWrites {
 
 /** Number the writes of one `putWrites` call. */
 export function numbered(writes: readonly PendingWrite[]): NumberedWrites {
-  const replace = writes.every(([channel]) => FIXED.has(channel));
+  let replace = true;
+  for (const [channel] of writes) replace &&= FIXED.has(channel);
   const byNumber = new Map<number, NumberedWrite>();
   for (const [index, [channel, value]] of writes.entries()) {
     const idx = FIXED.get(channel) ?? index;
@@ -37,13 +38,11 @@ export function numbered(writes: readonly PendingWrite[]): NumberedWrites {
 }
 
 /** Limits the name and message of an error that a task threw: LangGraph stores them at any length. */
-export function limitError(write: PendingWrite): PendingWrite {
-  const [channel, thrown] = write;
-  if (channel !== ERROR || typeof thrown !== "object" || thrown === null) return write;
+export function limitError(thrown: unknown): unknown {
+  if (typeof thrown !== "object" || thrown === null) return thrown;
   const { name, message } = thrown as { name?: unknown; message?: unknown };
-  const limited = {
+  return {
     message: message === undefined ? message : errorMessage({ message }),
     name: typeof name === "string" ? name.slice(0, 200) : errorName(thrown),
   };
-  return [channel, limited];
 }

@@ -14,7 +14,7 @@ import { RunTakenError } from "../../support/errors.js";
 import { CHECKPOINT_TABLES } from "./schema.js";
 import type { CheckpointKey } from "../saver/wrap.js";
 import { requireKnownHead } from "../saver/known-head.js";
-import { requiredCheckpointRef, type CheckpointRef, configOf, checkpointRef } from "../saver/ref.js";
+import { requiredCheckpointRef, type CheckpointRef, checkpointRef } from "../saver/ref.js";
 import { type HeldRun, heldRun, type HeldRuns } from "../saver/held-run.js";
 import { isNeeded, isWriteNeeded, type NeededChannels, readingOf } from "../saver/reading.js";
 import { addSends, storedVersions, tupleOf } from "../saver/tuple.js";
@@ -121,7 +121,7 @@ export class SqliteSaver extends BaseCheckpointSaver {
       () => this.#largeValues?.forget(thread_id),
     );
     if (stored) await stored;
-    return configOf(place, checkpoint.id);
+    return { configurable: { ...place, checkpoint_id: checkpoint.id } };
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
