@@ -179,10 +179,8 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
     const kept = new Set<string>();
     // Includes channels unknown to this graph, which belong to another graph on the same thread. A channel without a version
     // has its default value.
-    const earlier = this.#threads
-      .get(place.thread_id)
-      ?.get(place.checkpoint_ns)
-      ?.byId.get(parent ?? "");
+    const namespaces = this.#threads.get(place.thread_id);
+    const earlier = namespaces?.get(place.checkpoint_ns)?.byId.get(parent ?? "");
     for (const value of earlier?.values ?? []) {
       const { channel, version } = value;
       if (version === undefined || version !== versions[channel] || Object.hasOwn(newVersions, channel))

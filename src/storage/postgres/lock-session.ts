@@ -271,11 +271,15 @@ interface LockConnectionOptions {
 export class LockConnection {
   readonly #options: LockConnectionOptions;
   readonly #closing = new AbortController();
+  /** The session that was opened last; it may be lost. */
+  #latest: LockSession;
+  /** That session or, once it is lost, the next one. */
   #current: Promise<LockSession>;
   #error: unknown;
 
   private constructor(options: LockConnectionOptions, first: LockSession) {
     this.#options = options;
+    this.#latest = first;
     this.#current = Promise.resolve(first);
     this.#watch(first);
   }
@@ -297,6 +301,7 @@ export class LockConnection {
    * @throws StorageUnavailableError if no session is available within 10 s (`storage_unavailable`)
    */
   async session(): Promise<LockSession> {
+    if (!this.#latest.lost.aborted) return this.#latest;
     const session = await withTimeout(CONNECT_TIMEOUT, this.#current);
     if (session) return session;
     const explained = this.#options.explain(this.#error);
@@ -313,8 +318,7 @@ export class LockConnection {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    const session = await Promise.race([this.#current, Promise.resolve()]).catch(() => undefined);
-    await session?.close();
+    if (!this.#latest.lost.aborted) await this.#latest.close();
   }
 
   #watch(session: LockSession): void {
@@ -332,6 +336,7 @@ export class LockConnection {
       try {
         const session = await openSession(this.#options);
         if (this.#closing.signal.aborted) await session.close();
+        this.#latest = session;
         this.#watch(session);
         return session;
       } catch (error) {

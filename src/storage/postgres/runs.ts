@@ -1,6 +1,6 @@
 import type { RunTasks } from "../../models/run.js";
 import { tableIn } from "./options.js";
-import type { PostgresPool, Query } from "./pool.js";
+import type { PostgresPool } from "./pool.js";
 import { isStart } from "../rows/rows.js";
 import { runAssignments, toJsonColumn, toRunColumns, threadAssignments } from "./rows.js";
 import { storeUsage, usageInsert } from "./usage.js";
@@ -134,14 +134,18 @@ export class PostgresRuns implements RunTable {
 
   /** One outcome is one statement. Several are executed in order, in one transaction. */
   async settle(outcomes: readonly RunOutcome[]): Promise<void> {
-    const settle = async (query: Query) => {
-      for (const { runId, holder, run, threadId, thread, usage } of outcomes) {
-        const values = [runId, threadId, toJsonColumn(run), toJsonColumn(thread), ...holderOf(holder)];
-        if (usage) await query(this.#sql.settleWithUsage, [...values, storeUsage(usage)]);
-        else await query(this.#sql.settle, values);
-      }
-    };
-    await (outcomes.length > 1 ? this.#pool.transaction(settle) : settle(this.#pool.query));
+    const statements: [sql: string, values: unknown[]][] = [];
+    for (const { runId, holder, run, threadId, thread, usage } of outcomes) {
+      const values = [runId, threadId, toJsonColumn(run), toJsonColumn(thread), ...holderOf(holder)];
+      if (usage) statements.push([this.#sql.settleWithUsage, [...values, storeUsage(usage)]]);
+      else statements.push([this.#sql.settle, values]);
+    }
+    const [first, second] = statements;
+    if (second) {
+      await this.#pool.transaction(async (query) => {
+        for (const statement of statements) await query(...statement);
+      });
+    } else if (first) await this.#pool.query(...first);
   }
 
   async delete(threadId: string, runId: string): Promise<boolean> {
