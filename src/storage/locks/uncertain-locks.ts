@@ -6,10 +6,8 @@ export class UncertainLocks {
   /** The calls to make once the shared lock of a thread is known. */
   readonly #threads = new Map<string, (() => void)[]>();
 
-  /** The thread was locked in this process. */
-  begin(threadId: string): void {
-    this.#threads.set(threadId, []);
-  }
+  /** The thread was locked in this process. A property, because it is passed as a callback. */
+  readonly begin = (threadId: string): void => void this.#threads.set(threadId, []);
 
   /** The shared lock is known. Called by the local lock holder, before it releases its lock. */
   settle(threadId: string): void {
