@@ -37,7 +37,7 @@ export async function checkRequest(
   const call = readRequest(context, threadId, request);
   if (stage === "now") {
     await assertReachable(context, request, call);
-    await requireCheckpoint(context, call.configurable);
+    if (call.configurable.checkpoint_id !== undefined) await requireCheckpoint(context, call.configurable);
   }
   const isAccepted = stage === "again";
   const isSpecial = request.after_seconds != null || request.webhook != null;
