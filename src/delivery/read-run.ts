@@ -2,7 +2,7 @@
  * Reads the frames of a run from a position, in whichever process it is executed: from a log of this process, from the
  * frames that processes share, or else as a summary of its rows. A run that is requeued is followed to its next attempt.
  */
-import { attemptOf, firstIdOf, FramesLostError, type RunFrame } from "../models/run-stream.js";
+import { attemptOf, firstIdOf, FramesLostError, LAST_EVENTS, type RunFrame } from "../models/run-stream.js";
 import type { Run } from "../models/run.js";
 import type { FramePage } from "../storage/contract/frame-bus.js";
 import { isFinished } from "../models/run-status.js";
@@ -158,7 +158,7 @@ class Reading {
       if (shown.length > 0) yield shown;
     }
     // In a shutdown, readers reconnect.
-    return last !== undefined && !isEnd(last) && !this.#context.live.stopping.aborted;
+    return last !== undefined && !LAST_EVENTS.has(last.event) && !this.#context.live.stopping.aborted;
   }
 
   /** The frames on the bus. Returns whether the reader got every frame; if not, later ones are not available. */
@@ -229,8 +229,6 @@ class Reading {
   }
 }
 
-const isEnd = ({ event }: RunFrame): boolean => event === "error" || event === "end";
-
 /** Whether the run has ended and the reader has seen all of its frames. */
 const isWhole = ({ is_ended, next }: FramePage, seen: number): boolean => is_ended && seen >= next - 1;
 
@@ -240,7 +238,7 @@ const isAtEnd = (page: FramePage, seen: number): boolean =>
 
 /** Removes the last frames of dead attempts: clients stop at them, but the run continues. `last` is the final id. */
 const withoutEnds = (frames: readonly RunFrame[], last: number | undefined): readonly RunFrame[] =>
-  frames.filter((frame) => frame.id === last || !isEnd(frame));
+  frames.filter((frame) => frame.id === last || !LAST_EVENTS.has(frame.event));
 
 /** Whether no frame is missing between `seen` and `next`: the next id of the attempt, or the first of a later one. */
 const follows = (seen: number, next: number): boolean =>

@@ -7,7 +7,7 @@ import type { Snapshot } from "../graphs/graph.js";
 import { INTERRUPT_KEY, type OutputFilter } from "../graphs/output-filter.js";
 import { toJson } from "../graphs/serialize.js";
 import { CHECKPOINT_ID } from "../graphs/stream/stream-frames.js";
-import { attemptOf, firstIdOf, type RunFrame } from "../models/run-stream.js";
+import { attemptOf, firstIdOf, LAST_EVENTS } from "../models/run-stream.js";
 import { isFinished } from "../models/run-status.js";
 import type { RunRow } from "../storage/contract/runs.js";
 import { tryOr } from "../support/errors/thrown.js";
@@ -213,7 +213,9 @@ export class StoredRuns {
       const frames = allModeFrames(context, context.frames, runModel(run.row), signal);
       for await (const batch of untilAborted(signal, frames)) {
         const { thread_id, run_id } = run.row;
-        if (isEnd(batch.at(-1))) run.row = (await context.storage.runs.get(thread_id, run_id)) ?? run.row;
+        const last = batch.at(-1);
+        if (last && LAST_EVENTS.has(last.event))
+          run.row = (await context.storage.runs.get(thread_id, run_id)) ?? run.row;
         yield batch;
       }
     };
@@ -260,8 +262,6 @@ export class StoredRuns {
     }
   }
 }
-
-const isEnd = (frame: RunFrame | undefined): boolean => frame?.event === "end" || frame?.event === "error";
 
 const idOf = ({ config }: Snapshot): string => String(config.configurable?.checkpoint_id);
 

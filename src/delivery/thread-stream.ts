@@ -2,7 +2,13 @@
 import { FrameLog } from "../frames/run-log.js";
 import type { FeedReader } from "../frames/thread-feed.js";
 import type { EventFilter, ProtocolFrame } from "../models/protocol.js";
-import type { Frame, FrameStream, JoinedStream, ThreadStreamMode } from "../models/run-stream.js";
+import {
+  LAST_EVENTS,
+  type Frame,
+  type FrameStream,
+  type JoinedStream,
+  type ThreadStreamMode,
+} from "../models/run-stream.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { InvalidRequestError, NotFoundError } from "../support/errors.js";
 import { nextTurn } from "../support/event-loop.js";
@@ -98,7 +104,7 @@ async function* runFrames(
   try {
     for await (const batch of frames) {
       const last = batch.at(-1);
-      if (last?.event === "end" || last?.event === "error") status = statusOf(last.data);
+      if (last && LAST_EVENTS.has(last.event)) status = statusOf(last.data);
       const shown = batch.filter(({ event }) => isShown(event));
       if (shown.length > 0) yield shown.map((frame) => ({ ...frame, id: `${runId}:${frame.id}` }));
     }

@@ -35,6 +35,9 @@ export const firstIdOf = (attempt: number): number => (Math.max(attempt, 1) - 1)
 /** The attempt of a frame, from its id. Id -1, before the first frame, belongs to attempt 1. */
 export const attemptOf = (id: number): number => Math.floor(Math.max(id, 0) / IDS_AN_ATTEMPT) + 1;
 
+/** Events of the frame with which the stream of a run ends. */
+export const LAST_EVENTS: ReadonlySet<string> = new Set(["end", "error"]);
+
 export type Frame = Omit<RunFrame, "id"> & { readonly id: number | string };
 
 /** What a stream of a thread's runs contains: all frames, or the start and the end of each run. */
