@@ -1,4 +1,5 @@
 /** Dead runs: runs whose processes crashed too often. Lists and redrives them (docs/deployment.md#runs-that-died). */
+import { Command } from "@langchain/langgraph";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import { DEFAULT_LIMIT, type Page } from "../models/common.js";
 import type { DeadRun, DeadRunFilter } from "../models/dead-run.js";
@@ -11,7 +12,6 @@ import { errorMessage } from "../support/errors/thrown.js";
 import { inPagesByOffset } from "../support/read-ahead.js";
 import type { OpsContext } from "../context/context.js";
 import type { EngineContext } from "../runs/live-runs.js";
-import { isCommand } from "../runs/answers.js";
 import { guardGraph, migrated } from "../runs/graph-guard.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
@@ -184,7 +184,7 @@ async function assertGraph(
       ? await migrated(context, thread, bound, lease, { input, configurable })
       : { input, configurable };
   const { graphs = null } = thread ?? {};
-  const resumes = use.input === null || isCommand(use.input);
+  const resumes = use.input === null || use.input instanceof Command;
   if (resumes)
     await guardGraph(context, graphs, { threadId, bound, configurable: use.configurable, resumes });
 }

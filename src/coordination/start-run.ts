@@ -1,4 +1,5 @@
 /** Starts an accepted run under the lease of its thread: row, execution. */
+import { Command } from "@langchain/langgraph";
 import { withoutBudgetAnswers } from "../runs/budget-guard.js";
 import { previewOf } from "../graphs/thread-preview.js";
 import type { JsonObject } from "../models/common.js";
@@ -15,7 +16,6 @@ import {
   addressed,
   type Answer,
   isAnswer,
-  isCommand,
   isEmpty,
   type Positions,
   unknownInterrupts,
@@ -89,7 +89,7 @@ export async function prepareRun(
   const { configurable, input: given } = context.migrations
     ? await migrated(context, row, bound, lease, checked)
     : checked;
-  const command = isCommand(given) ? given : undefined;
+  const command = given instanceof Command ? given : undefined;
   const resumes = given === null || command !== undefined;
   // The state of other threads has no open tasks, or they were stopped on purpose.
   const hasTasks = resumes || row.status === "interrupted" || row.status === "error";

@@ -14,9 +14,8 @@ export type Positions = Readonly<Record<string, string>>;
 
 export type Answer = Command<unknown, JsonObject>;
 
-export const isCommand = (input: unknown): input is Answer => input instanceof Command;
-
-export const isAnswer = (input: unknown): input is Answer => isCommand(input) && input.resume !== undefined;
+export const isAnswer = (input: unknown): input is Answer =>
+  input instanceof Command && input.resume !== undefined;
 
 /** Whether LangGraph treats the answer as missing: `false`, `0`, `""`, `null`, `{}`. It accepts any value by interrupt id. */
 export const isEmpty = ({ resume }: Answer): boolean =>

@@ -26,14 +26,13 @@ export interface GuardedRun {
   usage: UsageSource;
 }
 
-/** A check to be called before each model call; undefined for a run without budgets. */
+/** A check to be called before each model call; undefined for a run without budgets. An answer may raise a budget. */
 export function budgetCheck(
   context: OpsContext,
   { run, attempt, calls, usage: source }: GuardedRun,
 ): (() => Promise<void>) | undefined {
   const { budgets, storage, caller, recorder } = context;
   const { budget, command } = run.kwargs;
-  if (!budgets && budget == null && command == null) return undefined;
   const requested = parseBudget(budget);
   const raised = raiseIn(command);
   if (!budgets && !requested && !raised) return undefined;

@@ -350,10 +350,12 @@ export class Execution implements UsageSource {
     const { request, run, holder, watch, log } = this.#options;
     const { run_id, thread_id } = run;
     const { attempt } = holder;
-    const { langsmith, settings } = this.#context;
+    const { langsmith, settings, budgets } = this.#context;
+    const { budget, command } = run.kwargs;
     const ids = { run_id, thread_id, ...(attempt > 1 && { run_attempt: attempt }) };
     const calls = this.#usage.calls;
-    const check = budgetCheck(this.#context, { run, attempt, calls, usage: this });
+    const mayBeLimited = budgets || budget != null || command != null;
+    const check = mayBeLimited && budgetCheck(this.#context, { run, attempt, calls, usage: this });
     const guard = check && new CallGuard(check);
     if (guard) this.#usage.guardCalls(guard);
     const callbacks = new ModelCallbacks(this.#usage);

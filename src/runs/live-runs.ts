@@ -171,7 +171,8 @@ export class LiveRun {
   /** Ends a queued run that is stored but cannot start. It does not hold its thread. */
   async fail(error: unknown): Promise<void> {
     const { results } = this.#context.live;
-    const result = await results.endQueued(this.run, error, this.#resumable() ?? this.#resumableIfLost());
+    const resumption = this.#requeueable(this.resumption) ?? this.#resumableIfLost();
+    const result = await results.endQueued(this.run, error, resumption);
     // On a shutdown, the row has a different error.
     const { thrown = error, stored, became } = result;
     const end = { answer: failedAnswer(thrown), run: { ...this.run, ...stored }, became };
@@ -260,7 +261,8 @@ export class LiveRun {
       // If another process has marked the run as rolled back, and this one does not know it yet, no end is stored.
       const holder = this.beforeRelease ? this.holder : executing(this.holder);
       const ifLost = () => this.#resumableIfLost();
-      const own = { run, holder, resumption: this.#resumable(), ifLost, atEnd: this.#atEnd, lease };
+      const resumption = this.resumption ? this.#requeueable(this.resumption) : undefined;
+      const own = { run, holder, resumption, ifLost, atEnd: this.#atEnd, lease };
       const isRolledBack = this.beforeRelease !== undefined;
       const result = await live.results.end({ ...own, ...ended, isRolledBack });
       if (result.became === "requeued") await this.#expectNext();
@@ -271,17 +273,13 @@ export class LiveRun {
     }
   }
 
-  /** What another process needs to resume the run. Undefined if the run ends with this process. */
-  #resumable(): Resumption | undefined {
-    return this.resumption?.unattended ? this.#requeueable(this.resumption) : undefined;
-  }
-
-  /** The same for a run whose client waits and whose thread lock was lost. During a shutdown, its client leaves too. */
+  /** For a run whose client waits and whose thread lock was lost. During a shutdown, its client leaves too. */
   #resumableIfLost(): Resumption | undefined {
     return this.#context.live.stopping.aborted ? undefined : this.#requeueable(this.#ifLost?.());
   }
 
-  #requeueable(resumption: Resumption | undefined): Resumption | undefined {
+  /** What another process needs to resume the run. Undefined if the run ends with this process. */
+  #requeueable(resumption: Resumption | null | undefined): Resumption | undefined {
     if (!this.#context.requeues || !resumption?.isWhole) return undefined;
     const spent = this.#begunAt === undefined ? 0 : performance.now() - this.#begunAt;
     const spent_ms = resumption.spent_ms + Math.round(spent);

@@ -7,7 +7,8 @@ import type { Run, TokenUsage } from "../models/run.js";
 import { NO_TOKENS, reportedTokens, UNITS_PER_USD } from "../models/token-counts.js";
 import type { ModelUsage } from "../models/model-calls.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
-import type { Resumption, RunHolder, RunKey, RunOutcome, RunTable } from "../storage/contract/runs.js";
+import type { Resumption, RunHolder, RunKey, RunOutcome } from "../storage/contract/runs.js";
+import type { Storage } from "../storage/contract/storage.js";
 import type { UsageRow } from "../storage/contract/usage.js";
 import { GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import { isHeldBy, now } from "../storage/rows/rows.js";
@@ -122,7 +123,7 @@ export class RunResults {
     let result = resumption && (await this.#requeue(own));
     if (!result) {
       const end = this.#endOf(own);
-      const isStored = await this.#tryChange(end.outcome, (runs) => runs.settle([end.outcome]));
+      const isStored = await this.#tryStore(end.outcome);
       result = isStored ? end.result : await this.#failUnstored(own);
     }
     if (hasLeft(result.became)) return { ...result, isLost };
@@ -156,7 +157,7 @@ export class RunResults {
     const { outcome, result } = this.#endOf(own, hasBegun);
     // The run may have failed to start because another process has taken it over: its end is not known here.
     if (await this.#isTaken(own)) return { ...result, isLost: false, became: "taken" };
-    if (!(await this.#tryChange(outcome, (runs) => runs.settle([outcome])))) this.#defer(outcome);
+    if (!(await this.#tryStore(outcome))) this.#defer(outcome);
     return { ...result, isLost: false };
   }
 
@@ -272,8 +273,8 @@ export class RunResults {
       ...{ runId: run_id, holder, run: patch, threadId: thread_id, thread: { updated_at } },
       ...(models && { usage: models }),
     };
-    const changed = await this.#tryChange(outcome, async (runs) => {
-      if (models) await this.#context.storage.usage?.store(models);
+    const changed = await this.#tryStore(outcome, async ({ runs, usage }) => {
+      if (models) await usage?.store(models);
       return runs.update(run_id, patch, holder);
     });
     if (!changed) this.#defer(outcome);
@@ -299,18 +300,22 @@ export class RunResults {
     return remainder?.isDead && !storage.deadRuns ? undefined : remainder;
   }
 
-  /** Returns the answer of a change, or undefined if every attempt failed. Never rejects. */
-  async #tryChange<Answer>(
-    { runId: run_id, threadId: thread_id }: RunOutcome,
-    change: (runs: RunTable) => Promise<Answer>,
-  ): Promise<{ answer: Answer } | undefined> {
+  /**
+   * Stores an outcome, by `change` if it is given. Returns the answer of the storage, or undefined if every attempt
+   * failed. Never rejects.
+   */
+  async #tryStore(
+    outcome: RunOutcome,
+    change?: (storage: Storage) => Promise<boolean>,
+  ): Promise<{ answer: boolean | void } | undefined> {
+    const { storage, logger } = this.#context;
     for (const pause of RETRY_DELAYS_MS) {
       if (pause > 0) await sleep(pause);
       try {
-        return { answer: await change(this.#context.storage.runs) };
+        return { answer: await (change ? change(storage) : storage.runs.settle([outcome])) };
       } catch (error) {
-        const fields = { err: error, run_id, thread_id };
-        this.#context.logger.error(fields, "the outcome of a run could not be stored");
+        const fields = { err: error, run_id: outcome.runId, thread_id: outcome.threadId };
+        logger.error(fields, "the outcome of a run could not be stored");
         // Only storage errors can be temporary.
         if (!(error instanceof GraphServeError)) break;
       }
