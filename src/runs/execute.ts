@@ -4,7 +4,7 @@ import { currentNode, type GraphConfig } from "../graphs/graph.js";
 import { directChunks } from "../graphs/stream/direct-chunks.js";
 import { unsendable } from "../graphs/serialize.js";
 import type { RunWatch } from "../graphs/stream/run-watch.js";
-import { frameworkModes, StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
+import { StreamFrames, ALL_MODES } from "../graphs/stream/stream-frames.js";
 import { previewOf } from "../graphs/thread-preview.js";
 import { CallGuard, guardModelCalls } from "../graphs/budgets/call-guard.js";
 import { ModelCallbacks } from "../graphs/callbacks/model-callbacks.js";
@@ -350,7 +350,7 @@ export class Execution implements UsageSource {
     const { request, run, holder, watch, log } = this.#options;
     const { run_id, thread_id } = run;
     const { attempt } = holder;
-    const { langsmith, settings, budgets } = this.#context;
+    const { langsmith, budgets } = this.#context;
     const { budget, command } = run.kwargs;
     const ids = { run_id, thread_id, ...(attempt > 1 && { run_attempt: attempt }) };
     const calls = this.#usage.calls;
@@ -369,7 +369,7 @@ export class Execution implements UsageSource {
       runId: run_id,
       callbacks: guard ? guardModelCalls(callbacks, guard) : callbacks,
       signal: this.#controller.signal,
-      streamMode: frameworkModes(this.#modes, settings.hold_messages),
+      streamMode: this.#frames.frameworkModes,
       subgraphs: this.#withNamespaces,
       // Makes LangGraph add the checkpoint to values, as it does in `streamEvents`.
       ...(log?.capturesAllModes && { version: "v2" }),

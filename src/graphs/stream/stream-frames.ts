@@ -42,21 +42,6 @@ export const EVENTS_OF: Partial<Record<StreamMode, readonly string[]>> = {
 /** Event of an internal frame with the checkpoint of the values that follow. Not sent to clients of a run's stream. */
 export const CHECKPOINT_ID = "checkpoint-id";
 
-/**
- * The modes to request from LangGraph. Always includes `values`: its last chunk is the result of the run and contains
- * interrupts, whether or not the client requested the mode.
- */
-export function frameworkModes(modes: readonly StreamMode[], holdMessages: boolean): string[] {
-  const framework = new Set<string>(["values"]);
-  const needTasks = holdMessages ? NEED_TASKS_TO_HOLD : NEED_TASKS;
-  for (const mode of modes) {
-    if (needTasks.includes(mode)) framework.add("tasks");
-    if (mode === "messages-tuple") framework.add("messages");
-    else if (mode !== "events") framework.add(mode);
-  }
-  return [...framework];
-}
-
 /** `streamEvents` adds bare checkpoint ids to the stream, in addition to the requested modes. */
 const isEnvelope = (mode: string, payload: unknown) =>
   mode === "checkpoints" && isRecord(payload) && !("values" in payload);
@@ -94,6 +79,11 @@ export class StreamFrames {
   interrupts: unknown[] | undefined;
   /** True once a mode event was emitted: the run must not be retried after that (docs/specification.md#streams, 7). */
   emitted = false;
+  /**
+   * The modes to request from LangGraph. Always includes `values`: its last chunk is the result of the run and contains
+   * interrupts, whether or not the client requested the mode.
+   */
+  readonly frameworkModes: readonly string[];
   /** Add to the run's callbacks: a handler for information that is not in the chunks. */
   readonly toolPlaces: ToolNamespaces | undefined;
 
@@ -109,6 +99,14 @@ export class StreamFrames {
     this.#options = options;
     this.#modes = new Set(options.modes);
     this.#sink = sink;
+    const framework = new Set<string>(["values"]);
+    const needTasks = options.holdMessages ? NEED_TASKS_TO_HOLD : NEED_TASKS;
+    for (const mode of options.modes) {
+      if (needTasks.includes(mode)) framework.add("tasks");
+      if (mode === "messages-tuple") framework.add("messages");
+      else if (mode !== "events") framework.add(mode);
+    }
+    this.frameworkModes = [...framework];
     if (options.holdMessages) this.#held = new HeldOutput(options.filter);
     if (this.#modes.has("updates"))
       this.#updates = new NodeUpdates((...update) => this.#takeUpdates(...update));
