@@ -1,4 +1,3 @@
-import type { OpsContext } from "../context/context.js";
 import type { Timers } from "../context/timers.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
 import { ended, leaseOf } from "../runs/state.js";
@@ -16,7 +15,7 @@ const MOST_RUNS = 1000;
 /**
  * Stops the run in flight, waits for its end, and deletes the thread with its runs and checkpoints. The runs that wait for
  * the thread end like the run in flight.
- * @throws NotFoundError (`thread_not_found`)
+ * @throws NotFoundError (`thread_not_found`), ShuttingDownError (`shutting_down`)
  */
 export async function deleteThread(context: EngineContext, threadId: string): Promise<void> {
   const { thread_id } = await visibleThread(context, threadId);
@@ -78,9 +77,10 @@ export const LATE_MS = 500;
 /**
  * The lease of a thread, after cancelling its runs in all processes, and late runs: another process may have locked the
  * thread for a run that it has not stored yet.
+ * @throws ShuttingDownError if this process stops first (`shutting_down`)
  */
 async function acquireAfterStop(
-  { storage: { locks, runs } }: OpsContext,
+  { storage: { locks, runs }, live }: EngineContext,
   threadId: string,
 ): Promise<ThreadLease | undefined> {
   const lease = await locks.acquire(threadId, { wait: false });
@@ -90,11 +90,12 @@ async function acquireAfterStop(
       // A custom storage may predate this argument, and return all runs.
       if (thread_id === threadId) await runs.requestCancel(run_id);
     }
-    const signal = AbortSignal.timeout(LATE_MS);
+    const late = AbortSignal.timeout(LATE_MS);
+    const signal = AbortSignal.any([late, live.stopping]);
     try {
       return await locks.acquire(threadId, { wait: true, first: true, signal });
     } catch (error) {
-      if (error !== signal.reason) throw error;
+      if (error !== late.reason) throw error;
     }
   }
 }

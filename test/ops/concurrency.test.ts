@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
+import { openMemory } from "../../src/storage/memory/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunQueue } from "../../src/storage/contract/queue.js";
 import type { ThreadLocks } from "../../src/storage/contract/locks.js";
@@ -11,6 +12,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { deferred } from "../helpers/deferred.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { replacing } from "../helpers/refusing.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
@@ -371,6 +373,30 @@ describe("a closing service", () => {
     await expect(service.runs.create(thread_id, say("y"))).rejects.toMatchObject({ code: "shutting_down" });
     gate.open();
     expect((await readAll(stream)).at(-1)).toMatchObject({ data: { status: "success" } });
+    await closed;
+  });
+
+  it("rejects a deletion that waits for the thread", async () => {
+    const storage = await openMemory({
+      checkpointer_scheme: "memory",
+      checkpointer_options: {},
+      max_queued_runs: 10,
+    });
+    const waits = deferred<void>();
+    const locks = replacing(storage.locks, {
+      acquire: (id, options) => {
+        if (options.wait) waits.resolve();
+        return storage.locks.acquire(id, options);
+      },
+    });
+    const service = await openTestService({ graphs: { chat }, storage: { ...storage, locks } });
+    const { thread_id } = await service.threads.create({});
+    const lease = await storage.locks.acquire(thread_id, { wait: false });
+    const deleting = service.threads.delete(thread_id).catch(codeOf);
+    await waits.promise;
+    const closed = service.close(30);
+    expect(await deleting).toBe("shutting_down");
+    await lease?.release();
     await closed;
   });
 
