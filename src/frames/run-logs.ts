@@ -25,7 +25,7 @@ export class RunLogs {
   readonly #ofThread = new Map<string, Set<RetainedRun>>();
 
   keep(run: EndedRun["run"], log: RunLog, at = Date.now()): void {
-    this.forget(run.run_id);
+    if (this.#ended.has(run.run_id)) this.forget(run.run_id);
     const kept: RetainedRun = { run, log, endedAt: at };
     this.#ended.set(run.run_id, kept);
     const others = this.#ofThread.get(run.thread_id);

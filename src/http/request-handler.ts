@@ -2,6 +2,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import type { CommandService, Service } from "../service/service.js";
 import type { Caller } from "../models/caller.js";
+import type { JsonObject } from "../models/common.js";
 import type { Metrics } from "../support/metrics.js";
 import { headersFor } from "./core/configurable-headers.js";
 import { authorizeRoute, commandEvents } from "./core/auth-events.js";
@@ -17,6 +18,7 @@ import type { Call, Route, RouteReply } from "./core/route.js";
 /** Handles one request: validates query and body, calls the route and sends its reply. */
 export function requestHandler(service: Service, route: Route, unread: WriteBudget): RequestHandler {
   const copyHeaders = headersFor(route, service.settings.configurable_headers);
+  const takesKey = route.requestHeaders?.properties["Idempotency-Key"] !== undefined;
   // A function of its own, so that the data of the call can be collected while a client reads the reply.
   const replyTo = async (req: Request, res: Response): Promise<RouteReply> => {
     const query = route.query && (await readQuery(route.query, req.query));
@@ -28,6 +30,7 @@ export function requestHandler(service: Service, route: Route, unread: WriteBudg
     const { authorize } = service;
     const caller =
       authorize && sender ? await authorizeRoute(authorize, sender, route, { params, query, body }) : sender;
+    const key = takesKey ? req.headers["idempotency-key"] : undefined;
     const within = inProcessSenders.get(req.socket)?.within;
     const trace = service.tracing && traceRequest(service.tracing, route, req, res);
     const call: Call = {
@@ -35,7 +38,7 @@ export function requestHandler(service: Service, route: Route, unread: WriteBudg
       service: caller || within || trace ? service.as(caller, within, trace) : service,
       params,
       query,
-      body,
+      body: key === undefined ? body : { ...(body as JsonObject), idempotency_key: String(key) },
       headers: req.headers,
       disconnected: () => disconnectSignal(res),
     };

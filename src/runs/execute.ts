@@ -152,7 +152,7 @@ export class Execution implements UsageSource {
     } finally {
       this.#isOver = true;
       clearTimeout(this.#abandonTimer);
-      const writing = this.#context.recorder?.leave(this);
+      const writing = this.#usage.calls.isEmpty ? undefined : this.#context.recorder?.leave(this);
       if (writing) await writing;
     }
     const { lastValues } = this.#frames;
@@ -222,7 +222,7 @@ export class Execution implements UsageSource {
     const timer = seconds === undefined ? undefined : this.#limitTime(seconds);
     const abandoned = new Promise<never>((_, reject) => (this.#abandon = reject));
     try {
-      const called = this.#watched(withinRun(this.#runContext, () => this.#callGraph()));
+      const called = this.#watched(withinRun(this.#runContext, this.#callGraph));
       await Promise.race([called, abandoned]);
       if (this.#failure) throw this.#failure.error;
       this.answer = this.#frames.answer();
@@ -301,7 +301,7 @@ export class Execution implements UsageSource {
    * The input is sent again only if no checkpoint contains it, so that it is not duplicated
    * (docs/specification.md#streams, 7).
    */
-  async #callGraph(): Promise<void> {
+  readonly #callGraph = async (): Promise<void> => {
     const { signal } = this.#controller;
     const { graph } = this.#options.request.bound;
     let { input } = this.#options.request;
@@ -324,7 +324,7 @@ export class Execution implements UsageSource {
         input = await this.#prepareRetry(error, attempt, input);
       }
     }
-  }
+  };
 
   /** Returns the input of the next attempt. */
   async #prepareRetry(error: unknown, attempt: number, input: unknown): Promise<unknown> {

@@ -215,7 +215,7 @@ export function newRun(
     updated_at: at,
     status: "pending",
     metadata: {
-      ...stampScope(context, request.metadata ?? {}),
+      ...(context.caller ? stampScope(context, request.metadata ?? {}) : request.metadata),
       ...stamp,
       ...tracing?.accepted(stamp.graph_id, traceParent, settings.queue !== "none"),
     },

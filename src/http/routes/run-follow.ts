@@ -4,7 +4,7 @@ import { CancelManyRequest, RunAnswer, RunCreateRequest } from "../../models/run
 import { THREAD_STREAM_MODES } from "../../models/run-stream.js";
 import { route } from "../core/route.js";
 import { accepted, empty } from "../core/reply.js";
-import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./run-parts.js";
+import { ContentLocation, createErrors, IdempotencyKey, pathOf, streamHeaders } from "./run-parts.js";
 import {
   cancelOnDisconnect,
   JOIN_RESPONSES,
@@ -51,8 +51,8 @@ export const runFollowRoutes = [
     requestHeaders: Type.Object({ "Idempotency-Key": IdempotencyKey }),
     responses: [ANSWER],
     errors: createErrors,
-    handle: async ({ service, params, body, headers, disconnected }) => {
-      const { run, answer } = await service.runs.wait(params.thread_id, keyed(body, headers), {
+    handle: async ({ service, params, body, disconnected }) => {
+      const { run, answer } = await service.runs.wait(params.thread_id, body, {
         signal: disconnected(),
       });
       return { kind: "waiting", answer, headers: { "Content-Location": pathOf(run) } };

@@ -1,6 +1,5 @@
 /** Shared parts of the routes of runs. */
-import type { IncomingHttpHeaders } from "node:http";
-import type { RunCreateRequest, Run } from "../../models/run.js";
+import type { Run } from "../../models/run.js";
 import type { RunStream } from "../../models/run-stream.js";
 import { Type } from "../../support/schema-builder.js";
 
@@ -28,11 +27,6 @@ export const IdempotencyKey = Type.Optional(
       "Idempotency key of up to 255 characters: repeating the request with the same key within 24 hours returns the same run.",
   }),
 );
-
-export const keyed = (body: RunCreateRequest, headers: IncomingHttpHeaders): RunCreateRequest => {
-  const key = headers["idempotency-key"];
-  return key === undefined ? body : { ...body, idempotency_key: String(key) };
-};
 
 export const createErrors = [
   "assistant_not_found",

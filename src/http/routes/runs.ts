@@ -9,7 +9,7 @@ import {
 } from "../../models/run.js";
 import { route } from "../core/route.js";
 import { json, jsonPage, list, PAGE_HEADERS } from "../core/reply.js";
-import { ContentLocation, createErrors, IdempotencyKey, keyed, pathOf, streamHeaders } from "./run-parts.js";
+import { ContentLocation, createErrors, IdempotencyKey, pathOf, streamHeaders } from "./run-parts.js";
 import { STREAM_RESPONSE } from "./streams.js";
 
 /** `Prefer: respond-async`: accept the run and respond immediately. */
@@ -48,8 +48,7 @@ export const runRoutes = [
       },
     ],
     errors: createErrors,
-    handle: async ({ service, params, body: request, headers, disconnected }) => {
-      const body = keyed(request, headers);
+    handle: async ({ service, params, body, headers, disconnected }) => {
       if (wantsAsync(headers.prefer) || service.settings.run_create_mode === "background") {
         const pending = await service.runs.background(params.thread_id, body);
         return json(pending, { Location: pathOf(pending), "Content-Location": pathOf(pending) });
@@ -75,10 +74,8 @@ export const runRoutes = [
     requestHeaders: Type.Object({ "Idempotency-Key": IdempotencyKey }),
     responses: [STREAM_RESPONSE],
     errors: createErrors,
-    handle: async ({ service, params, body, headers, disconnected }) => {
-      const stream = await service.runs.stream(params.thread_id, keyed(body, headers), {
-        signal: disconnected(),
-      });
+    handle: async ({ service, params, body, disconnected }) => {
+      const stream = await service.runs.stream(params.thread_id, body, { signal: disconnected() });
       return { kind: "stream", stream, headers: streamHeaders(stream) };
     },
   }),

@@ -1,6 +1,6 @@
 import { Type } from "../../support/schema-builder.js";
 import { RunAnswer, RunBatch, RunCreateRequest, RunModel, type Run } from "../../models/run.js";
-import { IdempotencyKey, keyed } from "./run-parts.js";
+import { IdempotencyKey } from "./run-parts.js";
 import type { RunStream } from "../../models/run-stream.js";
 import { route } from "../core/route.js";
 import { json } from "../core/reply.js";
@@ -34,8 +34,8 @@ export const statelessRoutes = [
     requestHeaders: KEY_HEADER,
     responses: [{ status: 200, description: "The pending run.", schema: RunModel, headers: LOCATION }],
     errors,
-    handle: async ({ service, body, headers }) => {
-      const run = await service.runs.createStateless(keyed(body, headers));
+    handle: async ({ service, body }) => {
+      const run = await service.runs.createStateless(body);
       return json(run, locationOf(run));
     },
   }),
@@ -57,8 +57,8 @@ export const statelessRoutes = [
       },
     ],
     errors,
-    handle: async ({ service, body, headers, disconnected }) => {
-      const { run, answer } = await service.runs.waitStateless(keyed(body, headers), {
+    handle: async ({ service, body, disconnected }) => {
+      const { run, answer } = await service.runs.waitStateless(body, {
         signal: disconnected(),
       });
       return { kind: "waiting", answer, headers: locationOf(run) };
@@ -74,8 +74,8 @@ export const statelessRoutes = [
     requestHeaders: KEY_HEADER,
     responses: [STREAM_RESPONSE],
     errors,
-    handle: async ({ service, body, headers, disconnected }) => {
-      const stream = await service.runs.streamStateless(keyed(body, headers), { signal: disconnected() });
+    handle: async ({ service, body, disconnected }) => {
+      const stream = await service.runs.streamStateless(body, { signal: disconnected() });
       return { kind: "stream", stream, headers: headersOf(stream) };
     },
   }),

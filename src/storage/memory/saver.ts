@@ -287,7 +287,7 @@ export class ThreadMemorySaver extends BaseCheckpointSaver {
   #dump(value: unknown): Dumped | Promise<Dumped> {
     const text = plainJson(value);
     if (text === undefined) return this.#dumpTyped(value);
-    return text.length < LARGE ? text : sized(Buffer.from(text));
+    return text.length < LARGE ? text : Buffer.from(text);
   }
 
   async #dumpTyped(value: unknown): Promise<Dumped> {
