@@ -34,38 +34,40 @@ export class PostgresWriter {
   store(threadId: string, entries: Entries): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ threadId, entries, resolve, reject });
-      if (this.#inFlight < MAX_CONCURRENT) void this.#send();
+      this.#next();
     });
   }
 
-  /**
-   * Sends one statement after the other, each with the requests that fit into it. A request waits while an earlier one of
-   * its thread is in flight.
-   */
-  async #send(): Promise<void> {
-    this.#inFlight += 1;
-    while (this.#waiting.length > 0) {
-      const batch = new Batch();
-      const requests: Request[] = [];
-      const remaining: Request[] = [];
-      const blocked = new Set(this.#busyThreads);
-      for (const request of this.#waiting) {
-        if (!blocked.has(request.threadId) && batch.add(request.entries)) requests.push(request);
-        else {
-          blocked.add(request.threadId);
-          remaining.push(request);
-        }
+  /** Sends the requests that fit into one statement. A request waits while an earlier one of its thread is in flight. */
+  #next(): void {
+    if (this.#inFlight >= MAX_CONCURRENT || this.#waiting.length === 0) return;
+    const batch = new Batch();
+    const requests: Request[] = [];
+    const remaining: Request[] = [];
+    const blocked = new Set(this.#busyThreads);
+    for (const request of this.#waiting) {
+      if (!blocked.has(request.threadId) && batch.add(request.entries)) requests.push(request);
+      else {
+        blocked.add(request.threadId);
+        remaining.push(request);
       }
-      this.#waiting = remaining;
-      if (requests.length === 0) break;
-      for (const { threadId } of requests) this.#busyThreads.add(threadId);
-      await this.#store(batch, requests);
-      for (const { threadId } of requests) this.#busyThreads.delete(threadId);
     }
-    this.#inFlight -= 1;
+    this.#waiting = remaining;
+    if (requests.length > 0) void this.#send(batch, requests);
   }
 
-  /** Never rejects: an error is that of the requests. */
+  async #send(batch: Batch, requests: readonly Request[]): Promise<void> {
+    for (const { threadId } of requests) this.#busyThreads.add(threadId);
+    this.#inFlight += 1;
+    try {
+      await this.#store(batch, requests);
+    } finally {
+      this.#inFlight -= 1;
+      for (const { threadId } of requests) this.#busyThreads.delete(threadId);
+      this.#next();
+    }
+  }
+
   async #store(batch: Batch, requests: readonly Request[]): Promise<void> {
     try {
       const stored = new Map<string, string | null>();
@@ -218,10 +220,9 @@ class Batch {
 
   /** The parameters of `storeBatch`. */
   get parameters(): unknown[] {
-    const json: string[] = [];
-    for (const list of [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites])
-      json.push(storableJson(`[${list.join()}]`));
+    const lists = [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites];
     const runs = JSON.stringify([...this.#runs.values()]);
+    const json = lists.map((list) => storableJson(`[${list.join()}]`));
     return [...json, Buffer.concat(this.#bytes), runs, `[${this.#edits.join()}]`];
   }
 
