@@ -278,9 +278,9 @@ export class LiveRun {
     return this.#context.live.stopping.aborted ? undefined : this.#requeueable(this.#ifLost?.());
   }
 
-  /** What another process needs to resume the run. Undefined if the run ends with this process. */
+  /** What another process needs to resume the run. Undefined if the run ends with its client or this process. */
   #requeueable(resumption: Resumption | null | undefined): Resumption | undefined {
-    if (!this.#context.requeues || !resumption?.isWhole) return undefined;
+    if (!this.#context.requeues || !resumption?.unattended || !resumption.isWhole) return undefined;
     const spent = this.#begunAt === undefined ? 0 : performance.now() - this.#begunAt;
     const spent_ms = resumption.spent_ms + Math.round(spent);
     const answers = this.resumption?.answers;
