@@ -209,11 +209,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     if (!this.#isOpen) return;
     this.#isNotified = true;
     clearTimeout(this.#timer);
-    this.#round ??= this.#work().finally(() => {
-      this.#round = undefined;
-      // A notification may have arrived after the last poll of this round.
-      if (this.#isNotified) this.#wake();
-    });
+    this.#round ??= this.#work();
   }
 
   /** Never rejects. */
@@ -226,6 +222,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
         this.#context.logger.error({ err: error }, "queued runs could not be read; this will be retried");
       }
     }
+    this.#round = undefined;
     if (this.#isOpen) this.#timer = setTimeout(() => this.#wake(), POLL_MS).unref();
   }
 

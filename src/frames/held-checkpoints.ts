@@ -12,21 +12,16 @@ interface Waiter<Source> {
 }
 
 export class HeldCheckpoints<Source> {
-  readonly #waiting = new Set<Waiter<Source>>();
+  readonly waiting = new Set<Waiter<Source>>();
   /** True after a checkpoint timed out, until frames are stored in time again. */
   isLate = false;
-
-  /** True if no checkpoint waits. */
-  get isEmpty(): boolean {
-    return this.#waiting.size === 0;
-  }
 
   /** Resolves when the frames before `next` of a source are stored, or the wait is given up. */
   hold(source: Source, next: number): Promise<void> {
     return new Promise((resolve) => {
       const release = () => {
         clearInterval(timer);
-        this.#waiting.delete(waiter);
+        this.waiting.delete(waiter);
         resolve();
       };
       let left = PARTS;
@@ -37,17 +32,17 @@ export class HeldCheckpoints<Source> {
         release();
       }, HOLD_MS / PARTS);
       const waiter = { source, next, release };
-      this.#waiting.add(waiter);
+      this.waiting.add(waiter);
     });
   }
 
   /** Records that the frames before `next` of this source are stored. */
   frameStored(source: Source, next = Infinity): void {
-    for (const waiter of this.#waiting) if (waiter.source === source && waiter.next <= next) waiter.release();
+    for (const waiter of this.waiting) if (waiter.source === source && waiter.next <= next) waiter.release();
   }
 
   /** Stops all waits. */
   releaseAll(): void {
-    for (const { release } of this.#waiting) release();
+    for (const { release } of this.waiting) release();
   }
 }

@@ -64,6 +64,8 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   readonly base: number;
   /** Position of the oldest retained frame. */
   first: number;
+  /** Position of the next frame to be appended. */
+  next: number;
   #bytes = 0;
   isClosed = false;
   readonly #readers = new Set<ReadPosition>();
@@ -74,7 +76,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
   #onEvict: (() => void) | undefined;
 
   constructor({ base = 0, budget }: FrameLogOptions = {}) {
-    this.base = this.first = base;
+    this.base = this.first = this.next = base;
     this.#budget = budget;
   }
 
@@ -87,6 +89,7 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     // Making room may have closed this log.
     if (this.isClosed) return;
     this.#frames.push(frame);
+    this.next += 1;
     this.#bytes += bytes;
     if (tail !== undefined) this.#use(tail);
     if (this.#frames.length > MAX_FRAMES || this.#bytes > MAX_BYTES_PER_LOG) this.#trim();
@@ -109,11 +112,6 @@ export class FrameLog<Frame extends { readonly data: string }> implements Counte
     this.#onEvict = onEvict;
     this.#recount();
     this.#budget?.touch(this);
-  }
-
-  /** Position of the next frame to be appended. */
-  get next(): number {
-    return this.first + this.#frames.length;
   }
 
   /** The retained frames. */

@@ -82,6 +82,8 @@ export class SharedFrames {
   #lastAt = 0;
   /** Consecutive failures of each call. */
   readonly #failures = { append: 0, read: 0 };
+  /** Whether the last call to the bus failed. */
+  isAway = false;
   #isClosed = false;
   #lostAt = -Infinity;
 
@@ -96,11 +98,6 @@ export class SharedFrames {
       this.#expire();
     }, OPEN_MS / 5).unref();
     bus.onLoss(() => this.#refill());
-  }
-
-  /** Whether the last call to the bus failed. */
-  get isAway(): boolean {
-    return this.#failures.append + this.#failures.read > 0;
   }
 
   /** Milliseconds since the bus last may have lost frames, which processes then write again. */
@@ -166,7 +163,7 @@ export class SharedFrames {
   #pauseMs(): number {
     const { append } = this.#failures;
     const { paceMs } = this.#bus;
-    if (append === 0) return this.#held.isEmpty ? paceMs : Math.min(paceMs, HELD_PACE_MS);
+    if (append === 0) return this.#held.waiting.size === 0 ? paceMs : Math.min(paceMs, HELD_PACE_MS);
     return Math.min(FIRST_PAUSE_MS * 2 ** (append - 1), LAST_PAUSE_MS);
   }
 
@@ -176,36 +173,21 @@ export class SharedFrames {
     this.#timer = undefined;
     const inMs = this.#lastAt + this.#pauseMs() - performance.now();
     if (inMs > 0) await sleep(inMs);
-    await this.#send();
+    this.#lastAt = performance.now();
+    const taken = this.#take();
+    try {
+      // Always awaits: `#flush` is set after the first await, and must be set before it is reset below.
+      const answers = await (taken.size > 0 ? this.#bus.append([...taken.values()]) : undefined);
+      if (answers) this.#sent(taken, answers);
+    } catch (error) {
+      this.#unsent([...taken.keys()], error);
+    }
     this.#flush = undefined;
     const [first] = this.#due;
     if (first) this.#enqueue(first);
   }
 
-  async #send(): Promise<void> {
-    this.#lastAt = performance.now();
-    const taken = this.#take();
-    if (taken.size === 0) return;
-    for (const published of taken.keys()) this.#due.delete(published);
-    try {
-      const wanted = await this.#bus.append([...taken.values()]);
-      this.#setAway("append", undefined);
-      if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
-      for (const [index, [published, part]] of [...taken].entries()) {
-        this.#isolated.delete(published);
-        this.#sent(published, part, wanted[index]);
-      }
-    } catch (error) {
-      for (const published of taken.keys()) this.#due.add(published);
-      if (!isRefusal(error)) {
-        this.#setAway("append", error);
-        this.#dropOldestEnded();
-      } else if (taken.size > 1) for (const published of taken.keys()) this.#isolated.add(published);
-      else for (const published of taken.keys()) this.#refused(published, error);
-    }
-  }
-
-  /** The parts of the next call. */
+  /** The parts of the next call. Their runs are due again if it fails. */
   #take(): Map<PublishedRun, FramePart> {
     const taken = new Map<PublishedRun, FramePart>();
     let characters = 0;
@@ -224,8 +206,18 @@ export class SharedFrames {
       if (characters > MAX_CHARACTERS && taken.size > 0) break;
       const first = log?.first ?? from;
       taken.set(published, { run_id, attempt, about, first, from, frames, is_last: isLast });
+      this.#due.delete(published);
     }
     return taken;
+  }
+
+  #unsent(runs: readonly PublishedRun[], error: unknown): void {
+    for (const published of runs) this.#due.add(published);
+    if (!isRefusal(error)) {
+      this.#setAway("append", error);
+      this.#dropOldestEnded();
+    } else if (runs.length > 1) for (const published of runs) this.#isolated.add(published);
+    else for (const published of runs) this.#refused(published, error);
   }
 
   /** Drops a run whose content the bus rejects: a retry would be rejected too. */
@@ -238,16 +230,27 @@ export class SharedFrames {
     this.#drop(published);
   }
 
-  /** `wanted` is the next id that the bus expects. If the bus lost frames, they are sent again from there if retained. */
-  #sent(published: PublishedRun, { from, frames, is_last }: FramePart, wanted: number | undefined): void {
-    if (wanted === undefined) return this.#drop(published);
-    this.#metrics?.framesShared(frames.length);
-    const { log, tail } = published;
-    if (!tail || !log) return is_last ? this.#keep(published) : undefined;
-    tail.next = wanted;
-    this.#held.frameStored(published, wanted);
-    if (is_last && wanted === from + frames.length) this.#keep(published);
-    else if (tail.ready().length > 0 || log.isClosed) this.#due.add(published);
+  /** `answers` are the next ids that the bus expects. If it lost frames, they are sent again from there if retained. */
+  #sent(taken: ReadonlyMap<PublishedRun, FramePart>, answers: readonly (number | undefined)[]): void {
+    if (this.isAway) this.#setAway("append", undefined);
+    if (performance.now() - this.#lastAt < HOLD_MS) this.#held.isLate = false;
+    for (const [index, [published, { from, frames, is_last }]] of [...taken].entries()) {
+      this.#isolated.delete(published);
+      const wanted = answers[index];
+      if (wanted === undefined) {
+        this.#drop(published);
+        continue;
+      }
+      this.#metrics?.framesShared(frames.length);
+      const { log, tail } = published;
+      if (tail) {
+        tail.next = wanted;
+        this.#held.frameStored(published, wanted);
+      }
+      const isWhole = is_last && (!tail || wanted === from + frames.length);
+      if (isWhole) this.#keep(published);
+      else if (tail && (tail.ready().length > 0 || log?.isClosed)) this.#due.add(published);
+    }
   }
 
   #keep(published: PublishedRun): void {
@@ -314,6 +317,7 @@ export class SharedFrames {
       this.#failures.read = 0;
       if (call === "append") this.#failures.append = 0;
     }
+    this.isAway = this.#failures.append + this.#failures.read > 0;
     if (this.isAway) this.#held.releaseAll();
     if (this.isAway === wasAway) return;
     this.#metrics?.frameBusIsAway(error !== undefined);
@@ -373,7 +377,7 @@ export class SharedFrames {
   async #read(runId: string, after: number): Promise<FramePage | undefined> {
     try {
       const page = await this.#bus.read(runId, after);
-      this.#setAway("read", undefined);
+      if (this.isAway) this.#setAway("read", undefined);
       return page;
     } catch (error) {
       this.#setAway("read", error);

@@ -79,6 +79,18 @@ async function settled(...promises: (Promise<void> | undefined)[]): Promise<bool
 const charactersOf = (parts: readonly FramePart[]) =>
   parts.flatMap(({ frames }) => frames).reduce((sum, { data }) => sum + data.length, 0);
 
+it("frames are published after a call without any, because its runs continue elsewhere", async () => {
+  const { bus, shared } = open();
+  const left = { ...running(), hasLeft: true };
+  shared.publish(left);
+  await expect.poll(() => left.log.readers).toBe(0);
+  const run = running();
+  shared.publish(run);
+  run.log.push("custom", "a");
+  await expect.poll(() => bus.parts.flatMap(({ frames }) => frames)).toMatchObject([{ data: "a" }]);
+  await shared.close();
+});
+
 it("frames are published in calls of limited size", async () => {
   const { bus, shared } = open();
   const large = "x".repeat(1_500_000);

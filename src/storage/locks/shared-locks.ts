@@ -42,7 +42,7 @@ export class SharedThreadLocks implements ThreadLocks {
   constructor(remote: RemoteLocks, { maxWaiting }: { maxWaiting: number }) {
     this.#remote = remote;
     this.#maxWaiting = maxWaiting;
-    this.#own = createThreadLocks({ maxWaiting, onGrant: (threadId) => this.#uncertain.begin(threadId) });
+    this.#own = createThreadLocks({ maxWaiting, onGrant: this.#uncertain.begin });
   }
 
   async acquire(threadId: string, options: AcquireOptions): Promise<ThreadLease | undefined> {

@@ -3,18 +3,15 @@
  * Until then, the number of waiting callers is unknown.
  */
 export class UncertainLocks {
-  readonly #threads = new Map<string, { known: Promise<void>; settle: () => void }>();
+  /** The calls to make once the shared lock of a thread is known. */
+  readonly #threads = new Map<string, (() => void)[]>();
 
-  /** The thread was locked in this process. */
-  begin(threadId: string): void {
-    let settle: () => void = () => undefined;
-    const known = new Promise<void>((resolve) => (settle = resolve));
-    this.#threads.set(threadId, { known, settle });
-  }
+  /** The thread was locked in this process. A property, because it is passed as a callback. */
+  readonly begin = (threadId: string): void => void this.#threads.set(threadId, []);
 
   /** The shared lock is known. Called by the local lock holder, before it releases its lock. */
   settle(threadId: string): void {
-    this.#threads.get(threadId)?.settle();
+    for (const wake of this.#threads.get(threadId) ?? []) wake();
     this.#threads.delete(threadId);
   }
 
@@ -24,19 +21,16 @@ export class UncertainLocks {
 
   /** Resolves once the shared lock of the thread is known. Rejects with the signal's reason when aborted. */
   async known(threadId: string, signal?: AbortSignal): Promise<void> {
-    let leave: () => void = () => undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      leave = () => reject(signal?.reason as Error);
-    });
-    aborted.catch(() => undefined);
-    signal?.addEventListener("abort", leave, { once: true });
-    try {
-      for (let thread = this.#threads.get(threadId); thread; thread = this.#threads.get(threadId)) {
-        signal?.throwIfAborted();
-        await Promise.race([thread.known, aborted]);
-      }
-    } finally {
-      signal?.removeEventListener("abort", leave);
+    while (this.#threads.has(threadId)) {
+      signal?.throwIfAborted();
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        this.#threads.get(threadId)?.push(wake);
+        signal?.addEventListener("abort", wake);
+      });
     }
   }
 }

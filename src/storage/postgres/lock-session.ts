@@ -115,13 +115,13 @@ export class LockSession {
   }
 
   /** See `ThreadLease.confirm`. */
-  confirm(): Promise<void> | undefined {
+  readonly confirm = (): Promise<void> | undefined => {
     if (this.lost.aborted || this.#answered.elapsed() < FRESH_MS) return undefined;
     return this.request("0").then(
       () => undefined,
       () => undefined,
     );
-  }
+  };
 
   /** Call `wake` whenever another session unlocks `key`. Returns a function that unsubscribes. */
   onUnlock(key: string, wake: () => void): () => void {
@@ -156,16 +156,18 @@ export class LockSession {
   /** Rejects if it is unknown which commands were executed. */
   async #execute(requests: readonly Request[]): Promise<void> {
     try {
-      const answers = await this.#command(requests);
-      for (const request of requests) {
-        const own = answers.splice(0, request.commands.length);
-        for (const [index, command] of request.commands.entries()) {
-          if (command === "try" && own[index]) this.#held.add(request.key);
-          if (command === "unlock") this.#held.delete(request.key);
-          if (command === "raiseFlag" && own[index]) this.#flags.add(request.key);
-          if (command === "lowerFlag") this.#flags.delete(request.key);
+      const rows = await this.#command(requests);
+      for (const { commands, key, resolve } of requests) {
+        const answers: boolean[] = [];
+        for (const command of commands) {
+          const answer = rows.shift()?.answer ?? false;
+          if (command === "try" && answer) this.#held.add(key);
+          if (command === "unlock") this.#held.delete(key);
+          if (command === "raiseFlag" && answer) this.#flags.add(key);
+          if (command === "lowerFlag") this.#flags.delete(key);
+          answers.push(answer);
         }
-        request.resolve(own);
+        resolve(answers);
       }
     } catch (error) {
       if (!isOutOfLocks(error)) throw error;
@@ -181,7 +183,8 @@ export class LockSession {
     }
   }
 
-  async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<boolean[]> {
+  /** The answers, in the order of the commands. */
+  async #command(requests: readonly Pick<Request, "commands" | "key">[]): Promise<{ answer: boolean }[]> {
     const sent = new Stopwatch();
     this.#ticks = 0;
     const commands: LockCommand[] = [];
@@ -197,7 +200,7 @@ export class LockSession {
       values: [commands, keys, this.#channel],
     });
     this.#answered = sent;
-    return rows.map(({ answer }) => answer);
+    return rows;
   }
 
   /**
@@ -268,11 +271,15 @@ interface LockConnectionOptions {
 export class LockConnection {
   readonly #options: LockConnectionOptions;
   readonly #closing = new AbortController();
+  /** The session that was opened last; it may be lost. */
+  #latest: LockSession;
+  /** That session or, once it is lost, the next one. */
   #current: Promise<LockSession>;
   #error: unknown;
 
   private constructor(options: LockConnectionOptions, first: LockSession) {
     this.#options = options;
+    this.#latest = first;
     this.#current = Promise.resolve(first);
     this.#watch(first);
   }
@@ -294,6 +301,7 @@ export class LockConnection {
    * @throws StorageUnavailableError if no session is available within 10 s (`storage_unavailable`)
    */
   async session(): Promise<LockSession> {
+    if (!this.#latest.lost.aborted) return this.#latest;
     const session = await withTimeout(CONNECT_TIMEOUT, this.#current);
     if (session) return session;
     const explained = this.#options.explain(this.#error);
@@ -310,8 +318,7 @@ export class LockConnection {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    const session = await Promise.race([this.#current, Promise.resolve()]).catch(() => undefined);
-    await session?.close();
+    if (!this.#latest.lost.aborted) await this.#latest.close();
   }
 
   #watch(session: LockSession): void {
@@ -329,6 +336,7 @@ export class LockConnection {
       try {
         const session = await openSession(this.#options);
         if (this.#closing.signal.aborted) await session.close();
+        this.#latest = session;
         this.#watch(session);
         return session;
       } catch (error) {

@@ -12,6 +12,8 @@ const MAX_POLL_MS = 1000;
  * When the connection is lost, `lost` of every lock aborts within 8 s. A server that cannot detect the loss keeps the locks
  * for 15 s, so runs in this process end before another process can start. If the server closes the connection itself, it
  * frees the locks immediately. This process notices within milliseconds; runs may overlap for that time.
+ *
+ * A call whose session is lost meanwhile is repeated in the next one.
  */
 export class PostgresLocks implements RemoteLocks {
   readonly #connection: LockConnection;
@@ -24,30 +26,24 @@ export class PostgresLocks implements RemoteLocks {
 
   async take(threadId: string): Promise<RemoteLock | undefined> {
     const key = lockKey("thread", this.#schema, threadId);
-    const [session, [isOurs]] = await this.#inSession((one) => one.request(key, "try"));
-    return isOurs ? lockOf(session, key) : undefined;
+    for (;;) {
+      const session = await this.#connection.session();
+      try {
+        const [isOurs] = await session.request(key, "try");
+        return isOurs ? lockOf(session, key) : undefined;
+      } catch (error) {
+        if (!session.lost.aborted) throw this.#connection.explained(error);
+      }
+    }
   }
 
   async wait(threadId: string, { yields, signal }: Waiting): Promise<RemoteLock> {
     const key = lockKey("thread", this.#schema, threadId);
-    let leavesFirst = yields;
-    const [session] = await this.#inSession(async (one) => {
-      const options = { yields: leavesFirst, signal };
-      leavesFirst = false;
-      await waitOn(one, key, options);
-    }, signal);
-    return lockOf(session, key);
-  }
-
-  /** Returns the result of `work` and its session. If the session is lost, `work` is retried in the next one. */
-  async #inSession<T>(
-    work: (session: LockSession) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<[LockSession, T]> {
-    for (;;) {
+    for (let leavesFirst = yields; ; leavesFirst = false) {
       const session = await this.#connection.session();
       try {
-        return [session, await work(session)];
+        await waitOn(session, key, { yields: leavesFirst, signal });
+        return lockOf(session, key);
       } catch (error) {
         if (signal?.aborted) throw error;
         if (!session.lost.aborted) throw this.#connection.explained(error);
@@ -58,7 +54,7 @@ export class PostgresLocks implements RemoteLocks {
 
 const lockOf = (session: LockSession, key: string): RemoteLock => ({
   lost: session.lost,
-  confirm: () => session.confirm(),
+  confirm: session.confirm,
   async free() {
     const [, othersWait] = await session.request(key, "unlock", "wakeOthers").catch(() => []);
     return othersWait ?? false;

@@ -34,40 +34,38 @@ export class PostgresWriter {
   store(threadId: string, entries: Entries): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ threadId, entries, resolve, reject });
-      this.#next();
+      if (this.#inFlight < MAX_CONCURRENT) void this.#send();
     });
   }
 
-  /** Sends the requests that fit into one statement. A request waits while an earlier one of its thread is in flight. */
-  #next(): void {
-    if (this.#inFlight >= MAX_CONCURRENT || this.#waiting.length === 0) return;
-    const batch = new Batch();
-    const requests: Request[] = [];
-    const remaining: Request[] = [];
-    const blocked = new Set(this.#busyThreads);
-    for (const request of this.#waiting) {
-      if (!blocked.has(request.threadId) && batch.add(request.entries)) requests.push(request);
-      else {
-        blocked.add(request.threadId);
-        remaining.push(request);
-      }
-    }
-    this.#waiting = remaining;
-    if (requests.length > 0) void this.#send(batch, requests);
-  }
-
-  async #send(batch: Batch, requests: readonly Request[]): Promise<void> {
-    for (const { threadId } of requests) this.#busyThreads.add(threadId);
+  /**
+   * Sends one statement after the other, each with the requests that fit into it. A request waits while an earlier one of
+   * its thread is in flight.
+   */
+  async #send(): Promise<void> {
     this.#inFlight += 1;
-    try {
+    while (this.#waiting.length > 0) {
+      const batch = new Batch();
+      const requests: Request[] = [];
+      const remaining: Request[] = [];
+      const blocked = new Set(this.#busyThreads);
+      for (const request of this.#waiting) {
+        if (!blocked.has(request.threadId) && batch.add(request.entries)) requests.push(request);
+        else {
+          blocked.add(request.threadId);
+          remaining.push(request);
+        }
+      }
+      this.#waiting = remaining;
+      if (requests.length === 0) break;
+      for (const { threadId } of requests) this.#busyThreads.add(threadId);
       await this.#store(batch, requests);
-    } finally {
-      this.#inFlight -= 1;
       for (const { threadId } of requests) this.#busyThreads.delete(threadId);
-      this.#next();
     }
+    this.#inFlight -= 1;
   }
 
+  /** Never rejects: an error is that of the requests. */
   async #store(batch: Batch, requests: readonly Request[]): Promise<void> {
     try {
       const stored = new Map<string, string | null>();
@@ -220,9 +218,10 @@ class Batch {
 
   /** The parameters of `storeBatch`. */
   get parameters(): unknown[] {
-    const lists = [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites];
+    const json: string[] = [];
+    for (const list of [this.#checkpoints, this.#values, this.#keptWrites, this.#replacedWrites])
+      json.push(storableJson(`[${list.join()}]`));
     const runs = JSON.stringify([...this.#runs.values()]);
-    const json = lists.map((list) => storableJson(`[${list.join()}]`));
     return [...json, Buffer.concat(this.#bytes), runs, `[${this.#edits.join()}]`];
   }
 

@@ -102,10 +102,23 @@ export class RedisFrames implements FrameBus {
     try {
       const { client } = this.#calls;
       // The driver pipelines commands issued in the same tick.
-      const places = await Promise.all(parts.map((part) => client.sendCommand(this.#appending(part))));
-      return places.map((place, index) =>
-        Number(place) < 0 ? undefined : firstIdOf(parts[index]?.attempt ?? 1) + Number(place),
-      );
+      const sent: Promise<unknown>[] = [];
+      for (const { run_id, attempt, about, first, from, frames, is_last } of parts) {
+        const { stream, hash } = this.#keys(run_id);
+        const [base, prefix] = [firstIdOf(attempt), this.#prefix];
+        const command = [
+          ...["EVAL", APPEND, "2", stream, hash],
+          ...[String(attempt), String(from - base), String(first - base), String(frames.length)],
+          ...[String(is_last ? ENDED_MS : OPEN_MS), is_last ? "1" : "0", JSON.stringify(about)],
+          ...[`${prefix}run:${run_id}`, `${prefix}end:${run_id}`, `${prefix}thread:${about.thread_id}`],
+        ];
+        for (const { event, data } of frames) command.push(event, data);
+        sent.push(client.sendCommand(command));
+      }
+      const nexts: (number | undefined)[] = [];
+      for (const [index, place] of (await Promise.all(sent)).entries())
+        nexts.push(Number(place) < 0 ? undefined : firstIdOf(parts[index]?.attempt ?? 1) + Number(place));
+      return nexts;
     } catch (error) {
       throw storageError(error, this.#explain);
     }
@@ -143,18 +156,6 @@ export class RedisFrames implements FrameBus {
   async close(): Promise<void> {
     this.#calls.close();
     this.#hints.close();
-  }
-
-  #appending({ run_id, attempt, about, first, from, frames, is_last }: FramePart): string[] {
-    const { stream, hash } = this.#keys(run_id);
-    const [base, prefix] = [firstIdOf(attempt), this.#prefix];
-    return [
-      ...["EVAL", APPEND, "2", stream, hash],
-      ...[String(attempt), String(from - base), String(first - base), String(frames.length)],
-      ...[String(is_last ? ENDED_MS : OPEN_MS), is_last ? "1" : "0", JSON.stringify(about)],
-      ...[`${prefix}run:${run_id}`, `${prefix}end:${run_id}`, `${prefix}thread:${about.thread_id}`],
-      ...frames.flatMap(({ event, data }) => [event, data]),
-    ];
   }
 
   /** The run id is in braces, so that a cluster stores both keys in the same slot. */
