@@ -7,8 +7,8 @@
  * `--names` prints the line of each function instead of the number per file.
  * `stream` is one POST /threads/{id}/runs/stream on memory, without the periodic work of the service.
  * `shared` is the same on PostgreSQL with the queue and frames shared by Redis.
- * `inspect` is `graph-serve inspect thread ID` on SQLite in a separate process. Both are measured on their
- * second call, so that work at module load does not count.
+ * `inspect` is `graph-serve inspect thread ID` on SQLite in a separate process. The first call of each is not counted,
+ * because it also loads modules.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,7 +20,9 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
 /** Maximum number of functions per operation. Lower a limit when fewer are executed; raising one needs a reason. */
-const MOST = { stream: 251, shared: 350, inspect: 447 };
+const MOST = { stream: 250, shared: 320, inspect: 447 };
+/** Measured runs of a stream. */
+const RUNS = 3;
 const POSTGRES = process.env.GRAPH_SERVE_TEST_POSTGRES_URI ?? "postgres://postgres@127.0.0.1:5432/test";
 const REDIS = process.env.GRAPH_SERVE_TEST_REDIS_URI ?? "redis://127.0.0.1:6379";
 
@@ -87,8 +89,14 @@ async function stream(options = {}) {
   };
   try {
     await run(await newThread());
-    const thread = await newThread();
-    return await crossedBy(() => run(thread));
+    // The service's periodic work may fall into a run, so the run with the fewest functions counts.
+    let fewest;
+    for (let count = 0; count < RUNS; count += 1) {
+      const thread = await newThread();
+      const crossed = await crossedBy(() => run(thread));
+      if (!fewest || crossed.length < fewest.length) fewest = crossed;
+    }
+    return fewest;
   } finally {
     await server.close(0);
     await service.close(0);
