@@ -54,6 +54,7 @@ export async function openTwoUsers(by: AuthKind = "function"): Promise<TwoUsers>
     ...(by === "function" && { authenticate: byHeader }),
     settings: {
       crons: true,
+      delayed_runs: true,
       assistants: "managed",
       webhooks,
       store_index: { dims: 26, embed: LETTERS },
@@ -131,6 +132,15 @@ export async function busyThread(ask: Ask): Promise<Target> {
   const stateless = String(field(await ask("POST /runs", body), "run_id"));
   await gateOf(other).entered;
   return { ...target, run: run?.run_id ?? "", stateless };
+}
+
+/** Like `idleThread`, with another run that starts in an hour. */
+export async function delayedThread(ask: Ask): Promise<Target> {
+  const target = await idleThread(ask);
+  const body = { assistant_id: "chat", input: secretInput, after_seconds: 3600, metadata: { topic: WORD } };
+  const run = await ask(`POST /threads/${target.thread}/runs`, body, { prefer: "respond-async" });
+  expect(run.body).toMatchObject({ status: "pending" });
+  return { ...target, run: String(field(run, "run_id")) };
 }
 
 /** Ids that do not exist. */

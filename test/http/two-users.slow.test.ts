@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/http/route-table.js";
 import {
   busyThread,
+  delayedThread,
   everything,
   faceOf,
   idleThread,
@@ -253,6 +254,7 @@ describe.each<AuthKind>(["function", "Auth object"])("two users of an auth %s", 
   describe.each([
     ["idle", idleThread],
     ["busy", busyThread],
+    ["delayed", delayedThread],
   ])("with another user's %s thread", (_status, make) => {
     it.each(Object.keys(naming))("%s does not reveal the thread", async (id) => {
       const { ann, anna } = await openTwoUsers();
