@@ -15,8 +15,9 @@ import type { EngineContext } from "../runs/live-runs.js";
 import { guardGraph, migrated } from "../runs/graph-guard.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { redriven } from "../runs/state.js";
-import { callAgain, hasWritten, rootOf, writerOf } from "./resume-run.js";
+import { callAgain } from "./resume-run.js";
 import { idleLease } from "../threads/idle-lease.js";
+import { hasWritten, rootOf, writerOf } from "../threads/run-checkpoints.js";
 import { runRow, scopeFilter } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 

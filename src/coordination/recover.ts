@@ -7,6 +7,7 @@ import { GraphServeError, StorageUnavailableError } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
 import type { EngineContext } from "../runs/live-runs.js";
 import { interruptedRuns, type RecoverOptions, uncountedIfAlive } from "../runs/run-owners.js";
+import { rootOf, writerOf } from "../threads/run-checkpoints.js";
 import { statusByState } from "../threads/thread-state.js";
 import {
   crashesOf,
@@ -20,7 +21,7 @@ import {
   requeued,
 } from "../runs/state.js";
 import { isDead, ownerOf } from "../storage/rows/owners.js";
-import { type InterruptedRun, readInterruptedRun, resumeThread, rootOf, writerOf } from "./resume-run.js";
+import { type InterruptedRun, readInterruptedRun, resumeThread } from "./resume-run.js";
 import { revert } from "./rollback.js";
 import { inTurn } from "./thread-turns.js";
 

@@ -4,7 +4,7 @@ import { type Breakpoints, isAtBreakpoint } from "../graphs/breakpoints.js";
 import { now } from "../storage/rows/rows.js";
 import { isFinished, type RunStatus } from "../models/run-status.js";
 import type { ThreadLease } from "../storage/contract/locks.js";
-import type { Resumption, RunKey, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
+import type { Resumption, RunLease, RunPatch, RunRow } from "../storage/contract/runs.js";
 import type { ThreadPatch } from "../storage/contract/threads.js";
 import {
   GraphChangedError,
@@ -13,7 +13,7 @@ import {
   StorageUnavailableError,
 } from "../support/errors.js";
 import { errorMessage } from "../support/errors/thrown.js";
-import { type OpsContext, withParts } from "../context/context.js";
+import { withParts } from "../context/context.js";
 import { type EngineContext, LiveRun } from "../runs/live-runs.js";
 import type { RunLog } from "../frames/run-log.js";
 import type { LiveRunOptions } from "../runs/run-options.js";
@@ -22,6 +22,7 @@ import { originalRequest } from "../runs/resumption.js";
 import { checkRequest } from "../runs/check-request.js";
 import type { CheckedRequest } from "../runs/run-request.js";
 import { requireCheckpoint } from "../context/checkpoint-selector.js";
+import { hasWritten, rootOf, writerOf } from "../threads/run-checkpoints.js";
 import { scopeOf } from "../threads/thread-origin.js";
 import { runModel } from "../storage/rows/run-rows.js";
 import { paused } from "../runs/run-ending.js";
@@ -336,18 +337,6 @@ async function migratedHead(
   await migrated(context, thread, checked.bound, lease, { input: null, ...rootOf(row) });
   return (await context.storage.checkpointer.getTuple(rootOf(row))) ?? latest;
 }
-
-export const rootOf = ({ thread_id }: RunKey) => ({ configurable: { thread_id, checkpoint_ns: "" } });
-
-/** Whether the run has written a checkpoint. */
-export async function hasWritten({ storage: { checkpointer } }: OpsContext, row: RunKey): Promise<boolean> {
-  for await (const _ of checkpointer.list(rootOf(row), { filter: { run_id: row.run_id }, limit: 1 }))
-    return true;
-  return false;
-}
-
-export const writerOf = ({ metadata }: CheckpointTuple): unknown =>
-  (metadata as { run_id?: unknown } | undefined)?.run_id;
 
 /** The run had reached a breakpoint before that was stored. Resuming it would pass the breakpoint. */
 class AtBreakpoint extends Error {}

@@ -6,11 +6,13 @@
  */
 import { previewOfState, UNTITLED } from "../graphs/thread-preview.js";
 import { now } from "../storage/rows/rows.js";
+import { isFinished } from "../models/run-status.js";
 import type { RunKey, RunRow } from "../storage/contract/runs.js";
 import type { EngineContext, LiveRun } from "../runs/live-runs.js";
 import { RunAborted } from "../runs/run-aborted.js";
 import { isRolledBack, leaseOf, rolledBack } from "../runs/state.js";
 import { scheduleEnd } from "./at-end.js";
+import { isContinued } from "../threads/run-checkpoints.js";
 import { latestSnapshot, readerOf, restingStatus } from "../threads/thread-state.js";
 
 /** Stops the runs of this process that other processes asked it to cancel or to roll back. */
@@ -53,14 +55,17 @@ export async function rollBackRemote(context: EngineContext, row: RunRow): Promi
   return true;
 }
 
-/** Reverts a run once its thread is free. */
+/**
+ * Reverts a run once its thread is free. A run that ended before it could be stopped stays if the next run or an edit of
+ * the thread is based on its checkpoints.
+ */
 export async function rollBack(context: EngineContext, { thread_id, run_id }: RunKey): Promise<void> {
   const { live, storage } = context;
   const options = { wait: true, first: true, signal: live.stopping };
   const lease = await storage.locks.acquire(thread_id, options);
   try {
     const row = await storage.runs.get(thread_id, run_id);
-    if (row) await revert(context, row);
+    if (row && !(isFinished(row) && (await isContinued(context, row)))) await revert(context, row);
   } finally {
     await lease?.release();
   }

@@ -33,6 +33,7 @@ async function busyThread(options: { deaf?: boolean; settings?: object } = {}) {
 }
 
 const inFolder = tempFolder();
+const inMemory = { checkpointer_scheme: "memory", checkpointer_options: {}, max_queued_runs: 10 } as const;
 const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
 const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.code : error);
 
@@ -137,6 +138,54 @@ describe("a busy thread", () => {
     expect(await answer).toMatchObject({ log: [`before ${next}`, `waited ${next}`, `after ${next}`] });
     expect(await service.runs.list(thread_id, {})).toMatchObject([{ run_id: behind.run_id }]);
     expect((await service.threads.get(thread_id)).status).toBe("idle");
+  });
+
+  it("keeps a run whose rollback comes after the run behind it has started", async () => {
+    const storage = await openMemory(inMemory);
+    const [finishing, request] = [deferred(), deferred()];
+    const [name, next] = [newId(), newId()];
+    let isRequested = false;
+    const locks = replacing(storage.locks, {
+      acquire: async (id, options) => {
+        const lease = await storage.locks.acquire(id, options);
+        const release = async () => {
+          await lease?.release();
+          await finishing.promise;
+        };
+        return lease && { ...lease, release };
+      },
+    });
+    const runs = replacing(storage.runs, {
+      get: async (...key) => {
+        const row = await storage.runs.get(...key);
+        if (!isRequested) return row;
+        isRequested = false;
+        gateOf(name).open();
+        await gateOf(next).entered;
+        request.resolve();
+        return row;
+      },
+    });
+    const service = await openTestService({ graphs: { gate }, storage: { ...storage, locks, runs } });
+    const { thread_id } = await service.threads.create({});
+    const start = (gate: string) =>
+      service.runs.background(thread_id, { assistant_id: "gate", input: { gate } });
+    const run = await start(name);
+    await gateOf(name).entered;
+    const behind = await start(next);
+    isRequested = true;
+    const cancelled = service.runs.cancel(thread_id, run.run_id, { action: "rollback" });
+    await request.promise;
+    setImmediate(finishing.resolve);
+    gateOf(next).open();
+    await cancelled;
+    const { answer } = await service.runs.join(thread_id, behind.run_id);
+    const log = [name, next].flatMap((gate) => [`before ${gate}`, `waited ${gate}`, `after ${gate}`]);
+    expect(await answer).toMatchObject({ log });
+    expect(await service.runs.list(thread_id, {})).toMatchObject([
+      { run_id: behind.run_id, status: "success" },
+      { run_id: run.run_id, status: "success" },
+    ]);
   });
 
   it("drops a waiting caller that disconnects", async () => {
@@ -377,11 +426,7 @@ describe("a closing service", () => {
   });
 
   it("rejects a deletion that waits for the thread", async () => {
-    const storage = await openMemory({
-      checkpointer_scheme: "memory",
-      checkpointer_options: {},
-      max_queued_runs: 10,
-    });
+    const storage = await openMemory(inMemory);
     const waits = deferred<void>();
     const locks = replacing(storage.locks, {
       acquire: (id, options) => {
