@@ -176,7 +176,7 @@ describe("a busy thread", () => {
     isRequested = true;
     const cancelled = service.runs.cancel(thread_id, run.run_id, { action: "rollback" });
     await request.promise;
-    setImmediate(finishing.resolve);
+    setImmediate(() => finishing.resolve());
     gateOf(next).open();
     await cancelled;
     const { answer } = await service.runs.join(thread_id, behind.run_id);
