@@ -212,7 +212,7 @@ export class SharedQueue implements Queue<EngineContext, LiveRun> {
     this.#round ??= this.#work();
   }
 
-  /** Never rejects. */
+  /** Never rejects. `#round` is set at the first await, before it is reset here: the loop always awaits. */
   async #work(): Promise<void> {
     while (this.#isNotified && this.#isOpen) {
       this.#isNotified = false;
