@@ -4,7 +4,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
-import { openMemory } from "../../src/storage/memory/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { Storage, StorageOptions } from "../../src/storage/contract/storage.js";
 import { withMongodb } from "./mongodb.js";
@@ -104,11 +103,6 @@ export async function keptStorage(backend: Backend): Promise<Storage> {
 
 /** The checkpoints of the storage with new, empty rows, as after a restart of Redis. */
 export async function withoutRows(storage: Storage): Promise<Storage> {
-  const { threads, runs, owners, locks, items } = await openMemory({
-    checkpointer_scheme: "memory",
-    ...NOTHING_MORE,
-  });
+  const { threads, runs, owners, locks, items } = await openBackend(MEMORY);
   return { ...storage, threads, runs, owners, locks, items };
 }
-
-const NOTHING_MORE = { checkpointer_options: {}, max_queued_runs: 10 };

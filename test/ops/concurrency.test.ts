@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { itSqlite } from "../helpers/with-sqlite.js";
 import type { Run } from "../../src/models/run.js";
-import { openMemory } from "../../src/storage/memory/open.js";
 import { openStorage } from "../../src/storage/open.js";
 import type { RunQueue } from "../../src/storage/contract/queue.js";
 import type { ThreadLocks } from "../../src/storage/contract/locks.js";
@@ -11,7 +10,7 @@ import { newId } from "../../src/support/ids.js";
 import { gateOf } from "../fixtures/gates.js";
 import { graph as chat } from "../fixtures/graphs/chat.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
-import { keptStorage, onEveryBackend } from "../helpers/backends.js";
+import { keptStorage, MEMORY, onEveryBackend, openBackend } from "../helpers/backends.js";
 import { deferred } from "../helpers/deferred.js";
 import { withPostgres } from "../helpers/postgres.js";
 import { replacing } from "../helpers/refusing.js";
@@ -33,7 +32,6 @@ async function busyThread(options: { deaf?: boolean; settings?: object } = {}) {
 }
 
 const inFolder = tempFolder();
-const inMemory = { checkpointer_scheme: "memory", checkpointer_options: {}, max_queued_runs: 10 } as const;
 const say = (text: string) => ({ assistant_id: "chat", input: { messages: [text] } });
 const codeOf = (error: unknown) => (error instanceof GraphServeError ? error.code : error);
 
@@ -141,7 +139,7 @@ describe("a busy thread", () => {
   });
 
   it("keeps a run whose rollback comes after the run behind it has started", async () => {
-    const storage = await openMemory(inMemory);
+    const storage = await openBackend(MEMORY);
     const [finishing, request] = [deferred(), deferred()];
     const [name, next] = [newId(), newId()];
     let isRequested = false;
@@ -426,7 +424,7 @@ describe("a closing service", () => {
   });
 
   it("rejects a deletion that waits for the thread", async () => {
-    const storage = await openMemory(inMemory);
+    const storage = await openBackend(MEMORY);
     const waits = deferred<void>();
     const locks = replacing(storage.locks, {
       acquire: (id, options) => {

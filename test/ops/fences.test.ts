@@ -1,21 +1,17 @@
 /** Fencing rejects late writes of a graph whose run has lost its lease, and no other writes. */
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { openService } from "../../src/service/open.js";
-import { openStorage } from "../../src/storage/open.js";
 import { newId } from "../../src/support/ids.js";
 import { Gate, gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
+import { MEMORY, openBackend } from "../helpers/backends.js";
 
 const ABORT_GRACE_MS = 2000;
 
 afterEach(() => void vi.useRealTimers());
 
 it("a run whose graph has settled is not fenced again while the storage delays its end", async () => {
-  const storage = await openStorage({
-    checkpointer_scheme: "memory",
-    checkpointer_options: {},
-    max_queued_runs: 10,
-  });
+  const storage = await openBackend(MEMORY);
   const { checkpointer, locks } = storage;
   const lost = new AbortController();
   const acquire = locks.acquire.bind(locks);

@@ -14,6 +14,7 @@ import { gateOf } from "../fixtures/gates.js";
 import { graph as gate } from "../fixtures/graphs/gate.js";
 import { graph as hitl } from "../fixtures/graphs/hitl.js";
 import { graph as steps } from "../fixtures/graphs/steps.js";
+import { MEMORY, openBackend } from "../helpers/backends.js";
 import { createTrails, leaveRun as leaveNodeRun } from "../helpers/left-runs.js";
 import { replacing } from "../helpers/refusing.js";
 import { openTestService, readAll, recordingLogger } from "../helpers/service.js";
@@ -207,11 +208,7 @@ describe("startup recovery", () => {
 
 describe("a queued run that another process marked as dead", () => {
   it("is not started", async () => {
-    const storage = await openStorage({
-      checkpointer_scheme: "memory",
-      checkpointer_options: {},
-      max_queued_runs: 10,
-    });
+    const storage = await openBackend(MEMORY);
     const service = await openService({ graphs: { gate }, storage });
     onTestFinished(() => service.close(0));
     const { thread_id } = await service.threads.create({});
@@ -276,11 +273,7 @@ describe("a queued run that another process has taken over", () => {
 
 describe("a custom storage whose runs.unfinished ignores its filter", () => {
   async function opened() {
-    const storage = await openStorage({
-      checkpointer_scheme: "memory",
-      checkpointer_options: {},
-      max_queued_runs: 10,
-    });
+    const storage = await openBackend(MEMORY);
     const { runs } = storage;
     const unfinished = runs.unfinished.bind(runs);
     vi.spyOn(runs, "unfinished").mockImplementation(() => unfinished());
